@@ -8,34 +8,37 @@ import { refuseUnknownRoutes } from './http/unknown-routes.ts';
 import { validatorCompiler } from './http/validation.ts';
 import { Pacer } from './limits/pacer.ts';
 import { collectOperations } from './openapi/document.ts';
-import { getAddress } from './resources/addresses/address.ts';
+import { getAddress, getAddressTag } from './resources/addresses/address.ts';
 import { getAddressBalanceHistory } from './resources/addresses/balance-history.ts';
 import { getBalanceByAddress, getBalancesByAddresses } from './resources/addresses/balances.ts';
 import { getAddressCluster } from './resources/addresses/cluster/routes.ts';
 import { listAddresses } from './resources/addresses/list.ts';
-import { getAddressTag } from './resources/addresses/tag.ts';
+
 import { listAddressTransactions } from './resources/addresses/transactions.ts';
 import { listAddressUtxos } from './resources/addresses/utxos.ts';
 import { getBlockTemplate } from './resources/block-template.ts';
-import { getBlock, getBlockDetails } from './resources/blocks/block-details.ts';
 import { getBlocksByDaaScore } from './resources/blocks/daa-score.ts';
 import { getBlocks } from './resources/blocks/get-blocks.ts';
 import { listBlocks } from './resources/blocks/list.ts';
+import { getBlock, getBlockDetails } from './resources/blocks/rest-blocks.ts';
 import { getDaaScoreTimestampEstimate } from './resources/chain/daa-score-timestamps.ts';
 import { estimateNetworkHashesPerSecond } from './resources/chain/hash-rate.ts';
 import { getVirtualChainFromBlock } from './resources/chain/virtual-chain.ts';
 import { getMempoolEntriesByAddresses, getMempoolEntry, mempoolListings } from './resources/mempool/routes.ts';
-import { getCoinSupply, getCurrentNetwork, getSink, getSinkBlueScore } from './resources/network.ts';
 import {
   getBlockCount,
   getBlockDagInfo,
+  getCoinSupply,
+  getCurrentNetwork,
   getFeeEstimate,
   getInfo,
   getServerInfo,
+  getSink,
+  getSinkBlueScore,
   getSubnetwork,
-} from './resources/rpc/node-info.ts';
+} from './resources/rpc/state.ts';
 import { submitBlock, submitTransaction } from './resources/rpc/submit.ts';
-import { getUtxosByAddresses } from './resources/rpc/utxos.ts';
+import { getUtxosByAddresses } from './resources/addresses/utxos.ts';
 import { getStatus } from './resources/status.ts';
 import { listTags } from './resources/tags.ts';
 import { getTransactionsAcceptance } from './resources/transactions/acceptance.ts';

@@ -9,20 +9,12 @@ import { requireNetwork } from '../schemas/address.ts';
 import { headerFields } from '../schemas/block.ts';
 import { computeBudget, covenant, outpoint } from '../schemas/transaction.ts';
 import { addressInput, count, decimal, hexBytes, payload, sompi } from '../schemas/values.ts';
-import { toInput } from './mempool/to-mempool-entry.ts';
+import { toCovenant, toInput } from './mempool/to-mempool-entry.ts';
+import { rpc } from './shared.ts';
 import { hasComputeBudgets, toPayload } from './transactions/load-transactions.ts';
 
 /** Nodes accept at most 204 bytes of coinbase payload, of which a part is taken. */
 const MAX_EXTRA_DATA = 1000;
-
-const body = z.strictObject({
-  payAddress: addressInput.meta({ description: 'Address that receives the reward' }),
-  extraData: z
-    .string()
-    .max(MAX_EXTRA_DATA)
-    .default('')
-    .meta({ description: 'Text at the end of the coinbase payload' }),
-});
 
 /** Numbers beyond 2^53 have all their digits: clients must parse them as big integers. */
 const uint64Number = z.number().meta({ description: 'An unsigned 64-bit number with all its digits' });
@@ -62,17 +54,7 @@ const blockTemplate = z
   })
   .meta({ id: 'BlockTemplate' });
 
-type TemplateTransactionJson = z.infer<typeof templateTransaction>;
-
-function toHeader(header: protocol.Header): z.infer<typeof templateHeader> {
-  return toJson(templateHeader, {
-    ...header,
-    parentsByLevel: header.parents.map((level) => level.parentHashes),
-    blueWork: parseBlueWork(header.blueWork),
-  });
-}
-
-function toTemplateTransaction(transaction: protocol.Transaction): TemplateTransactionJson {
+function toTemplateTransaction(transaction: protocol.Transaction): z.infer<typeof templateTransaction> {
   const hasBudgets = hasComputeBudgets(transaction);
   return {
     version: transaction.version,
@@ -80,13 +62,9 @@ function toTemplateTransaction(transaction: protocol.Transaction): TemplateTrans
       ...toInput(input, hasBudgets),
       sequence: exactNumber(input.sequence),
     })),
-    outputs: transaction.outputs.map(({ amount, scriptPublicKey, covenant }) => {
-      const { version, scriptPublicKey: script } = required(scriptPublicKey, 'script of an output');
-      return {
-        value: String(amount),
-        scriptPublicKey: { version, script },
-        ...(covenant && { covenant: { authorizingInput: covenant.authorizingInput, covenantId: covenant.covenantId } }),
-      };
+    outputs: transaction.outputs.map((output) => {
+      const { version, scriptPublicKey: script } = required(output.scriptPublicKey, 'script of an output');
+      return { value: String(output.amount), scriptPublicKey: { version, script }, ...toCovenant(output.covenant) };
     }),
     lockTime: exactNumber(transaction.lockTime),
     subnetworkId: transaction.subnetworkId,
@@ -97,22 +75,27 @@ function toTemplateTransaction(transaction: protocol.Transaction): TemplateTrans
 
 export const getBlockTemplate = route(
   {
-    method: 'POST',
-    url: '/v1/rpc/getBlockTemplate',
-    operationId: 'getBlockTemplate',
+    ...rpc('POST', 'getBlockTemplate'),
     summary: 'Block template to mine on',
-    tag: 'Node RPC Proxy',
-    cost: 0.1,
-    body,
+    body: z.strictObject({
+      payAddress: addressInput.meta({ description: 'Address that receives the reward' }),
+      extraData: z
+        .string()
+        .max(MAX_EXTRA_DATA)
+        .default('')
+        .meta({ description: 'Text at the end of the coinbase payload' }),
+    }),
     response: z.object({ block: blockTemplate }),
   },
   async ({ services, node }, { body }) => {
     requireNetwork(await services.index.getNetwork(), body.payAddress, 'payAddress');
     const response = await node.call('getBlockTemplate', body);
     const block = required(response.block, 'block');
+    const header = required(block.header, 'header');
+    const parentsByLevel = header.parents.map((level) => level.parentHashes);
     return {
       block: {
-        header: toHeader(required(block.header, 'header')),
+        header: toJson(templateHeader, { ...header, parentsByLevel, blueWork: parseBlueWork(header.blueWork) }),
         transactions: block.transactions.map(toTemplateTransaction),
       },
     };

@@ -1,38 +1,15 @@
 /** GET /v1/status: the progress of the index and the state of the node. Needs no key. */
+import { sql } from 'kysely';
 import { z } from 'zod';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Db, hex, text, textOrNull } from '../index-state/sql.ts';
-import { findReplicaLag, findUtxoSetLoad, type IndexState, type UtxoSetLoad } from '../index-state/state.ts';
+import { findReplicaLag, findUtxoSetLoad, type IndexState } from '../index-state/state.ts';
 import { findNodeState, type NodeState } from '../node-calls.ts';
 import { route } from '../route.ts';
 import { count, decimal, hash, timestamp } from '../schemas/values.ts';
-import { findFirstBlockHash } from './chain/segments.ts';
+import { findLowestBlock } from './chain/segments.ts';
 
 const SYNCED_WITHIN_SECONDS = 10;
-
-const start = z.object({
-  hash,
-  blueScore: decimal,
-  daaScore: decimal,
-  timestamp,
-  utxoCount: count.meta({ description: 'Size of its UTXO set; 0 at genesis' }),
-});
-
-const gap = z.object({
-  afterBlock: hash.meta({ description: 'Last chain block before the gap' }),
-  beforeBlock: hash.meta({ description: 'First chain block after the gap, which is in `starts`' }),
-  reason: z.string(),
-  afterBlueScore: decimal.nullable(),
-  beforeBlueScore: decimal.nullable(),
-  afterTimestamp: timestamp.nullable(),
-  beforeTimestamp: timestamp.nullable(),
-  recordedAt: timestamp,
-});
-
-const utxoSetLoad = z.object({
-  pruningPoint: hash,
-  utxoCount: count.meta({ description: 'UTXOs loaded so far' }),
-});
 
 const status = z
   .object({
@@ -49,15 +26,41 @@ const status = z
       description: 'Lag of the replica that responses are read from; null if they are read from the primary',
     }),
     firstBlock: hash.nullable().meta({ description: 'First indexed chain block' }),
-    starts: z.array(start).meta({
-      description:
-        'The bootstrap blocks of the index, each with its UTXO set, in the order of the chain. Of blocks before the first one, only their UTXOs are indexed; UTXOs and balances count from the last one',
-    }),
-    gaps: z.array(gap).meta({ description: 'Stretches of the chain that are not indexed' }),
-    utxoSetLoad: utxoSetLoad.nullable().meta({
-      description:
-        'Progress of loading the UTXO set of the next bootstrap block; null if none is being loaded, and on a replica',
-    }),
+    starts: z
+      .array(
+        z.object({
+          hash,
+          blueScore: decimal,
+          daaScore: decimal,
+          timestamp,
+          utxoCount: count.meta({ description: 'Size of its UTXO set; 0 at genesis' }),
+        }),
+      )
+      .meta({
+        description:
+          'The bootstrap blocks of the index, each with its UTXO set, in the order of the chain. Of blocks before the first one, only their UTXOs are indexed; UTXOs and balances count from the last one',
+      }),
+    gaps: z
+      .array(
+        z.object({
+          afterBlock: hash.meta({ description: 'Last chain block before the gap' }),
+          beforeBlock: hash.meta({ description: 'First chain block after the gap, which is in `starts`' }),
+          reason: z.string(),
+          afterBlueScore: decimal.nullable(),
+          beforeBlueScore: decimal.nullable(),
+          afterTimestamp: timestamp.nullable(),
+          beforeTimestamp: timestamp.nullable(),
+          recordedAt: timestamp,
+        }),
+      )
+      .meta({ description: 'Stretches of the chain that are not indexed' }),
+    utxoSetLoad: z
+      .object({ pruningPoint: hash, utxoCount: count.meta({ description: 'UTXOs loaded so far' }) })
+      .nullable()
+      .meta({
+        description:
+          'Progress of loading the UTXO set of the next bootstrap block; null if none is being loaded, and on a replica',
+      }),
     nodeConnected: z.boolean(),
     nodeSynced: z
       .boolean()
@@ -69,46 +72,39 @@ const status = z
 
 export type StatusJson = z.infer<typeof status>;
 
-interface IndexStatus {
-  state: IndexState | undefined;
-  replicaLag: number | null;
-  firstBlock: string | undefined;
-  starts: z.infer<typeof start>[];
-  gaps: z.infer<typeof gap>[];
-  utxoSetLoad: UtxoSetLoad | undefined;
-  allIndexesBuilt: boolean;
-}
+const number = (column: string) => sql<number>`${sql.ref(column)}::float8`;
 
-async function getIndexStatus(db: Db, state: IndexState | undefined): Promise<IndexStatus> {
+async function readIndexStatus(db: Db, state: IndexState | undefined) {
+  const load = await findUtxoSetLoad(db);
+  const replicaLag = await findReplicaLag(db);
   const deferred = await db.selectFrom('deferred_indexes').select('name').limit(1).execute();
   return {
     state,
-    replicaLag: await findReplicaLag(db),
-    firstBlock: await findFirstBlockHash(db),
+    isCaughtUp: state !== undefined && !state.firstCatchUp && deferred.length === 0,
+    replicaLagSeconds: replicaLag === null ? null : Math.round(replicaLag),
+    firstBlock: (await findLowestBlock(db))?.hash ?? null,
     starts: await listStarts(db),
     gaps: await listGaps(db),
-    utxoSetLoad: await findUtxoSetLoad(db),
-    allIndexesBuilt: deferred.length === 0,
+    utxoSetLoad: load === undefined ? null : { pruningPoint: load.blockHash, utxoCount: Number(load.utxos) },
   };
 }
 
-async function listStarts(db: Db): Promise<IndexStatus['starts']> {
-  const rows = await db
+function listStarts(db: Db) {
+  return db
     .selectFrom('starts')
     .innerJoin('blocks', 'blocks.id', 'starts.block_id')
     .select([
       hex('blocks.hash').as('hash'),
       text('blocks.blue_score').as('blueScore'),
       text('blocks.daa_score').as('daaScore'),
-      'blocks.timestamp',
-      'starts.utxo_count as utxoCount',
+      number('blocks.timestamp').as('timestamp'),
+      number('starts.utxo_count').as('utxoCount'),
     ])
     .orderBy('starts.chain_index')
     .execute();
-  return rows.map((row) => ({ ...row, timestamp: Number(row.timestamp), utxoCount: Number(row.utxoCount) }));
 }
 
-async function listGaps(db: Db): Promise<IndexStatus['gaps']> {
+async function listGaps(db: Db) {
   const rows = await db
     .selectFrom('gaps')
     .leftJoin('blocks as after', 'after.hash', 'gaps.after_block_hash')
@@ -119,43 +115,13 @@ async function listGaps(db: Db): Promise<IndexStatus['gaps']> {
       'reason',
       textOrNull('after.blue_score').as('afterBlueScore'),
       textOrNull('before.blue_score').as('beforeBlueScore'),
-      'after.timestamp as afterTimestamp',
-      'before.timestamp as beforeTimestamp',
+      number('after.timestamp').as('afterTimestamp'),
+      number('before.timestamp').as('beforeTimestamp'),
       'recorded_at as recordedAt',
     ])
     .orderBy('gaps.id')
     .execute();
-  return rows.map((row) => ({
-    ...row,
-    afterTimestamp: numberOrNull(row.afterTimestamp),
-    beforeTimestamp: numberOrNull(row.beforeTimestamp),
-    recordedAt: row.recordedAt.getTime(),
-  }));
-}
-
-const numberOrNull = (value: bigint | null): number | null => (value === null ? null : Number(value));
-
-function toStatus(index: IndexStatus, node: NodeState): StatusJson {
-  const { state, replicaLag, firstBlock, starts, gaps, utxoSetLoad, allIndexesBuilt } = index;
-  const lagSeconds = state === undefined ? null : lagOf(state, node);
-  const caughtUp = state !== undefined && !state.firstCatchUp && allIndexesBuilt;
-  return {
-    network: state?.network.id ?? null,
-    synced: caughtUp && lagSeconds !== null && lagSeconds < SYNCED_WITHIN_SECONDS,
-    sink: state?.sinkHash ?? null,
-    sinkBlueScore: state?.sinkBlueScore.toString() ?? null,
-    nodeSinkBlueScore: node.sinkBlueScore?.toString() ?? null,
-    lagSeconds,
-    replicaLagSeconds: replicaLag === null ? null : Math.round(replicaLag),
-    firstBlock: firstBlock ?? null,
-    starts,
-    gaps,
-    utxoSetLoad:
-      utxoSetLoad === undefined ? null : { pruningPoint: utxoSetLoad.blockHash, utxoCount: Number(utxoSetLoad.utxos) },
-    nodeConnected: node.connected,
-    nodeSynced: node.synced ?? null,
-    version: packageJson.version,
-  };
+  return rows.map((row) => ({ ...row, recordedAt: row.recordedAt.getTime() }));
 }
 
 /** The age of the sink is no lag if the node has no higher one, as in a network without new blocks. */
@@ -173,6 +139,22 @@ export const getStatus = route(
     tag: 'Status',
     response: status,
   },
-  ({ services: { status, statusIndex, node } }) =>
-    status.get(async () => toStatus(await statusIndex.readIfAny(getIndexStatus), await findNodeState(node))),
+  ({ services: { status, statusIndex, node: pool } }) =>
+    status.get(async () => {
+      const { state, isCaughtUp, ...index } = await statusIndex.readIfAny(readIndexStatus);
+      const node = await findNodeState(pool);
+      const lagSeconds = state === undefined ? null : lagOf(state, node);
+      return {
+        network: state?.network.id ?? null,
+        synced: isCaughtUp && lagSeconds !== null && lagSeconds < SYNCED_WITHIN_SECONDS,
+        sink: state?.sinkHash ?? null,
+        sinkBlueScore: state?.sinkBlueScore.toString() ?? null,
+        nodeSinkBlueScore: node.sinkBlueScore?.toString() ?? null,
+        lagSeconds,
+        ...index,
+        nodeConnected: node.connected,
+        nodeSynced: node.synced ?? null,
+        version: packageJson.version,
+      };
+    }),
 );

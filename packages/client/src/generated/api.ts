@@ -1042,6 +1042,24 @@ export interface components {
             /** @description Script in hex, without its version */
             scriptPublicKey: string;
         };
+        AddressUtxo: {
+            address: components["schemas"]["Address"];
+            outpoint: {
+                transactionId: components["schemas"]["Hash"];
+                index: number;
+            };
+            utxoEntry: {
+                /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+                amount: string;
+                /** @description Version as 4 hex digits, then the script in hex */
+                scriptPublicKey: string;
+                /** @description DAA score of the accepting block */
+                blockDaaScore: string;
+                isCoinbase: boolean;
+                /** @description Absent without a covenant */
+                covenantId?: components["schemas"]["Hash"];
+            };
+        };
         BlockHeader: {
             hash: components["schemas"]["Hash"];
             version: number;
@@ -1211,24 +1229,6 @@ export interface components {
             feerate: number;
             /** @description Estimated time until a transaction with this fee rate is in a block */
             estimatedSeconds: number;
-        };
-        AddressUtxo: {
-            address: components["schemas"]["Address"];
-            outpoint: {
-                transactionId: components["schemas"]["Hash"];
-                index: number;
-            };
-            utxoEntry: {
-                /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
-                amount: string;
-                /** @description Version as 4 hex digits, then the script in hex */
-                scriptPublicKey: string;
-                /** @description DAA score of the accepting block */
-                blockDaaScore: string;
-                isCoinbase: boolean;
-                /** @description Absent without a covenant */
-                covenantId?: components["schemas"]["Hash"];
-            };
         };
         Status: {
             /** @description Null until the indexer has run once */

@@ -1,13 +1,16 @@
-/** GET /v1/addresses/{address}: the balance and the activity of an address. */
+/** GET /v1/addresses/{address}, and its tag alone. */
+import { findClusterTag, findOwnTag, type Tag } from '@kasgres/database';
+import { addressToScript } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { notFound } from '../../http/errors.ts';
 import type { Db } from '../../index-state/sql.ts';
-import type { Reading } from '../../index-state/state.ts';
+import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
-import { addressTag, automaticLabels, findScriptOfRequest } from '../../schemas/address.ts';
+import { addressTag, automaticLabels, findScriptOfRequest, requireNetwork } from '../../schemas/address.ts';
 import { address, addressInput, count, sompi, timestamp } from '../../schemas/values.ts';
+import { lookUp } from '../shared.ts';
 import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
-import { findTag } from './tag.ts';
 
 const addressDetails = z
   .object({
@@ -24,73 +27,74 @@ const addressDetails = z
   })
   .meta({ id: 'AddressDetails' });
 
-/** Returns undefined for a script that no transaction touches. */
-function findBalance(db: Db, scriptId: bigint) {
-  return db
-    .selectFrom('balances')
-    .select([
-      'balance',
-      'utxo_count',
-      'transaction_count',
-      sql<string[]>`automatic_labels(script_id)`.as('automatic_labels'),
-    ])
-    .where('script_id', '=', scriptId)
-    .executeTakeFirst();
+interface BalanceRow {
+  balance: string;
+  utxoCount: number;
+  transactionCount: number;
+  labels: string[];
+  /** Keys of the first and last transactions; null if only the bootstrap UTXO set has the script. */
+  first: bigint | null;
+  last: bigint | null;
 }
 
-/** Finds the key of the first or last transaction of the script. */
-async function findTransactionKey(db: Db, scriptId: bigint, end: 'first' | 'last'): Promise<bigint | undefined> {
-  const row = await db
-    .selectFrom('address_transactions')
-    .select('transaction_id')
-    .where('script_id', '=', scriptId)
-    .orderBy('transaction_id', end === 'first' ? 'asc' : 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.transaction_id;
+async function findBalance(db: Db, scriptId: bigint | undefined): Promise<BalanceRow | undefined> {
+  const { rows } = await sql<BalanceRow>`
+    select balance::text as balance, utxo_count::float8 as "utxoCount", transaction_count::float8 as "transactionCount",
+      automatic_labels(script_id) as labels,
+      (select min(transaction_id) from address_transactions a where a.script_id = balances.script_id) as first,
+      (select max(transaction_id) from address_transactions a where a.script_id = balances.script_id) as last
+    from balances where script_id = ${scriptId ?? null}`.execute(db);
+  return rows[0];
 }
 
-interface Activity {
-  firstSeen: number | null;
-  lastSeen: number | null;
-}
-
-async function findActivity(reading: Reading, scriptId: bigint): Promise<Activity> {
-  const firstKey = await findTransactionKey(reading.db, scriptId, 'first');
-  const lastKey = await findTransactionKey(reading.db, scriptId, 'last');
-  if (firstKey === undefined || lastKey === undefined) return { firstSeen: null, lastSeen: null };
-  const [first, last] = await loadRestTransactions(reading, [firstKey, lastKey], { includePayload: false });
-  return { firstSeen: first?.blockTime ?? null, lastSeen: last?.blockTime ?? null };
-}
-
-async function getDetails(reading: Reading, address: string): Promise<z.infer<typeof addressDetails>> {
-  const { db } = reading;
-  const scriptId = await findScriptOfRequest(reading, address);
-  const balance = scriptId === undefined ? undefined : await findBalance(db, scriptId);
-  const activity = scriptId === undefined ? undefined : await findActivity(reading, scriptId);
-  return {
-    address,
-    balance: String(balance?.balance ?? 0n),
-    utxoCount: Number(balance?.utxo_count ?? 0n),
-    transactionCount: Number(balance?.transaction_count ?? 0n),
-    firstSeen: activity?.firstSeen ?? null,
-    lastSeen: activity?.lastSeen ?? null,
-    tag: (await findTag(reading, address)) ?? null,
-    automaticLabels: balance?.automatic_labels ?? [],
-  };
+async function findTag({ db, state }: Reading, address: string): Promise<Tag | undefined> {
+  const own = await findOwnTag(db, address);
+  if (own !== undefined) return own;
+  requireCaughtUp(state);
+  const ofCluster = await findClusterTag(db, addressToScript(address));
+  return ofCluster && { ...ofCluster, address };
 }
 
 export const getAddress = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/addresses/:address',
-    operationId: 'getAddress',
+    ...lookUp('Address', '/v1/addresses/:address', 'getAddress'),
     summary: 'Balance, activity, tag and labels of an address',
-    tag: 'Address',
-    cost: 0.1,
     tagOf: 'content',
     params: z.strictObject({ address: addressInput }),
     response: z.object({ address: addressDetails }),
   },
-  async (reading, { params }) => ({ address: await getDetails(reading, params.address) }),
+  async (reading, { params: { address } }) => {
+    const found = await findBalance(reading.db, await findScriptOfRequest(reading, address));
+    const keys = [found?.first, found?.last].filter((key) => typeof key === 'bigint');
+    const [first, last] = await loadRestTransactions(reading, keys);
+    return {
+      address: {
+        address,
+        balance: found?.balance ?? '0',
+        utxoCount: found?.utxoCount ?? 0,
+        transactionCount: found?.transactionCount ?? 0,
+        firstSeen: first?.blockTime ?? null,
+        lastSeen: last?.blockTime ?? null,
+        tag: (await findTag(reading, address)) ?? null,
+        automaticLabels: found?.labels ?? [],
+      },
+    };
+  },
+);
+
+export const getAddressTag = indexRoute(
+  {
+    ...lookUp('Address', '/v1/addresses/:address/tag', 'getAddressTag'),
+    summary: 'Tag of an address, else of its cluster',
+    tagOf: 'content',
+    params: z.strictObject({ address: addressInput }),
+    response: z.object({ tag: addressTag }),
+    errors: [404],
+  },
+  async (reading, { params: { address } }) => {
+    requireNetwork(reading.state.network, address, 'address');
+    const tag = await findTag(reading, address);
+    if (tag === undefined) throw notFound('This address has no tag');
+    return { tag };
+  },
 );

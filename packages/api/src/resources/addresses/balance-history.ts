@@ -1,17 +1,17 @@
 /** GET /v1/addresses/{address}/balance-history: the balance at the end of each hour, day or month. */
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import type { Db } from '../../index-state/sql.ts';
 import type { Reading } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
 import { findScriptOfRequest } from '../../schemas/address.ts';
 import { addressInput, sompi, timestamp } from '../../schemas/values.ts';
+import { lookUp } from '../shared.ts';
 import { listGaps } from '../chain/segments.ts';
 
 /** Hours of more than a year, and days of 27 years. */
 const MAX_INTERVALS = 10_000;
 
-export const INTERVALS = ['hour', 'day', 'month'] as const;
-type Interval = (typeof INTERVALS)[number];
+const interval = z.enum(['hour', 'day', 'month']);
 
 const balanceHistory = z.object({
   history: z
@@ -40,137 +40,59 @@ const balanceHistory = z.object({
     }),
 });
 
-/** Finds the first hour in which the balance changed. */
-async function findFirstHour(db: Db, scriptId: bigint): Promise<number | undefined> {
-  const row = await db
-    .selectFrom('balance_changes')
-    .select('hour')
-    .where('script_id', '=', scriptId)
-    .where('change', '<>', 0n)
-    .orderBy('hour')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.hour;
-}
+const toSeconds = (time: RawBuilder<unknown>) => sql`extract(epoch from (${time}) at time zone 'UTC')`;
 
-export interface BalanceDelta {
-  /** Hours since 1970. */
-  hour: number;
-  /** In sompi. */
-  change: bigint;
-}
-
-/** Lists the deltas since an hour, ascending. */
-function listDeltas(db: Db, scriptId: bigint, fromHour: number): Promise<BalanceDelta[]> {
-  return db
-    .selectFrom('balance_changes')
-    .select(['hour', 'change'])
-    .where('script_id', '=', scriptId)
-    .where('hour', '>=', fromHour)
-    .where('change', '<>', 0n)
-    .orderBy('hour')
-    .execute();
-}
-
-/** Returns the balance at the sink, and the chain time of the sink, whose hour is the last one. */
-async function getLatest({ db, state }: Reading, scriptId: bigint): Promise<{ balance: bigint; chain_time: bigint }> {
-  return db
-    .selectFrom('balances')
-    .innerJoin('chain_blocks', (join) => join.on('chain_blocks.index', '=', state.sinkChainIndex))
-    .select(['balances.balance', 'chain_blocks.chain_time'])
-    .where('balances.script_id', '=', scriptId)
-    .executeTakeFirstOrThrow();
-}
-
-const HOUR_MS = 3_600_000;
-const HOURS_PER_DAY = 24;
-
-export const toMilliseconds = (hour: number): number => hour * HOUR_MS;
-
-/** Numbers the intervals since 1970 (UTC) consecutively; hours are counted since 1970. */
-export const numberings: Record<
-  Interval,
-  { numberOf: (hour: number) => number; firstHourOf: (interval: number) => number }
-> = {
-  hour: { numberOf: (hour) => hour, firstHourOf: (interval) => interval },
-  day: { numberOf: (hour) => Math.floor(hour / HOURS_PER_DAY), firstHourOf: (interval) => interval * HOURS_PER_DAY },
-  month: {
-    numberOf: (hour) => {
-      const time = new Date(toMilliseconds(hour));
-      return (time.getUTCFullYear() - 1970) * 12 + time.getUTCMonth();
-    },
-    firstHourOf: (interval) => Date.UTC(1970, interval) / HOUR_MS,
-  },
-};
-
-export interface HistoryOptions {
-  interval: Interval;
-  /** Numbers of the first and last interval. */
-  first: number;
-  last: number;
-  /** All deltas since the start of the first interval, ascending. */
-  deltas: readonly BalanceDelta[];
-  /** The balance after all deltas, in sompi. */
-  balance: bigint;
-  /** Gaps of the index, in Unix milliseconds. */
-  gaps: readonly { from: number; to: number }[];
-}
-
-export function toHistory({ interval, first, last, deltas, balance, gaps }: HistoryOptions) {
-  const { numberOf, firstHourOf } = numberings[interval];
-  const byInterval = Map.groupBy(deltas, ({ hour }) => numberOf(hour));
-  const history: z.infer<typeof balanceHistory>['history'] = [];
-  let running = balance - sumOf(deltas);
-  for (let number = first; number <= last; number += 1) {
-    running += sumOf(byInterval.get(number) ?? []);
-    const timestamp = toMilliseconds(firstHourOf(number + 1));
-    if (!gaps.some(({ from, to }) => from < timestamp && timestamp <= to)) {
-      history.push({ timestamp, balance: String(running) });
-    }
-  }
-  return history;
-}
-
-const sumOf = (deltas: readonly BalanceDelta[]): bigint => deltas.reduce((sum, { change }) => sum + change, 0n);
-
-/** Computes backwards from the balance now, so that no delta before the first interval is read. */
-async function getHistory(
-  reading: Reading,
-  address: string,
-  interval: Interval,
-): Promise<z.infer<typeof balanceHistory>> {
-  const { db } = reading;
-  const scriptId = await findScriptOfRequest(reading, address);
-  const firstHour = scriptId === undefined ? undefined : await findFirstHour(db, scriptId);
-  if (scriptId === undefined || firstHour === undefined) return { history: [] };
-
-  const { numberOf, firstHourOf } = numberings[interval];
-  const { balance, chain_time } = await getLatest(reading, scriptId);
-  const last = numberOf(Number(chain_time / BigInt(HOUR_MS)));
-  const first = Math.max(numberOf(firstHour), last - MAX_INTERVALS + 1);
-  const deltas = await listDeltas(db, scriptId, firstHourOf(first));
-  const startTime = toMilliseconds(firstHourOf(first));
-  const gaps = (await listGaps(reading)).filter(({ before }) => before.chainTime > startTime);
-  const chainTimes = gaps.map(({ after, before }) => ({ from: Number(after.chainTime), to: Number(before.chainTime) }));
-  return {
-    history: toHistory({ interval, first, last, deltas, balance, gaps: chainTimes }),
-    ...(gaps.length > 0 && {
-      gaps: gaps.map(({ after, before }) => ({ from: Number(after.timestamp), to: Number(before.timestamp) })),
-    }),
-  };
+/** Lists the balances at the ends of intervals. They are computed backwards from the balance now, without any change before the first interval. */
+async function listBalances({ db, state }: Reading, scriptId: bigint, unit: z.infer<typeof interval>) {
+  const step = sql`${`1 ${unit}`}::interval`;
+  const startOf = (seconds: RawBuilder<unknown>) =>
+    sql`date_trunc(${unit}, to_timestamp(${seconds}) at time zone 'UTC')`;
+  const { rows } = await sql<{ start: number; end: number; balance: string }>`
+    with latest as (
+      select balances.balance, ${startOf(sql`chain_time / 1000`)} as start
+      from balances join chain_blocks on chain_blocks.index = ${state.sinkChainIndex}
+      where balances.script_id = ${scriptId}
+    ), range as (
+      select balance, latest.start as last,
+        greatest(${startOf(sql`hour * 3600.0`)}, latest.start - ${MAX_INTERVALS - 1} * ${step}) as first
+      from latest cross join (
+        select hour from balance_changes where script_id = ${scriptId} and change <> 0 order by hour limit 1
+      ) earliest
+    ), changes as (
+      select ${startOf(sql`hour * 3600.0`)} as start, sum(change) as change
+      from balance_changes
+      where script_id = ${scriptId} and change <> 0 and hour >= (select ${toSeconds(sql`first`)} / 3600 from range)::integer
+      group by 1
+    )
+    select (${toSeconds(sql`start`)} * 1000)::float8 as start, (${toSeconds(sql`start + ${step}`)} * 1000)::float8 as end,
+      (balance - coalesce(sum(change) over (order by start desc rows between unbounded preceding and 1 preceding), 0))::text
+        as balance
+    from range cross join generate_series(first, last, ${step}) as period (start) left join changes using (start)
+    order by 1`.execute(db);
+  return rows;
 }
 
 export const getAddressBalanceHistory = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/addresses/:address/balance-history',
-    operationId: 'getAddressBalanceHistory',
+    ...lookUp('Address', '/v1/addresses/:address/balance-history', 'getAddressBalanceHistory'),
     summary: 'Balance of an address at the end of each hour, day or month',
-    tag: 'Address',
-    cost: 0.1,
     params: z.strictObject({ address: addressInput }),
-    query: z.strictObject({ interval: z.enum(INTERVALS).default('day').meta({ description: 'In UTC' }) }),
+    query: z.strictObject({ interval: interval.default('day').meta({ description: 'In UTC' }) }),
     response: balanceHistory,
   },
-  (reading, { params, query }) => getHistory(reading, params.address, query.interval),
+  async (reading, { params: { address }, query: { interval } }) => {
+    const scriptId = await findScriptOfRequest(reading, address);
+    const rows = scriptId === undefined ? [] : await listBalances(reading, scriptId, interval);
+    const [first] = rows;
+    if (first === undefined) return { history: [] };
+    const gaps = (await listGaps(reading)).filter(({ before }) => before.chainTime > first.start);
+    const isInGap = (time: number) =>
+      gaps.some(({ after, before }) => after.chainTime < time && time <= before.chainTime);
+    return {
+      history: rows.filter(({ end }) => !isInGap(end)).map(({ end, balance }) => ({ timestamp: end, balance })),
+      ...(gaps.length > 0 && {
+        gaps: gaps.map(({ after, before }) => ({ from: Number(after.timestamp), to: Number(before.timestamp) })),
+      }),
+    };
+  },
 );

@@ -3,85 +3,63 @@ import { addressToScript } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../index-state/sql.ts';
-import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
+import { requireCaughtUp } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
 import { requireNetwork, requireNetworkOfAll } from '../../schemas/address.ts';
 import { address, addressesInput, addressInput, sompi } from '../../schemas/values.ts';
+import { rpc } from '../shared.ts';
 
 const balance = sompi.meta({ description: '0 for an address that was never seen' });
 
-const balances = z.object({
-  entries: z.array(z.object({ address, balance })).meta({ description: 'One for each address, in the given order' }),
-});
-
-/** Returns the balance in sompi, or undefined if the address never had a UTXO. */
-async function findBalance(db: Db, address: string): Promise<bigint | undefined> {
-  const { version, script } = addressToScript(address);
-  const row = await db
-    .selectFrom('scripts')
-    .innerJoin('balances', 'balances.script_id', 'scripts.id')
-    .select('balances.balance')
-    .where('scripts.script', '=', Buffer.from(script))
-    .where('scripts.version', '=', version)
-    .executeTakeFirst();
-  return row?.balance;
-}
-
-interface BalanceRow {
-  address: string;
-  balance: string;
-}
-
-/** Lists the balances of the addresses that ever had a UTXO. */
-async function listBalances(db: Db, addresses: readonly string[]): Promise<BalanceRow[]> {
+/** Builds a table of requested addresses with their scripts, in their order. */
+export function tableOfAddresses(addresses: readonly string[]) {
   const scripts = addresses.map(addressToScript);
-  const { rows } = await sql<BalanceRow>`
-    select requested.address, b.balance::text as balance
-    from unnest(
-      ${addresses}::text[], ${scripts.map(({ version }) => version)}::int[], ${scripts.map(({ script }) => script)}::bytea[]
-    ) as requested (address, version, script)
-    join scripts s on s.script = requested.script and s.version = requested.version
-    join balances b on b.script_id = s.id`.execute(db);
-  return rows;
+  return sql`unnest(
+    ${addresses}::text[], ${scripts.map(({ version }) => version)}::int[], ${scripts.map(({ script }) => script)}::bytea[]
+  ) with ordinality as requested (address, version, script, position)`;
 }
 
-async function getBalances({ db, state }: Reading, requested: string[]): Promise<z.infer<typeof balances>> {
-  requireNetworkOfAll(state.network, requested);
-  requireCaughtUp(state);
-  const addresses = [...new Set(requested)];
-  const known = new Map((await listBalances(db, addresses)).map((row) => [row.address, row.balance]));
-  return { entries: addresses.map((address) => ({ address, balance: known.get(address) ?? '0' })) };
+async function listBalances(db: Db, addresses: readonly string[]): Promise<{ address: string; balance: string }[]> {
+  const { rows } = await sql<{ address: string; balance: string }>`
+    select requested.address, coalesce(b.balance, 0)::text as balance
+    from ${tableOfAddresses(addresses)}
+    left join scripts s on s.script = requested.script and s.version = requested.version
+    left join balances b on b.script_id = s.id
+    order by requested.position`.execute(db);
+  return rows;
 }
 
 export const getBalanceByAddress = indexRoute(
   {
-    method: 'GET',
+    ...rpc('GET', 'getBalanceByAddress'),
     url: '/v1/rpc/getBalanceByAddress/:address',
-    operationId: 'getBalanceByAddress',
     summary: 'Balance of an address at the sink',
-    tag: 'Node RPC Proxy',
-    cost: 0.1,
     params: z.strictObject({ address: addressInput }),
     response: z.object({ balance }),
   },
   async ({ db, state }, { params: { address } }) => {
     requireNetwork(state.network, address, 'address');
     requireCaughtUp(state);
-    return { balance: String((await findBalance(db, address)) ?? 0n) };
+    const [entry] = await listBalances(db, [address]);
+    return { balance: entry?.balance ?? '0' };
   },
 );
 
 export const getBalancesByAddresses = indexRoute(
   {
-    method: 'POST',
-    url: '/v1/rpc/getBalancesByAddresses',
-    operationId: 'getBalancesByAddresses',
+    ...rpc('POST', 'getBalancesByAddresses'),
     summary: 'Balances of up to 1,000 addresses at the sink',
-    tag: 'Node RPC Proxy',
-    cost: 0.1,
     costsByItemsOf: ['addresses'],
     body: z.strictObject({ addresses: addressesInput }),
-    response: balances,
+    response: z.object({
+      entries: z
+        .array(z.object({ address, balance }))
+        .meta({ description: 'One for each address, in the given order' }),
+    }),
   },
-  (reading, { body }) => getBalances(reading, body.addresses),
+  async ({ db, state }, { body: { addresses } }) => {
+    requireNetworkOfAll(state.network, addresses);
+    requireCaughtUp(state);
+    return { entries: await listBalances(db, [...new Set(addresses)]) };
+  },
 );

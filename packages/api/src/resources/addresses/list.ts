@@ -1,15 +1,16 @@
 /** GET /v1/addresses: addresses by balance. */
-import { listTagsOfScripts, type Tag } from '@kasgres/database';
+import { listTagsOfScripts } from '@kasgres/database';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { conflict } from '../../http/errors.ts';
 import { type Db, findScriptId } from '../../index-state/sql.ts';
-import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
-import { pageMetadata, pageQuery, queryFlag } from '../../pages/page-query.ts';
+import { requireCaughtUp } from '../../index-state/state.ts';
+import { pageQuery, queryFlag } from '../../pages/page-query.ts';
 import { directionOf, readPage, type Slice } from '../../pages/read-page.ts';
 import { indexRoute } from '../../route.ts';
 import { addressTag, requireNetwork } from '../../schemas/address.ts';
 import { address, addressInput, sompi } from '../../schemas/values.ts';
+import { listing, page } from '../shared.ts';
 
 /** Above any balance, and below the largest `bigint` of Postgres. */
 const MAX_SOMPI = 10n ** 19n / 2n;
@@ -41,10 +42,6 @@ const cursorInput = z
       '`balance:address` of an item: the page begins exactly behind it, even if that balance changes meanwhile. An `address` alone stands for its current position',
   });
 
-const query = pageQuery(cursorInput, {
-  tagged_only: queryFlag.meta({ description: 'Only addresses with a tag, or in a cluster with a tag' }),
-});
-
 const restAddress = z
   .object({
     address,
@@ -53,20 +50,10 @@ const restAddress = z
   })
   .meta({ id: 'RestAddress' });
 
-type RestAddressJson = z.infer<typeof restAddress>;
-
-const page = z.object({
-  addresses: z.array(restAddress).meta({ description: 'Addresses with a balance, largest first' }),
-  metadata: pageMetadata,
-});
-
-interface HolderRow {
+interface Position {
   script_id: bigint;
-  address: string;
   balance: bigint;
 }
-
-type Position = Pick<HolderRow, 'script_id' | 'balance'>;
 
 /** @throws HttpError 409 for an address alone that has no balance now, and so no position */
 async function findPosition(db: Db, { address, balance }: Cursor): Promise<Position | undefined> {
@@ -85,15 +72,12 @@ async function findPosition(db: Db, { address, balance }: Cursor): Promise<Posit
   );
 }
 
-/**
- * The conditions match the indexes balances_balance and balances_tagged, which have the order of the listing. Scripts without an address are
- * skipped with a look-up for each; few of them have a large balance.
- */
-async function listHolders(db: Db, slice: Slice<Position>, taggedOnly: boolean): Promise<HolderRow[]> {
+/** The conditions match the indexes balances_balance and balances_tagged. Few scripts without an address, which are skipped, have a large balance. */
+async function listHolders(db: Db, slice: Slice<Position>, taggedOnly: boolean) {
   const { from, limit } = slice;
   const { behind, order } = directionOf(slice, 'desc');
-  const { rows } = await sql<HolderRow>`
-    select b.script_id, s.address, b.balance
+  const { rows } = await sql<{ script_id: bigint; address: string; balance: string }>`
+    select b.script_id, s.address, b.balance::text as balance
     from balances b join scripts s on s.id = b.script_id
     where b.balance > 0 and s.address is not null
       ${taggedOnly ? sql`and b.is_tagged` : sql``}
@@ -103,39 +87,31 @@ async function listHolders(db: Db, slice: Slice<Position>, taggedOnly: boolean):
   return rows;
 }
 
-function toRestAddress(row: HolderRow, tag: Tag | undefined): RestAddressJson {
-  return { address: row.address, balance: String(row.balance), tag: tag ?? null };
-}
-
-async function getPage({ db, state }: Reading, request: z.infer<typeof query>): Promise<z.infer<typeof page>> {
-  for (const path of ['starting_after', 'ending_before'] as const) {
-    const cursor = request[path];
-    if (cursor !== undefined) requireNetwork(state.network, cursor.address, path);
-  }
-  requireCaughtUp(state);
-  const { rows, metadata } = await readPage(request, {
-    findPosition: (cursor) => findPosition(db, cursor),
-    list: (slice) => listHolders(db, slice, request.tagged_only),
-  });
-  const tags = await listTagsOfScripts(
-    db,
-    rows.map((row) => row.script_id),
-  );
-  return { addresses: rows.map((row) => toRestAddress(row, tags.get(row.script_id))), metadata };
-}
-
 export const listAddresses = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/addresses',
-    operationId: 'listAddresses',
+    ...listing('Address', '/v1/addresses', 'listAddresses'),
     summary: 'Addresses by balance, largest first',
-    tag: 'Address',
-    cost: 0.5,
     tagOf: 'content',
-    query,
-    response: page,
+    query: pageQuery(cursorInput, {
+      tagged_only: queryFlag.meta({ description: 'Only addresses with a tag, or in a cluster with a tag' }),
+    }),
+    response: page({
+      addresses: z.array(restAddress).meta({ description: 'Addresses with a balance, largest first' }),
+    }),
     errors: [404, 409],
   },
-  (reading, { query }) => getPage(reading, query),
+  async ({ db, state }, { query }) => {
+    for (const path of ['starting_after', 'ending_before'] as const) {
+      const cursor = query[path];
+      if (cursor !== undefined) requireNetwork(state.network, cursor.address, path);
+    }
+    requireCaughtUp(state);
+    const { rows, metadata } = await readPage(query, {
+      findPosition: (cursor) => findPosition(db, cursor),
+      list: (slice) => listHolders(db, slice, query.tagged_only),
+    });
+    const scriptIds = rows.map((row) => row.script_id);
+    const tags = await listTagsOfScripts(db, scriptIds);
+    return { addresses: rows.map(({ script_id, ...row }) => ({ ...row, tag: tags.get(script_id) ?? null })), metadata };
+  },
 );

@@ -1,23 +1,15 @@
 /** GET /v1/addresses/{address}/transactions: transactions that spend from or pay to an address, newest first. */
 import { sql } from 'kysely';
 import { z } from 'zod';
-import type { Db } from '../../index-state/sql.ts';
-import type { Reading } from '../../index-state/state.ts';
-import { pageMetadata, pageQuery } from '../../pages/page-query.ts';
-import { type Listing, listKeys, readPage } from '../../pages/read-page.ts';
+import { pageQuery } from '../../pages/page-query.ts';
+import { listKeys, readPage } from '../../pages/read-page.ts';
 import { indexRoute } from '../../route.ts';
 import { findScriptOfRequest } from '../../schemas/address.ts';
 import { addressInput, hashInput, sompi, sompiDelta } from '../../schemas/values.ts';
-import { isAccepted } from '../transactions/pre-bootstrap.ts';
+import { listing, page } from '../shared.ts';
+import { isAccepted } from '../transactions/queries.ts';
 import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
-import {
-  acceptedOnly,
-  includePayload,
-  type RestTransactionJson,
-  restTransaction,
-} from '../transactions/rest/schemas.ts';
-
-const query = pageQuery(hashInput, { accepted_only: acceptedOnly, include_payload: includePayload });
+import { type RestTransactionJson, restTransaction, transactionFlags } from '../transactions/rest/schemas.ts';
 
 const addressTransaction = restTransaction
   .extend({
@@ -29,46 +21,8 @@ const addressTransaction = restTransaction
   })
   .meta({ id: 'AddressTransaction' });
 
-type AddressTransactionJson = z.infer<typeof addressTransaction>;
-
-const page = z.object({
-  transactions: z.array(addressTransaction).meta({ description: 'Newest first' }),
-  metadata: pageMetadata,
-});
-
-/** Finds the key of a transaction that touches the script. */
-async function findPosition(db: Db, scriptId: bigint, transactionId: Uint8Array): Promise<bigint | undefined> {
-  const row = await db
-    .selectFrom('transactions')
-    .innerJoin('address_transactions as touch', 'touch.transaction_id', 'transactions.id')
-    .select('transactions.id')
-    .where('transactions.transaction_id', '=', Buffer.from(transactionId))
-    .where('touch.script_id', '=', scriptId)
-    .executeTakeFirst();
-  return row?.id;
-}
-
-/**
- * Makes the listing of transactions that touch the script. Acceptance is looked up row by row (`offset 0` keeps Postgres from turning that into a
- * join), so that reading stops with the page. Few transactions are not accepted, and so skipped.
- */
-function listingOf(db: Db, scriptId: bigint | undefined, onlyAccepted: boolean): Listing<Uint8Array, bigint, bigint> {
-  if (scriptId === undefined) return { findPosition: async () => undefined, list: async () => [] };
-  const accepted = sql`exists (
-    select from transactions where id = address_transactions.transaction_id and ${isAccepted()} offset 0)`;
-  const source = {
-    table: 'address_transactions',
-    column: 'transaction_id',
-    where: sql`script_id = ${scriptId} ${onlyAccepted ? sql`and ${accepted}` : sql``}`,
-  };
-  return {
-    findPosition: (transactionId) => findPosition(db, scriptId, transactionId),
-    list: (slice) => listKeys(db, source, slice),
-  };
-}
-
 /** Sums up the inputs and outputs shown, in which the amounts of UTXOs that do not exist are null. */
-function toAddressTransaction(transaction: RestTransactionJson, address: string): AddressTransactionJson {
+function toAddressTransaction(transaction: RestTransactionJson, address: string) {
   const spent = transaction.inputs.map((input) => input.previousOutput);
   const sent = sumOf(spent.filter((utxo) => utxo.scriptPublicKeyAddress === address));
   const received = sumOf(transaction.outputs.filter((utxo) => utxo.scriptPublicKeyAddress === address));
@@ -83,30 +37,32 @@ function toAddressTransaction(transaction: RestTransactionJson, address: string)
 const sumOf = (utxos: readonly { amount: string | null }[]): bigint =>
   utxos.reduce((sum, { amount }) => sum + BigInt(amount ?? 0), 0n);
 
-async function getPage(
-  reading: Reading,
-  address: string,
-  request: z.infer<typeof query>,
-): Promise<z.infer<typeof page>> {
-  const { db } = reading;
-  const scriptId = await findScriptOfRequest(reading, address);
-  const { rows, metadata } = await readPage(request, listingOf(db, scriptId, request.accepted_only));
-  const transactions = await loadRestTransactions(reading, rows, { includePayload: request.include_payload });
-  return { transactions: transactions.map((transaction) => toAddressTransaction(transaction, address)), metadata };
-}
-
 export const listAddressTransactions = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/addresses/:address/transactions',
-    operationId: 'listAddressTransactions',
+    ...listing('Address', '/v1/addresses/:address/transactions', 'listAddressTransactions'),
     summary: 'Transactions that spend from or pay to an address, newest first',
-    tag: 'Address',
-    cost: 0.5,
     params: z.strictObject({ address: addressInput }),
-    query,
-    response: page,
-    errors: [404],
+    query: pageQuery(hashInput, transactionFlags),
+    response: page({ transactions: z.array(addressTransaction).meta({ description: 'Newest first' }) }),
   },
-  (reading, { params, query }) => getPage(reading, params.address, query),
+  async (reading, { params: { address }, query }) => {
+    const { db } = reading;
+    // A null script matches no row.
+    const ofScript = sql`script_id = ${(await findScriptOfRequest(reading, address)) ?? null}`;
+    // `offset 0` keeps Postgres from turning the look-up into a join, so that reading stops with the page. Few transactions are not accepted.
+    const accepted = sql`exists (
+      select from transactions where id = address_transactions.transaction_id and ${isAccepted()} offset 0)`;
+    const where = query.accepted_only ? sql`${ofScript} and ${accepted}` : ofScript;
+    const { rows, metadata } = await readPage(query, {
+      findPosition: async (transactionId) => {
+        const { rows } = await sql<{ id: bigint }>`
+          select id from transactions join address_transactions touch on touch.transaction_id = transactions.id
+          where transactions.transaction_id = ${transactionId} and ${ofScript}`.execute(db);
+        return rows[0]?.id;
+      },
+      list: (slice) => listKeys(db, { table: 'address_transactions', column: 'transaction_id', where }, slice),
+    });
+    const transactions = await loadRestTransactions(reading, rows, query.include_payload);
+    return { transactions: transactions.map((transaction) => toAddressTransaction(transaction, address)), metadata };
+  },
 );

@@ -1,18 +1,18 @@
 /** GET /v1/blocks/daa-score/{start}/{end}: all blocks in a range of DAA scores, and their transactions. */
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { conflict } from '../../http/errors.ts';
-import { anyOf, type Db } from '../../index-state/sql.ts';
+import type { Db } from '../../index-state/sql.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
 import { uint64Input } from '../../schemas/values.ts';
 import { findFirstBlock, listGaps } from '../chain/segments.ts';
+import { lookUp, toStoredScore } from '../shared.ts';
 import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
 import { restTransaction } from '../transactions/rest/schemas.ts';
 import { loadRestBlocks, restBlock } from './rest-blocks.ts';
 
 const MAX_SPAN = 100n;
-/** Scores are unsigned 64-bit numbers on the network, and signed ones in Postgres. */
-const MAX_STORED_SCORE = 2n ** 63n - 1n;
 
 const params = z
   .strictObject({
@@ -26,23 +26,14 @@ const params = z
     when: ({ issues }) => issues.length === 0,
   });
 
-const scoreRange = z.object({
-  blocks: z.array(restBlock).meta({ description: 'Ascending by DAA score and hash' }),
-  transactions: z
-    .array(restTransaction)
-    .meta({ description: 'The transactions of these blocks, each once, in the order of its first block' }),
-});
-
 type Scores = z.output<typeof params>;
 
 async function listBlockIds(db: Db, { start, end }: Scores): Promise<bigint[]> {
-  if (start > MAX_STORED_SCORE) return [];
-  const highest = end > MAX_STORED_SCORE ? MAX_STORED_SCORE : end;
   const rows = await db
     .selectFrom('blocks')
     .select('id')
-    .where('daa_score', '>=', start)
-    .where('daa_score', '<=', highest)
+    .where('daa_score', '>=', toStoredScore(start))
+    .where('daa_score', '<=', toStoredScore(end))
     .orderBy('daa_score')
     .orderBy('hash')
     .execute();
@@ -51,15 +42,12 @@ async function listBlockIds(db: Db, { start, end }: Scores): Promise<bigint[]> {
 
 /** Returns the keys of the transactions in blocks, in the order of the blocks, each at its first position. */
 async function listContainedKeys(db: Db, blockIds: readonly bigint[]): Promise<bigint[]> {
-  const rows = await db
-    .selectFrom('block_transactions')
-    .select(['block_id', 'transaction_id'])
-    .where('block_id', '=', anyOf(blockIds))
-    .orderBy('block_id')
-    .orderBy('index')
-    .execute();
-  const byBlock = Map.groupBy(rows, (row) => row.block_id);
-  return [...new Set(blockIds.flatMap((id) => byBlock.get(id) ?? []).map((row) => row.transaction_id))];
+  const { rows } = await sql<{ key: bigint }>`
+    select contained.transaction_id as key
+    from unnest(${blockIds}::bigint[]) with ordinality as block (id, position)
+    join block_transactions contained on contained.block_id = block.id
+    order by block.position, contained.index`.execute(db);
+  return [...new Set(rows.map(({ key }) => key))];
 }
 
 /** @throws HttpError 409 if blocks with these scores are not indexed */
@@ -68,27 +56,28 @@ async function requireIndexed(reading: Reading, { start, end }: Scores): Promise
   if (first !== undefined && start < first.daaScore) {
     throw conflict(`The first indexed block, ${first.hash}, has DAA score ${first.daaScore}: start there or above`);
   }
-  const gap = (await listGaps(reading)).find(
-    ({ after, before }) => end > after.daaScore && start < before.daaScore && before.daaScore - after.daaScore > 1n,
-  );
-  if (gap === undefined) return;
-  const { after, before } = gap;
-  throw conflict(
-    `The chain is not indexed between ${after.hash}, at DAA score ${after.daaScore}, and ${before.hash}, at DAA score ${before.daaScore}`,
-  );
+  for (const { after, before } of await listGaps(reading)) {
+    if (end > after.daaScore && start < before.daaScore && before.daaScore - after.daaScore > 1n) {
+      throw conflict(
+        `The chain is not indexed between ${after.hash}, at DAA score ${after.daaScore}, and ${before.hash}, at DAA score ${before.daaScore}`,
+      );
+    }
+  }
 }
 
 export const getBlocksByDaaScore = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/blocks/daa-score/:start/:end',
-    operationId: 'getBlocksByDaaScore',
+    ...lookUp('Block', '/v1/blocks/daa-score/:start/:end', 'getBlocksByDaaScore'),
     summary: 'Blocks of up to 101 DAA scores, and their transactions',
     description: 'Scores before the first indexed block, if that is not genesis, or in a gap are a 409.',
-    tag: 'Block',
     cost: 0.5,
     params,
-    response: scoreRange,
+    response: z.object({
+      blocks: z.array(restBlock).meta({ description: 'Ascending by DAA score and hash' }),
+      transactions: z
+        .array(restTransaction)
+        .meta({ description: 'The transactions of these blocks, each once, in the order of its first block' }),
+    }),
     errors: [409],
   },
   async (reading, { params: scores }) => {
@@ -99,7 +88,7 @@ export const getBlocksByDaaScore = indexRoute(
     const keys = await listContainedKeys(db, blockIds);
     return {
       blocks: await loadRestBlocks(db, blockIds),
-      transactions: await loadRestTransactions(reading, keys, { includePayload: false }),
+      transactions: await loadRestTransactions(reading, keys),
     };
   },
 );

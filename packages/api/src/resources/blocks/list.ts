@@ -1,9 +1,10 @@
 /** GET /v1/blocks: blocks in the order in which they were first written, newest first. */
 import { z } from 'zod';
-import { pageMetadata, pageQuery, queryFlag } from '../../pages/page-query.ts';
+import { pageQuery, queryFlag } from '../../pages/page-query.ts';
 import { listKeys, readPage } from '../../pages/read-page.ts';
 import { indexRoute } from '../../route.ts';
 import { hashInput } from '../../schemas/values.ts';
+import { listing, page } from '../shared.ts';
 import { findBlockId, loadRestBlocks, restBlock } from './rest-blocks.ts';
 
 const ALL_BLOCKS = { table: 'blocks', column: 'id' };
@@ -12,20 +13,12 @@ const CHAIN_BLOCKS = { table: 'chain_blocks', column: 'block_id' };
 
 export const listBlocks = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/blocks',
-    operationId: 'listBlocks',
+    ...listing('Block', '/v1/blocks', 'listBlocks'),
     summary: 'Blocks, newest first',
-    tag: 'Block',
-    cost: 0.5,
     query: pageQuery(hashInput, {
       chain_only: queryFlag.meta({ description: 'Only blocks of the virtual selected parent chain' }),
     }),
-    response: z.object({
-      blocks: z.array(restBlock).meta({ description: 'Newest first' }),
-      metadata: pageMetadata,
-    }),
-    errors: [404],
+    response: page({ blocks: z.array(restBlock).meta({ description: 'Newest first' }) }),
   },
   async ({ db }, { query }) => {
     const { rows, metadata } = await readPage(query, {

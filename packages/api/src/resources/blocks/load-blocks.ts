@@ -1,7 +1,4 @@
-/**
- * Loads whole blocks by id, in the form of the endpoints under /v1/rpc: one query for each kind of row, not for each block. Hashes of
- * pre-bootstrap blocks are in earlier_blocks.
- */
+/** Loads whole blocks by id, in the form of the endpoints under /v1/rpc. Hashes of pre-bootstrap blocks are in earlier_blocks. */
 import { unpackParents } from '@kasgres/database';
 import { difficultyFromBits, toHex } from '@kasgres/kaspa';
 import { sql } from 'kysely';
@@ -9,13 +6,13 @@ import { anyOf, type Db, hex, text } from '../../index-state/sql.ts';
 import type { Reading } from '../../index-state/state.ts';
 import type { BlockJson } from '../../schemas/block.ts';
 import type { TransactionJson } from '../../schemas/transaction.ts';
+import { indexRows } from '../shared.ts';
 import { loadTransactions } from '../transactions/load-transactions.ts';
-import { listContainedIds } from '../transactions/queries.ts';
 
 type BlockRow = Awaited<ReturnType<typeof listBlocks>>[number];
 
-/** Lists headers in any order. */
-function listBlocks(db: Db, ids: readonly bigint[]) {
+/** Lists blocks in any order. Related hashes are joined into one text, since a row for each of them costs this process several times as much. */
+function listBlocks(db: Db, ids: readonly bigint[], withTransactionIds: boolean) {
   return db
     .selectFrom('blocks as block')
     .leftJoin('blocks as selected_parent', 'selected_parent.id', 'block.selected_parent_id')
@@ -37,88 +34,48 @@ function listBlocks(db: Db, ids: readonly bigint[]) {
       hex('block.pruning_point').as('pruning_point'),
       sql<string | null>`encode(coalesce(selected_parent.hash, earlier_parent.hash), 'hex')`.as('selected_parent_hash'),
       'block.is_chain_block',
+      sql<string | null>`(
+        select string_agg(encode(coalesce(parent.hash, earlier.hash), 'hex'), ',' order by link.index)
+        from block_parents link
+        left join blocks parent on parent.id = link.parent_id
+        left join earlier_blocks earlier on earlier.id = link.parent_id
+        where link.block_id = block.id)`.as('parents'),
+      sql<string | null>`(
+        select string_agg(encode(child.hash, 'hex'), ',')
+        from block_parents link join blocks child on child.id = link.block_id
+        where link.parent_id = block.id)`.as('children'),
+      hashesOfMergeSet('block.merge_set_blues').as('blues'),
+      hashesOfMergeSet('block.merge_set_reds').as('reds'),
     ])
+    .$if(withTransactionIds, (query) =>
+      query.select(
+        sql<string | null>`(
+          select string_agg(encode(transactions.transaction_id, 'hex'), ',' order by contained.index)
+          from block_transactions contained join transactions on transactions.id = contained.transaction_id
+          where contained.block_id = block.id)`.as('transaction_ids'),
+      ),
+    )
     .where('block.id', '=', anyOf(ids))
     .execute();
 }
 
-/** Sums up the compute mass of the first variants of the transactions in each block. */
-export async function listMasses(db: Db, ids: readonly bigint[]): Promise<{ block_id: bigint; mass: string }[]> {
-  return db
-    .selectFrom('block_transactions as contained')
-    .innerJoin('transactions', 'transactions.id', 'contained.transaction_id')
-    .select(['contained.block_id', sql<string>`sum(transactions.compute_mass)`.as('mass')])
-    .where('contained.block_id', '=', anyOf(ids))
-    .groupBy('contained.block_id')
-    .execute();
-}
+const hashesOfMergeSet = (column: string) => sql<string | null>`(
+  select string_agg(encode(coalesce(member.hash, earlier.hash), 'hex'), ',' order by merged.position)
+  from unnest(${sql.ref(column)}) with ordinality as merged (id, position)
+  left join blocks member on member.id = merged.id
+  left join earlier_blocks earlier on earlier.id = merged.id)`;
 
-/** A block that is a parent or child of another, or in its mergeset; or a transaction in it. */
-interface Relative {
-  block_id: bigint;
-  hash: string;
-}
-
-/** Lists direct parents in the order of each header. */
-function listParents(db: Db, ids: readonly bigint[]): Promise<Relative[]> {
-  return db
-    .selectFrom('block_parents as link')
-    .leftJoin('blocks as parent', 'parent.id', 'link.parent_id')
-    .leftJoin('earlier_blocks as earlier', 'earlier.id', 'link.parent_id')
-    .select(['link.block_id', sql<string>`encode(coalesce(parent.hash, earlier.hash), 'hex')`.as('hash')])
-    .where('link.block_id', '=', anyOf(ids))
-    .orderBy('link.block_id')
-    .orderBy('link.index')
-    .execute();
-}
-
-function listChildren(db: Db, ids: readonly bigint[]): Promise<Relative[]> {
-  return db
-    .selectFrom('block_parents as link')
-    .innerJoin('blocks as child', 'child.id', 'link.block_id')
-    .select(['link.parent_id as block_id', hex('child.hash').as('hash')])
-    .where('link.parent_id', '=', anyOf(ids))
-    .execute();
-}
-
-/** Lists the blues or the reds of the mergeset of each block, in the order of the node. */
-async function listMergeSets(
-  db: Db,
-  ids: readonly bigint[],
-  column: 'merge_set_blues' | 'merge_set_reds',
-): Promise<Relative[]> {
-  const { rows } = await sql<Relative>`
-    select block.id as block_id, encode(coalesce(member.hash, earlier.hash), 'hex') as hash
-    from blocks block
-    cross join unnest(${sql.ref(`block.${column}`)}) with ordinality as merged (id, position)
-    left join blocks member on member.id = merged.id
-    left join earlier_blocks earlier on earlier.id = merged.id
-    where block.id = any(${ids}::bigint[])
-    order by block.id, merged.position`.execute(db);
-  return rows;
-}
-
-/** Hashes and transactions of a block beside its own row. */
-interface BlockRelations {
-  parents: string[];
-  children: string[];
-  blues: string[];
-  reds: string[];
-  transactions: TransactionJson[] | undefined;
-  /** Used only without transactions. */
-  transactionIds: string[];
-}
+const splitHashes = (hashes: string | null | undefined): string[] => hashes?.split(',') ?? [];
 
 /** The node shows this hash as the selected parent of genesis. */
 const ORIGIN = 'fe'.repeat(32);
 
-function toBlock(row: BlockRow, relations: BlockRelations): BlockJson {
-  const { transactions } = relations;
+function toBlock(row: BlockRow, transactions: TransactionJson[] | undefined): BlockJson {
   return {
     header: {
       hash: row.hash,
       version: row.version,
-      parentsByLevel: toParentsByLevel(relations.parents, row.parents_by_level),
+      parentsByLevel: toParentsByLevel(splitHashes(row.parents), row.parents_by_level),
       hashMerkleRoot: row.hash_merkle_root,
       acceptedIdMerkleRoot: row.accepted_id_merkle_root,
       utxoCommitment: row.utxo_commitment,
@@ -136,12 +93,12 @@ function toBlock(row: BlockRow, relations: BlockRelations): BlockJson {
       difficulty: difficultyFromBits(Number(row.bits)),
       selectedParentHash: row.selected_parent_hash ?? ORIGIN,
       transactionIds:
-        transactions?.map((transaction) => transaction.verboseData.transactionId) ?? relations.transactionIds,
+        transactions?.map((transaction) => transaction.verboseData.transactionId) ?? splitHashes(row.transaction_ids),
       isHeaderOnly: false,
       blueScore: Number(row.blue_score),
-      childrenHashes: relations.children,
-      mergeSetBluesHashes: relations.blues,
-      mergeSetRedsHashes: relations.reds,
+      childrenHashes: splitHashes(row.children),
+      mergeSetBluesHashes: splitHashes(row.blues),
+      mergeSetRedsHashes: splitHashes(row.reds),
       isChainBlock: row.is_chain_block,
     },
   };
@@ -165,30 +122,8 @@ export async function loadBlocks(
   ids: readonly bigint[],
   withTransactions: boolean,
 ): Promise<BlockJson[]> {
-  const rows = new Map((await listBlocks(db, ids)).map((row) => [row.id, row]));
-  const parents = groupHashes(await listParents(db, ids));
-  const children = groupHashes(await listChildren(db, ids));
-  const blues = groupHashes(await listMergeSets(db, ids, 'merge_set_blues'));
-  const reds = groupHashes(await listMergeSets(db, ids, 'merge_set_reds'));
+  const rows = await listBlocks(db, ids, !withTransactions);
+  const rowOf = indexRows('block', rows);
   const transactions = withTransactions ? await loadTransactions({ db, slices }, rows) : undefined;
-  const transactionIds = withTransactions ? undefined : groupHashes(await listContainedIds(db, ids));
-
-  return slices.map(ids, (id) => {
-    const row = rows.get(id);
-    if (row === undefined) throw new Error(`block ${id} has no row`);
-    return toBlock(row, {
-      parents: parents(id),
-      children: children(id),
-      blues: blues(id),
-      reds: reds(id),
-      transactions: transactions && (transactions.get(id) ?? []),
-      transactionIds: transactionIds?.(id) ?? [],
-    });
-  });
-}
-
-/** Returns a function from a block to its hashes. */
-function groupHashes(rows: readonly Relative[]): (blockId: bigint) => string[] {
-  const groups = Map.groupBy(rows, (row) => row.block_id);
-  return (blockId) => groups.get(blockId)?.map((row) => row.hash) ?? [];
+  return slices.map(ids, (id) => toBlock(rowOf(id), transactions && (transactions.get(id) ?? [])));
 }

@@ -3,103 +3,87 @@
  * extrapolated above the sink. Before the first indexed block, times are interpolated between genesis, times that the indexer got from the node
  * (`earlier_times`), and that block.
  */
-import { type DaaTimestamp, estimateTimestamp, type Network } from '@kasgres/kaspa';
+import { type DaaTimestamp, estimateTimestamp } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../index-state/sql.ts';
-import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
+import { type IndexState, requireCaughtUp } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
 import { list } from '../../schemas/list.ts';
 import { milliseconds, uint64Input } from '../../schemas/values.ts';
+import { rpc, toStoredScore } from '../shared.ts';
 
 const MAX_SCORES = 1000;
-const MAX_INT64 = 2n ** 63n - 1n;
 
-const estimates = z.object({
-  timestamps: z.array(milliseconds).meta({ description: 'One for each score, in the given order' }),
-});
+/** A DAA score and a timestamp. */
+type Point = [bigint, bigint];
 
-/** The chain blocks at, below and above a score; null without one. */
+/** The time of the chain block with a score, and the chain blocks around it. */
 interface AroundRow {
-  at_timestamp: bigint | null;
-  below_daa_score: bigint | null;
-  below_timestamp: bigint | null;
-  above_daa_score: bigint | null;
-  above_timestamp: bigint | null;
+  exact: bigint | null;
+  below: Point | null;
+  above: Point | null;
 }
 
 /** Returns rows in the order of the scores. Genesis shares its score with the next chain block: like the node, this uses genesis. */
 async function listAround(db: Db, scores: readonly bigint[]): Promise<AroundRow[]> {
-  const withinBigint = scores.map((score) => (score > MAX_INT64 ? MAX_INT64 : score));
   const { rows } = await sql<AroundRow>`
-    select at.timestamp as at_timestamp, below.daa_score as below_daa_score, below.timestamp as below_timestamp,
-      above.daa_score as above_daa_score, above.timestamp as above_timestamp
-    from unnest(${withinBigint}::bigint[]) with ordinality as requested (score, position)
+    select at.timestamp as exact, below.point as below, above.point as above
+    from unnest(${scores.map(toStoredScore)}::bigint[]) with ordinality as requested (score, position)
     left join lateral (
       select timestamp from chain_blocks where daa_score = requested.score order by index limit 1
     ) at on true
     left join lateral (
-      select daa_score, timestamp from chain_blocks where daa_score < requested.score order by daa_score desc, index desc limit 1
+      select array[daa_score, timestamp] as point from chain_blocks
+      where daa_score < requested.score order by daa_score desc, index desc limit 1
     ) below on true
     left join lateral (
-      select daa_score, timestamp from chain_blocks where daa_score > requested.score order by daa_score, index limit 1
+      select array[daa_score, timestamp] as point from chain_blocks
+      where daa_score > requested.score order by daa_score, index limit 1
     ) above on true
     order by requested.position`.execute(db);
   return rows;
 }
 
-/** Returns the known times of the network, ascending. Genesis is the last one. */
-function knownPoints({ daaTimestamps, genesisDaaScore, genesisTimestamp }: Network): readonly DaaTimestamp[] {
-  return daaTimestamps.length > 0 ? daaTimestamps : [{ daaScore: genesisDaaScore, timestamp: genesisTimestamp }];
+function toPoints({ below, above }: AroundRow): DaaTimestamp[] {
+  const around = below === null ? [] : above === null ? [below] : [below, above];
+  return around.map(([daaScore, timestamp]) => ({ daaScore, timestamp }));
 }
 
-/** Returns the blocks around a score, ascending, or none if the score is before the first indexed block. */
-function toPoints(row: AroundRow): DaaTimestamp[] {
-  const { below_daa_score, below_timestamp, above_daa_score, above_timestamp } = row;
-  if (below_daa_score === null || below_timestamp === null) return [];
-  const below = { daaScore: below_daa_score, timestamp: below_timestamp };
-  if (above_daa_score === null || above_timestamp === null) return [below];
-  return [below, { daaScore: above_daa_score, timestamp: above_timestamp }];
-}
-
-/** Lists the known times up to the first indexed block and its own, ascending. */
-async function listPointsBeforeIndex(db: Db, network: Network): Promise<DaaTimestamp[]> {
-  const first = await db
-    .selectFrom('chain_blocks')
-    .select(['daa_score', 'timestamp'])
-    .orderBy('index')
-    .limit(1)
-    .executeTakeFirstOrThrow();
-  const known = await db.selectFrom('earlier_times').select(['daa_score', 'timestamp']).orderBy('daa_score').execute();
-  const indexed = [...known, first].map((row) => ({ daaScore: row.daa_score, timestamp: row.timestamp }));
-  return [...knownPoints(network).filter(({ daaScore }) => daaScore < first.daa_score), ...indexed];
-}
-
-async function getTimestamps({ db, state }: Reading, scores: readonly bigint[]): Promise<string[]> {
-  const { network } = state;
-  // During the first catch-up, scores above the sink are in the past, and must not be extrapolated.
-  if (scores.some((score) => score > state.sinkDaaScore)) requireCaughtUp(state);
-  const around = (await listAround(db, scores)).map((row) => ({ exact: row.at_timestamp, points: toPoints(row) }));
-  const isSomeBeforeIndex = around.some(({ exact, points }) => exact === null && points.length === 0);
-  const beforeIndex = isSomeBeforeIndex ? await listPointsBeforeIndex(db, network) : [];
-  return around.map(({ exact, points }, index) => {
-    const known = points.length > 0 ? points : beforeIndex;
-    return String(exact ?? estimateTimestamp(scores[index] as bigint, known, network));
-  });
+/** Lists known points up to the first indexed block, ascending. */
+async function listPointsBeforeIndex(db: Db, { network }: IndexState): Promise<DaaTimestamp[]> {
+  const { daaTimestamps, genesisDaaScore, genesisTimestamp } = network;
+  const { rows } = await sql<DaaTimestamp>`
+    (select daa_score as "daaScore", timestamp from earlier_times)
+    union all (select daa_score, timestamp from chain_blocks order by index limit 1)
+    order by "daaScore"`.execute(db);
+  const first = rows.at(-1) as DaaTimestamp;
+  // Genesis is the last of the known times of a network.
+  const known = daaTimestamps.length > 0 ? daaTimestamps : [{ daaScore: genesisDaaScore, timestamp: genesisTimestamp }];
+  return [...known.filter(({ daaScore }) => daaScore < first.daaScore), ...rows];
 }
 
 export const getDaaScoreTimestampEstimate = indexRoute(
   {
-    method: 'POST',
-    url: '/v1/rpc/getDaaScoreTimestampEstimate',
-    operationId: 'getDaaScoreTimestampEstimate',
+    ...rpc('POST', 'getDaaScoreTimestampEstimate'),
     summary: 'Times of up to 1,000 DAA scores',
     description:
       'The time of the chain block with the score; interpolated between two blocks, and over a gap of the index; extrapolated above the sink with the target block time; before the first indexed block, interpolated between genesis, some thousand times that the node knows, and that block.',
-    tag: 'Node RPC Proxy',
-    cost: 0.1,
     body: z.strictObject({ daaScores: list(uint64Input, MAX_SCORES) }),
-    response: estimates,
+    response: z.object({
+      timestamps: z.array(milliseconds).meta({ description: 'One for each score, in the given order' }),
+    }),
   },
-  async (reading, { body }) => ({ timestamps: await getTimestamps(reading, body.daaScores) }),
+  async ({ db, state }, { body: { daaScores } }) => {
+    // During the first catch-up, scores above the sink are in the past, and must not be extrapolated.
+    if (daaScores.some((score) => score > state.sinkDaaScore)) requireCaughtUp(state);
+    const around = await listAround(db, daaScores);
+    const isSomeBeforeIndex = around.some(({ exact, below }) => exact === null && below === null);
+    const beforeIndex = isSomeBeforeIndex ? await listPointsBeforeIndex(db, state) : [];
+    const timestamps = around.map((row, index) => {
+      const points = row.below === null ? beforeIndex : toPoints(row);
+      return String(row.exact ?? estimateTimestamp(daaScores[index] as bigint, points, state.network));
+    });
+    return { timestamps };
+  },
 );

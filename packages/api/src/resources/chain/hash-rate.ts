@@ -1,6 +1,4 @@
-/**
- * estimateNetworkHashesPerSecond: the formula of the node, over the blocks with the most blue work in the past of a block or of the virtual block.
- */
+/** estimateNetworkHashesPerSecond: the formula of the node, over the blocks with the most blue work in the past of a block. */
 import { type Network, networkHashesPerSecond } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { z } from 'zod';
@@ -9,74 +7,50 @@ import type { Db } from '../../index-state/sql.ts';
 import type { Reading } from '../../index-state/state.ts';
 import { indexRoute } from '../../route.ts';
 import { decimal, hashInput } from '../../schemas/values.ts';
-import { getPathToChain, includesPreBootstrapBlock } from './path-to-chain.ts';
-import { findSegmentStart, notConnected, type SegmentEnd } from './segments.ts';
+import { rpc } from '../shared.ts';
+import { findSegmentStart, getPathToChain, isPreBootstrap, notConnected } from './segments.ts';
 
 const MIN_WINDOW = 1000;
 const MAX_WINDOW = 10_000;
 
-const query = z.strictObject({
-  windowSize: z.coerce
-    .number()
-    .int()
-    .min(MIN_WINDOW)
-    .max(MAX_WINDOW)
-    .default(MIN_WINDOW)
-    .meta({ description: 'Number of blocks' }),
-  startHash: hashInput
-    .optional()
-    .meta({ description: 'The block whose past is measured; the virtual block by default' }),
-});
+type Window = { blocks: bigint; minBlueWork: string; maxBlueWork: string; minTimestamp: bigint; maxTimestamp: bigint };
 
-const hashRate = z.object({ networkHashesPerSecond: decimal });
+type Past = Awaited<ReturnType<typeof getPast>>;
 
-/** The past of a block: the blocks merged up to a chain block, and more blocks with the blue score of the block that merges each. */
-interface Past {
-  chainIndex: bigint;
-  /** Blue work of the chain block. All blocks in its past have less. */
-  blueWork: string;
-  more: readonly { id: bigint; mergingBlueScore: bigint }[];
-  /** Where the indexed part of the past begins; undefined if all of it is indexed. */
-  start: SegmentEnd | undefined;
-}
-
-/** The past of the virtual block includes the sink and the blocks that are not merged yet. */
-async function getPastOfVirtual(reading: Reading): Promise<Past> {
-  const { state } = reading;
-  const mergingBlueScore = state.sinkBlueScore + 1n;
-  const more = [state.sinkId, ...state.virtualMergeSet].map((id) => ({ id, mergingBlueScore }));
-  const start = await findSegmentStart(reading, state.sinkChainIndex);
-  return { chainIndex: state.sinkChainIndex, blueWork: state.sinkBlueWork, more, start };
-}
-
-async function getPast(reading: Reading, startHash: Uint8Array): Promise<Past> {
+/**
+ * Returns the past of a block, or that of the virtual block, which includes the sink and the blocks that are not merged yet: the blocks merged up
+ * to a chain block, whose blue work is higher than that of any of them, and more blocks with the blue score of the block that merges each.
+ * `start` is the first indexed block of the segment; undefined if all of the past is indexed.
+ */
+async function getPast(reading: Reading, startHash: Uint8Array | undefined) {
+  const { db, state } = reading;
+  if (startHash === undefined || isVirtual(startHash)) {
+    const mergingBlueScore = state.sinkBlueScore + 1n;
+    const more = [state.sinkId, ...state.virtualMergeSet].map((id) => ({ id, mergingBlueScore }));
+    const start = await findSegmentStart(reading, state.sinkChainIndex);
+    return { chainIndex: state.sinkChainIndex, blueWork: state.sinkBlueWork, more, start };
+  }
   const { offChain, chainBlock } = await getPathToChain(reading, startHash);
   const more = offChain.flatMap(({ mergeSet, blueScore }) =>
     mergeSet.map((id) => ({ id, mergingBlueScore: blueScore })),
   );
-  const ids = more.map(({ id }) => id);
-  if (await includesPreBootstrapBlock(reading.db, ids)) throw await notConnected(reading);
+  if (await isPreBootstrap(db, { ids: more.map(({ id }) => id) })) throw await notConnected(reading);
   const start = await findSegmentStart(reading, chainBlock.index);
   return { chainIndex: chainBlock.index, blueWork: chainBlock.blueWork, more, start };
 }
 
-interface WindowRow {
-  blocks: bigint;
-  min_blue_work: string;
-  max_blue_work: string;
-  min_timestamp: bigint;
-  max_timestamp: bigint;
-}
+/** The node uses a hash of all ones for its virtual block. */
+const isVirtual = (hash: Uint8Array): boolean => hash.every((byte) => byte === 0xff);
 
 /**
  * Returns the extremes of a window. Blocks that are not indexed are in the past of the first block of the segment, and have less blue work: a
  * window that is filled with blocks of at least as much is exact. `offset 0` keeps Postgres from turning the look-up of the merging block into a
  * join, so that the index on blue work is read only as far as the window needs.
  */
-async function getWindow(db: Db, past: Past, network: Network, size: number): Promise<WindowRow> {
+async function getWindow(db: Db, past: Past, network: Network, size: number) {
   const mergedWithin = network.difficultyWindowBlueScores;
   const { index: lowestIndex, blueWork: leastBlueWork } = past.start ?? { index: -1n, blueWork: '0' };
-  const { rows } = await sql<WindowRow>`
+  const { rows } = await sql<Window>`
     with merged as (
       select b.blue_work, b.hash, b.timestamp
       from blocks b
@@ -100,51 +74,46 @@ async function getWindow(db: Db, past: Past, network: Network, size: number): Pr
       order by blue_work desc, hash desc
       limit ${size}
     )
-    select count(*) as blocks, min(blue_work) as min_blue_work, max(blue_work) as max_blue_work,
-      min(timestamp) as min_timestamp, max(timestamp) as max_timestamp
+    select count(*) as blocks, min(blue_work) as "minBlueWork", max(blue_work) as "maxBlueWork",
+      min(timestamp) as "minTimestamp", max(timestamp) as "maxTimestamp"
     from top`.execute(db);
-  return rows[0] as WindowRow;
-}
-
-/** The node uses a hash of all ones for its virtual block. */
-const isVirtual = (hash: Uint8Array): boolean => hash.every((byte) => byte === 0xff);
-
-async function estimate(reading: Reading, { windowSize, startHash }: z.infer<typeof query>): Promise<bigint> {
-  const { db, state } = reading;
-  const past =
-    startHash === undefined || isVirtual(startHash)
-      ? await getPastOfVirtual(reading)
-      : await getPast(reading, startHash);
-  const window = await getWindow(db, past, state.network, windowSize);
-  if (past.start !== undefined && window.blocks < windowSize) {
-    throw conflict(
-      `Only ${window.blocks} of the ${windowSize} blocks of the window are indexed: this segment of the chain begins with block ${past.start.hash}`,
-    );
-  }
-  if (window.blocks < MIN_WINDOW) {
-    throw conflict(`Only ${window.blocks} blocks are in the past of this block, and ${MIN_WINDOW} are needed`);
-  }
-  return networkHashesPerSecond({
-    minBlueWork: BigInt(window.min_blue_work),
-    maxBlueWork: BigInt(window.max_blue_work),
-    minTimestamp: window.min_timestamp,
-    maxTimestamp: window.max_timestamp,
-  });
+  return rows[0] as Window;
 }
 
 export const estimateNetworkHashesPerSecond = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/rpc/estimateNetworkHashesPerSecond',
-    operationId: 'estimateNetworkHashesPerSecond',
+    ...rpc('GET', 'estimateNetworkHashesPerSecond'),
     summary: 'Hash rate of the network over a window of blocks',
     description:
       'A window that needs blocks before the first indexed block, if that is not genesis, or in a gap is a 409.',
-    tag: 'Node RPC Proxy',
-    cost: 0.1,
-    query,
-    response: hashRate,
+    query: z.strictObject({
+      windowSize: z.coerce
+        .number()
+        .int()
+        .min(MIN_WINDOW)
+        .max(MAX_WINDOW)
+        .default(MIN_WINDOW)
+        .meta({ description: 'Number of blocks' }),
+      startHash: hashInput
+        .optional()
+        .meta({ description: 'The block whose past is measured; the virtual block by default' }),
+    }),
+    response: z.object({ networkHashesPerSecond: decimal }),
     errors: [404, 409],
   },
-  async (reading, { query }) => ({ networkHashesPerSecond: String(await estimate(reading, query)) }),
+  async (reading, { query: { windowSize, startHash } }) => {
+    const past = await getPast(reading, startHash);
+    const { blocks, ...window } = await getWindow(reading.db, past, reading.state.network, windowSize);
+    if (past.start !== undefined && blocks < windowSize) {
+      throw conflict(
+        `Only ${blocks} of the ${windowSize} blocks of the window are indexed: this segment of the chain begins with block ${past.start.hash}`,
+      );
+    }
+    if (blocks < MIN_WINDOW) {
+      throw conflict(`Only ${blocks} blocks are in the past of this block, and ${MIN_WINDOW} are needed`);
+    }
+    const { minBlueWork, maxBlueWork, ...times } = window;
+    const works = { minBlueWork: BigInt(minBlueWork), maxBlueWork: BigInt(maxBlueWork) };
+    return { networkHashesPerSecond: String(networkHashesPerSecond({ ...works, ...times })) };
+  },
 );

@@ -2,10 +2,10 @@
  * The indexed chain is one segment, or several with gaps between them (docs/schema.md, `starts` and `gaps`). Positions of chain blocks continue
  * over a gap without a hole, so every walk along the chain has to check where its segment ends.
  */
-import { fromHex, toHex } from '@kasgres/kaspa';
+import { toHex } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { conflict, type HttpError, notFound } from '../../http/errors.ts';
-import { type Db, hex } from '../../index-state/sql.ts';
+import type { Db } from '../../index-state/sql.ts';
 import type { Reading } from '../../index-state/state.ts';
 
 /** A chain block at an end of a segment. Times are Unix milliseconds. */
@@ -20,44 +20,32 @@ export interface SegmentEnd {
   chainTime: bigint;
 }
 
-/** What is missing between two chain blocks with consecutive positions. */
+/** The chain blocks around a gap, which have consecutive positions. */
 export interface Gap {
   after: SegmentEnd;
   before: SegmentEnd;
 }
 
-/** Selects a SegmentEnd from the aliases of its chain block and block. */
-const segmentEnd = (chainBlock: string, block: string, prefix = '') => sql`
-  ${sql.ref(`${chainBlock}.index`)} as ${sql.ref(`${prefix}index`)},
-  encode(${sql.ref(`${block}.hash`)}, 'hex') as ${sql.ref(`${prefix}hash`)},
-  ${sql.ref(`${block}.blue_work`)} as ${sql.ref(`${prefix}blueWork`)},
-  ${sql.ref(`${block}.daa_score`)} as ${sql.ref(`${prefix}daaScore`)},
-  ${sql.ref(`${block}.timestamp`)} as ${sql.ref(`${prefix}timestamp`)},
-  ${sql.ref(`${chainBlock}.chain_time`)} as ${sql.ref(`${prefix}chainTime`)}`;
+/** Selects a SegmentEnd from a chain block `c` and its block `b`. */
+const segmentEnd = sql`c.index, encode(b.hash, 'hex') as hash, b.blue_work as "blueWork", b.daa_score as "daaScore",
+  b.timestamp, c.chain_time as "chainTime"`;
 
 /** Lists gaps, ascending. A later bootstrap block has no gap before it if the chain already had that block. */
 export async function listGaps({ db, state }: Reading): Promise<Gap[]> {
   if (state.starts <= 1) return [];
-  const { rows } = await sql<SegmentEnd & { [Name in keyof SegmentEnd as `after_${Name}`]: SegmentEnd[Name] }>`
-    select ${segmentEnd('lower', 'a', 'after_')}, ${segmentEnd('upper', 'b')}
+  const { rows } = await sql<SegmentEnd>`
+    select ${segmentEnd}
     from starts s
     join chain_blocks upper on upper.index = s.chain_index and upper.block_id = s.block_id
-    join blocks b on b.id = upper.block_id
+    join blocks start on start.id = upper.block_id
     join chain_blocks lower on lower.index = s.chain_index - 1
-    join blocks a on a.id = lower.block_id
-    where b.selected_parent_id is distinct from a.id or exists (select from gaps where before_block_hash = b.hash)
-    order by upper.index`.execute(db);
-  return rows.map((row) => ({
-    after: {
-      index: row.after_index,
-      hash: row.after_hash,
-      blueWork: row.after_blueWork,
-      daaScore: row.after_daaScore,
-      timestamp: row.after_timestamp,
-      chainTime: row.after_chainTime,
-    },
-    before: row,
-  }));
+    join chain_blocks c on c.index in (lower.index, upper.index)
+    join blocks b on b.id = c.block_id
+    where start.selected_parent_id is distinct from lower.block_id
+      or exists (select from gaps where before_block_hash = start.hash)
+    order by upper.index, c.index`.execute(db);
+  // Each gap has two rows.
+  return rows.flatMap((before, row) => (row % 2 === 0 ? [] : [{ after: rows[row - 1] as SegmentEnd, before }]));
 }
 
 /** Returns the gap that a walk upwards from a position reaches, or undefined if there is none below the sink. */
@@ -73,49 +61,26 @@ export async function findSegmentStart(reading: Reading, index: bigint): Promise
 
 /** Returns the first indexed block, or undefined if that is genesis. */
 export async function findFirstBlock({ db, state }: Reading): Promise<SegmentEnd | undefined> {
-  const first = await selectFirstBlock(db);
-  return first?.hash === toHex(state.network.genesisHash) ? undefined : first;
+  const lowest = await findLowestBlock(db);
+  return lowest?.hash === toHex(state.network.genesisHash) ? undefined : lowest;
 }
 
-/** Returns the hash of the first indexed block, or undefined while there is none. */
-export async function findFirstBlockHash(db: Db): Promise<string | undefined> {
-  return (await selectFirstBlock(db))?.hash;
+/** Returns the first indexed block, or undefined while there is none. */
+export async function findLowestBlock(db: Db): Promise<SegmentEnd | undefined> {
+  const { rows } = await sql<SegmentEnd>`
+    select ${segmentEnd} from chain_blocks c join blocks b on b.id = c.block_id order by c.index limit 1`.execute(db);
+  return rows[0];
 }
 
-/** Returns the hash of the first indexed block as bytes. */
-export async function getFirstBlockHash(db: Db): Promise<Uint8Array> {
-  const first = await selectFirstBlock(db);
-  if (first === undefined) throw new Error('there is a checkpoint, but no chain block');
-  return fromHex(first.hash);
-}
-
-function selectFirstBlock(db: Db): Promise<SegmentEnd | undefined> {
-  return db
-    .selectFrom('chain_blocks')
-    .innerJoin('blocks', 'blocks.id', 'chain_blocks.block_id')
-    .select([
-      'chain_blocks.index',
-      hex('blocks.hash').as('hash'),
-      'blocks.blue_work as blueWork',
-      'blocks.daa_score as daaScore',
-      'blocks.timestamp',
-      'chain_blocks.chain_time as chainTime',
-    ])
-    .orderBy('chain_blocks.index')
-    .limit(1)
-    .executeTakeFirst();
-}
-
-/** Makes a 409 for a request that would have to cross a gap. */
 export const cannotCross = ({ after, before }: Gap): HttpError =>
   conflict(`The chain is not indexed between ${after.hash} and ${before.hash}: continue from the latter`);
 
 /** Makes a 409 for a block that is known by its hash alone. */
 export async function notConnected(reading: Reading): Promise<HttpError> {
-  const first = await findFirstBlockHash(reading.db);
+  const first = await findLowestBlock(reading.db);
   const gaps = await listGaps(reading);
-  if (gaps.length === 0) return conflict(`The block is before the first indexed block, ${first}`);
-  const starts = [first, ...gaps.map(({ before }) => before.hash)].join(' and ');
+  if (gaps.length === 0) return conflict(`The block is before the first indexed block, ${first?.hash}`);
+  const starts = [first?.hash, ...gaps.map(({ before }) => before.hash)].join(' and ');
   return conflict(
     `The block is before the first indexed block or in a gap: the indexed segments of the chain begin with ${starts}`,
   );
@@ -130,4 +95,60 @@ export async function unknownItem(reading: Reading, what: 'block' | 'transaction
   ];
   const hint = reasons.length === 0 ? '' : `: it may be ${reasons.join(', or ')} (see /v1/status)`;
   return notFound(`Unknown ${what}${hint}`);
+}
+
+interface PathBlock {
+  id: bigint;
+  hash: string;
+  blueScore: bigint;
+  blueWork: string;
+  /** Blues before reds. */
+  mergeSet: readonly bigint[];
+  /** Only the last block of the path may be on the chain. */
+  index: bigint | null;
+}
+
+/**
+ * Follows selected parents down to the chain: `offChain` is empty if the start is on it, and else has the past of the start without that of the
+ * chain block, in mergesets.
+ * @throws HttpError 404 if the block is unknown, 409 if it is before the first indexed block or in a gap
+ */
+export async function getPathToChain(reading: Reading, startHash: Uint8Array) {
+  const path = await listPath(reading.db, startHash);
+  const [start] = path;
+  if (start === undefined) {
+    const isKnown = await isPreBootstrap(reading.db, { hash: startHash });
+    throw isKnown ? await notConnected(reading) : await unknownItem(reading, 'block');
+  }
+  const last = path.pop() as PathBlock;
+  if (last.index === null) throw await notConnected(reading);
+  return { startId: start.id, offChain: path, chainBlock: { ...last, index: last.index } };
+}
+
+async function listPath(db: Db, startHash: Uint8Array): Promise<PathBlock[]> {
+  const { rows } = await sql<PathBlock>`
+    with recursive path as (
+      select id, selected_parent_id, is_chain_block, 0 as depth from blocks where hash = ${startHash}
+      union all
+      select below.id, below.selected_parent_id, below.is_chain_block, path.depth + 1
+      from path join blocks below on below.id = path.selected_parent_id
+      where not path.is_chain_block
+    )
+    select b.id, encode(b.hash, 'hex') as hash, b.blue_score as "blueScore", b.blue_work as "blueWork",
+      b.merge_set_blues || b.merge_set_reds as "mergeSet", c.index
+    from path
+    join blocks b on b.id = path.id
+    left join chain_blocks c on c.block_id = path.id
+    order by path.depth`.execute(db);
+  return rows;
+}
+
+/** Returns whether the block with a hash, or any block with these ids, is known by its hash alone. */
+export async function isPreBootstrap(
+  db: Db,
+  block: { hash: Uint8Array } | { ids: readonly bigint[] },
+): Promise<boolean> {
+  const condition = 'hash' in block ? sql`hash = ${block.hash}` : sql`id = any(${block.ids}::bigint[])`;
+  const { rows } = await sql`select from earlier_blocks where ${condition} limit 1`.execute(db);
+  return rows.length > 0;
 }

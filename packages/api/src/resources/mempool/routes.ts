@@ -1,73 +1,65 @@
-/** Operations on the mempool of the node: one transaction, all of them, or those of some addresses. */
+/** Operations on the mempool of the node. */
 import { toHex } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
 import { z } from 'zod';
 import { Slices } from '../../fairness/event-loop-turns.ts';
-import { badRequest, unavailable } from '../../http/errors.ts';
+import { badRequest, type HttpError, unavailable } from '../../http/errors.ts';
 import { required } from '../../node-calls.ts';
 import { type ApiPlugin, type RequestContext, route } from '../../route.ts';
 import { requireNetworkOfAll } from '../../schemas/address.ts';
 import { addressesInput, flag, hashInput } from '../../schemas/values.ts';
-import type { Services } from '../../services.ts';
-import { MAX_BYTES, MAX_ENTRIES, type Pools, SharedListings, toListing } from './listings.ts';
+import { SharedRead } from '../../shared-read.ts';
+import { rpc } from '../shared.ts';
 import { mempoolEntry, toMempoolEntry } from './to-mempool-entry.ts';
 
+/** Entries per response: usually about ten megabytes of JSON. A mempool may have a million entries. */
+const MAX_ENTRIES = 5_000;
+/** With the largest transactions, the JSON would take hundreds of megabytes. */
+const MAX_BYTES = 32_000_000;
 /** A full mempool empties over minutes. */
 const RETRY_AFTER_SECONDS = 60;
+/** Under load, the listing of a whole pool is at most this old. */
+const SHARED = { lifeMs: 1000, burst: 5 };
+/** The caller for whole pools, which are read for all clients together. */
+const FOR_ALL = 'mempool';
 
 const poolFlags = {
   includeOrphanPool: flag.meta({ description: 'Include the pool of orphans' }),
   filterTransactionPool: flag.meta({ description: 'Exclude the pool of other transactions' }),
 };
 
+type Pools = Record<keyof typeof poolFlags, boolean>;
+
 /** The node refuses flags that exclude both pools. */
-const includesPool = (flags: Pools): boolean => flags.includeOrphanPool || !flags.filterTransactionPool;
-
-const NO_POOL = {
-  path: ['filterTransactionPool'],
-  message: 'excludes all pools without includeOrphanPool',
-};
-
-const entriesBody = z.strictObject({ addresses: addressesInput, ...poolFlags }).refine(includesPool, NO_POOL);
+const withPools = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z
+    .strictObject({ ...shape, ...poolFlags })
+    .refine((flags) => (flags as Pools).includeOrphanPool || !(flags as Pools).filterTransactionPool, {
+      path: ['filterTransactionPool'],
+      message: 'excludes all pools without includeOrphanPool',
+    });
 
 const listing = z.object({ entries: z.array(mempoolEntry) });
 
-/** Whole pools are read for all clients together, whoever requests them first. */
-const FOR_ALL = 'mempool';
-
-const tooLarge = (size: string) =>
-  unavailable(
-    `The mempool is too large to list, with ${size}: use getMempoolEntriesByAddresses, or retry later`,
-    RETRY_AFTER_SECONDS,
-  );
-
-async function readPools({ nodeCalls, turns }: Services, flags: Pools): Promise<Buffer> {
-  // The size is read first, since a mempool that is too large would have to be received and decoded to find out.
-  const { mempoolSize } = await nodeCalls.of(FOR_ALL).call('getInfo', {});
-  if (mempoolSize > MAX_ENTRIES) throw tooLarge(`${mempoolSize} transactions of at most ${MAX_ENTRIES}`);
-  return nodeCalls.list(FOR_ALL, async (node) => {
-    const { entries } = await node.call('getMempoolEntries', { ...flags });
-    return toListing(entries, new Slices(turns, FOR_ALL), () => tooLarge(`more than ${MAX_BYTES} bytes of JSON`));
-  });
-}
-
-const tooMany = (size: string) =>
-  badRequest({ path: 'addresses', message: `have ${size} in the mempool: request fewer addresses at once` });
-
-async function readEntries(
-  { services: { index, nodeCalls, turns }, caller }: RequestContext,
-  request: z.infer<typeof entriesBody>,
+/** Makes the JSON of a listing in slices. @throws the error of `tooLarge` if it has more than MAX_BYTES */
+async function toListing(
+  entries: readonly protocol.MempoolEntry[],
+  slices: Slices,
+  tooLarge: (size: string) => HttpError,
 ): Promise<Buffer> {
-  requireNetworkOfAll(await index.getNetwork(), request.addresses);
-  return nodeCalls.list(caller, async (node) => {
-    const { entries } = await node.call('getMempoolEntriesByAddresses', request);
-    const count = entries.reduce((sum, { sending, receiving }) => sum + sending.length + receiving.length, 0);
-    if (count > MAX_ENTRIES) throw tooMany(`${count} entries, of at most ${MAX_ENTRIES},`);
-    return toListing(flatten(request.addresses, entries), new Slices(turns, caller), () =>
-      tooMany(`more than ${MAX_BYTES} bytes of JSON`),
-    );
+  const pieces = [Buffer.from('{"entries":[')];
+  let bytes = 0;
+  await slices.forEach(entries, (entry) => {
+    const piece = Buffer.from(`${pieces.length === 1 ? '' : ','}${JSON.stringify(toMempoolEntry(entry))}`);
+    bytes += piece.length;
+    if (bytes > MAX_BYTES) throw tooLarge(`more than ${MAX_BYTES} bytes of JSON`);
+    pieces.push(piece);
   });
+  return Buffer.concat([...pieces, Buffer.from(']}')]);
 }
+
+const idOf = (entry: protocol.MempoolEntry): string =>
+  required(entry.transaction?.verboseData, 'verbose data of a transaction').transactionId;
 
 /** Returns each transaction once: for each address in the given order, what spends from it, then what pays to it. */
 function flatten(
@@ -75,19 +67,12 @@ function flatten(
   found: readonly protocol.AddressMempoolEntries[],
 ): protocol.MempoolEntry[] {
   const entriesOf = new Map(found.map((entries) => [entries.address, [...entries.sending, ...entries.receiving]]));
-  const byId = new Map<string, protocol.MempoolEntry>();
-  for (const entry of addresses.flatMap((address) => entriesOf.get(address) ?? [])) {
-    const { transactionId } = required(entry.transaction?.verboseData, 'verbose data of a transaction');
-    if (!byId.has(transactionId)) byId.set(transactionId, entry);
-  }
-  return [...byId.values()];
+  const entries = addresses.flatMap((address) => entriesOf.get(address) ?? []);
+  return [...new Map(entries.map((entry) => [idOf(entry), entry])).values()];
 }
 
 /** Sends the text of a listing. Each takes a turn, since hundreds of clients may wait for the same one. */
-async function send(
-  { services, caller, reply }: RequestContext,
-  text: Promise<Buffer>,
-): Promise<z.infer<typeof listing>> {
+async function send({ services, caller, reply }: RequestContext, text: Promise<Buffer>) {
   const buffer = await text;
   await services.turns.next(caller);
   reply.type('application/json; charset=utf-8');
@@ -97,13 +82,9 @@ async function send(
 
 export const getMempoolEntry = route(
   {
-    method: 'POST',
-    url: '/v1/rpc/getMempoolEntry',
-    operationId: 'getMempoolEntry',
+    ...rpc('POST', 'getMempoolEntry'),
     summary: 'One transaction of the mempool',
-    tag: 'Node RPC Proxy',
-    cost: 0.1,
-    body: z.strictObject({ transactionId: hashInput, ...poolFlags }).refine(includesPool, NO_POOL),
+    body: withPools({ transactionId: hashInput }),
     response: z.object({ mempoolEntry }),
     errors: [404],
   },
@@ -113,59 +94,81 @@ export const getMempoolEntry = route(
   },
 );
 
+const tooLarge = (size: string) =>
+  unavailable(
+    `The mempool is too large to list, with ${size}: use getMempoolEntriesByAddresses, or retry later`,
+    RETRY_AFTER_SECONDS,
+  );
+
+async function readPools({ services: { nodeCalls, turns } }: RequestContext, pools: Pools): Promise<Buffer> {
+  // The size is read first, since a mempool that is too large would have to be received and decoded to find out.
+  const { mempoolSize } = await nodeCalls.of(FOR_ALL).call('getInfo', {});
+  if (mempoolSize > MAX_ENTRIES) throw tooLarge(`${mempoolSize} transactions of at most ${MAX_ENTRIES}`);
+  return nodeCalls.list(FOR_ALL, async (node) => {
+    const { entries } = await node.call('getMempoolEntries', pools);
+    return toListing(entries, new Slices(turns, FOR_ALL), tooLarge);
+  });
+}
+
 const SHARED_DESCRIPTION = 'Under load it is read once per second for all clients: a response may be one second old.';
 
 export const mempoolListings: ApiPlugin = async (app, services) => {
-  const shared = new SharedListings();
-  const sendPools = (context: RequestContext, pools: Pools) =>
-    send(
-      context,
-      shared.get(pools, () => readPools(context.services, pools)),
-    );
+  const reads = new Map<string, { shared: SharedRead<Buffer>; timer?: NodeJS.Timeout }>();
+
+  /** Shares listings of whole pools among clients. Megabytes are not kept without requests. */
+  const sendPools = (context: RequestContext, pools: Pools) => {
+    const name = JSON.stringify(pools);
+    const read = reads.get(name) ?? { shared: new SharedRead<Buffer>(SHARED) };
+    reads.set(name, read);
+    clearTimeout(read.timer);
+    read.timer = setTimeout(() => read.shared.forget(), 2 * SHARED.lifeMs).unref();
+    const text = read.shared.get(() => readPools(context, pools));
+    return send(context, text);
+  };
 
   const getMempoolEntries = route(
     {
-      method: 'GET',
-      url: '/v1/rpc/getMempoolEntries',
-      operationId: 'getMempoolEntries',
+      ...rpc('GET', 'getMempoolEntries'),
       summary: 'All transactions of the mempool without orphans',
       description: SHARED_DESCRIPTION,
-      tag: 'Node RPC Proxy',
-      cost: 0.1,
       response: listing,
     },
     (context) => sendPools(context, { includeOrphanPool: false, filterTransactionPool: false }),
   );
-
   const getMempoolEntriesOfPools = route(
     {
-      method: 'POST',
-      url: '/v1/rpc/getMempoolEntries',
+      ...rpc('POST', 'getMempoolEntries'),
       operationId: 'getMempoolEntriesOfPools',
       summary: 'All transactions of the mempool, its orphans, or both',
       description: SHARED_DESCRIPTION,
-      tag: 'Node RPC Proxy',
-      cost: 0.1,
-      body: z.strictObject(poolFlags).refine(includesPool, NO_POOL),
+      body: withPools({}),
       response: listing,
     },
     (context, { body }) => sendPools(context, body),
   );
-
   await app.register(getMempoolEntries, services);
   await app.register(getMempoolEntriesOfPools, services);
 };
 
+const tooMany = (size: string) =>
+  badRequest({ path: 'addresses', message: `have ${size} in the mempool: request fewer addresses at once` });
+
 export const getMempoolEntriesByAddresses = route(
   {
-    method: 'POST',
-    url: '/v1/rpc/getMempoolEntriesByAddresses',
-    operationId: 'getMempoolEntriesByAddresses',
+    ...rpc('POST', 'getMempoolEntriesByAddresses'),
     summary: 'Transactions of the mempool that spend from or pay to addresses',
-    tag: 'Node RPC Proxy',
-    cost: 0.1,
-    body: entriesBody,
+    body: withPools({ addresses: addressesInput }),
     response: listing,
   },
-  (context, { body }) => send(context, readEntries(context, body)),
+  async (context, { body }) => {
+    const { index, nodeCalls, turns } = context.services;
+    requireNetworkOfAll(await index.getNetwork(), body.addresses);
+    const text = nodeCalls.list(context.caller, async (node) => {
+      const { entries } = await node.call('getMempoolEntriesByAddresses', body);
+      const count = entries.reduce((sum, { sending, receiving }) => sum + sending.length + receiving.length, 0);
+      if (count > MAX_ENTRIES) throw tooMany(`${count} entries, of at most ${MAX_ENTRIES},`);
+      return toListing(flatten(body.addresses, entries), new Slices(turns, context.caller), tooMany);
+    });
+    return send(context, text);
+  },
 );

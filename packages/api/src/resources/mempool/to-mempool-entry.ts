@@ -67,8 +67,9 @@ function toOutput(output: protocol.TransactionOutput): TransactionOutputJson {
         scriptPublicKeyAddress: verboseData.scriptPublicKeyAddress,
       },
     }),
-    ...(covenant && {
-      covenant: { authorizingInput: covenant.authorizingInput, covenantId: covenant.covenantId },
-    }),
+    ...toCovenant(covenant),
   };
 }
+
+export const toCovenant = (covenant: protocol.TransactionOutput['covenant']) =>
+  covenant && { covenant: { authorizingInput: covenant.authorizingInput, covenantId: covenant.covenantId } };

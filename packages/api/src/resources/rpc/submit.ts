@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { MAX_BLOCK_VALUES } from '../../http/json-body.ts';
 import { route } from '../../route.ts';
 import { flag, hash } from '../../schemas/values.ts';
+import { rpc } from '../shared.ts';
 import { completeStorageMasses } from './submitted/storage-masses.ts';
 import { submittedBlock, submittedTransaction } from './submitted/transaction.ts';
 
@@ -11,13 +12,9 @@ const bodyOptions = { exactIntegers: true, maxValues: MAX_BLOCK_VALUES };
 
 export const submitTransaction = route(
   {
-    method: 'POST',
-    url: '/v1/rpc/submitTransaction',
-    operationId: 'submitTransaction',
+    ...rpc('POST', 'submitTransaction'),
     summary: 'Submit a signed transaction to the node',
     description: 'A transaction that the node rejects is a 400 with the message of the node.',
-    tag: 'Node RPC Proxy',
-    cost: 0.1,
     submits: true,
     body: z.strictObject({
       transaction: submittedTransaction,
@@ -42,15 +39,11 @@ export const submitTransaction = route(
 
 export const submitBlock = route(
   {
-    method: 'POST',
-    url: '/v1/rpc/submitBlock',
-    operationId: 'submitBlock',
+    ...rpc('POST', 'submitBlock'),
     summary: 'Submit a mined block to the node',
     description:
       'The block of getBlockTemplate with its nonce and timestamp set, or any block in the form of getBlock. A block that the node rejects is ' +
       'a 400 with the message of the node, or a 503 while the node is not synced.',
-    tag: 'Node RPC Proxy',
-    cost: 0.1,
     costsByItemsOf: ['block', 'transactions'],
     submits: true,
     body: z.strictObject({

@@ -1,38 +1,44 @@
 /** Loads the transactions of blocks, in the form of the endpoints under /v1/rpc. */
 import type { Reading } from '../../index-state/state.ts';
 import type { TransactionInputJson, TransactionJson, TransactionOutputJson } from '../../schemas/transaction.ts';
-import { type ContainedRow, type InputRow, listContained, listInputs, listOutputs, type OutputRow } from './queries.ts';
-import { loadVariants } from './variants.ts';
+import { groupRows } from '../shared.ts';
+import {
+  type ContainedRow,
+  type InputRow,
+  listContained,
+  listOutputs,
+  loadVariants,
+  type OutputRow,
+  selectInputs,
+} from './queries.ts';
+
+/** The block that a transaction is shown in, with its time in Unix milliseconds as text. */
+interface ContainingBlock {
+  id: bigint;
+  hash: string;
+  timestamp: string;
+}
 
 /** Loads the transactions of blocks by block id, in the order of each block, each as the variant that the block contains. */
 export async function loadTransactions(
   { db, slices }: Pick<Reading, 'db' | 'slices'>,
-  blocks: ReadonlyMap<bigint, ContainingBlock>,
+  blocks: readonly ContainingBlock[],
 ): Promise<Map<bigint, TransactionJson[]>> {
-  const contained = await listContained(db, [...blocks.keys()]);
+  const blockIds = blocks.map(({ id }) => id);
+  const contained = await listContained(db, blockIds);
   const ids = [...new Set(contained.map((row) => row.id))];
-  const inputs = Map.groupBy(await listInputs(db, ids), (row) => row.transaction_id);
-  const outputs = Map.groupBy(await listOutputs(db, ids), (row) => row.transaction_id);
+  const inputsOf = groupRows(await selectInputs(db, ids).execute(), (row) => row.transaction_id);
+  const outputsOf = groupRows(await listOutputs(db, ids), (row) => row.transaction_id);
   const toVariant = await loadVariants(db, contained);
-
-  const ofBlocks = await slices.map(
-    Map.groupBy(contained, (row) => row.block_id),
-    ([blockId, rows]) => {
-      const block = blocks.get(blockId) as ContainingBlock;
-      const transactions = rows.map((row) => {
-        const variant = toVariant(row, inputs.get(row.id) ?? []);
-        return toTransaction(variant.row, variant.inputs, outputs.get(row.id) ?? [], block);
-      });
-      return [blockId, transactions] as const;
-    },
-  );
+  const containedIn = groupRows(contained, (row) => row.block_id);
+  const ofBlocks = await slices.map(blocks, (block) => {
+    const transactions = containedIn(block.id).map((row) => {
+      const variant = toVariant(row, inputsOf(row.id));
+      return toTransaction(variant.row, variant.inputs, outputsOf(row.id), block);
+    });
+    return [block.id, transactions] as const;
+  });
   return new Map(ofBlocks);
-}
-
-/** The block that a transaction is shown in, with its time in Unix milliseconds as text. */
-interface ContainingBlock {
-  hash: string;
-  timestamp: string;
 }
 
 /** Inputs of transaction version 1 and later have a compute budget. */
@@ -42,7 +48,7 @@ export function toTransaction(
   row: ContainedRow,
   inputs: readonly InputRow[],
   outputs: readonly OutputRow[],
-  block: ContainingBlock,
+  block: Omit<ContainingBlock, 'id'>,
 ): TransactionJson {
   const hasBudgets = hasComputeBudgets(row);
   return {

@@ -1,18 +1,21 @@
 /** Ways between members of clusters that grew at random, against a search of the graph of all merges. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findLinks, type Link, type Links, type Member, type Merge } from './find-links.ts';
+import { findLinks, type Link, type Member } from './find-links.ts';
+
+const ROOT = { parentId: null, mergeId: null, transactionId: null, stayedScriptId: null, mergedScriptId: null };
 
 /** Union-find as the indexer keeps it: the smaller below the larger, without shortening of paths. */
 class Forest {
   readonly members = new Map<bigint, Member>();
-  readonly merges: Merge[] = [];
+  /** One for each merge: the scripts of its two inputs. */
+  readonly merges: { transactionId: bigint; stayedScriptId: bigint; mergedScriptId: bigint }[] = [];
   readonly #sizes = new Map<bigint, number>();
   loads = 0;
 
   constructor(size: number) {
     for (let id = 0n; id < size; id += 1n) {
-      this.members.set(id, { scriptId: id, parentId: null, merge: null });
+      this.members.set(id, { scriptId: id, ...ROOT });
       this.#sizes.set(id, 1);
     }
   }
@@ -29,24 +32,24 @@ class Forest {
     if (rootOfA === rootOfB) return;
     const [sizeOfA, sizeOfB] = [this.#sizes.get(rootOfA) ?? 0, this.#sizes.get(rootOfB) ?? 0];
     const stays = sizeOfA >= sizeOfB;
-    const id = BigInt(this.merges.length);
-    const [scriptId, mergedScriptId] = stays ? [a, b] : [b, a];
+    const mergeId = BigInt(this.merges.length);
+    const [stayedScriptId, mergedScriptId] = stays ? [a, b] : [b, a];
     const [root, merged] = stays ? [rootOfA, rootOfB] : [rootOfB, rootOfA];
-    const merge = { id, transactionId: 1000n + id, scriptId, mergedScriptId };
+    const merge = { transactionId: 1000n + mergeId, stayedScriptId, mergedScriptId };
     this.merges.push(merge);
-    this.members.set(merged, { scriptId: merged, parentId: root, merge });
+    this.members.set(merged, { scriptId: merged, parentId: root, mergeId, ...merge });
     this.#sizes.set(root, sizeOfA + sizeOfB);
   }
 
   /** @param more how many others come along, as the API's own statement brings them */
-  find(from: bigint, to: bigint, maxLinks = 1000, more = 0): Promise<Links> {
+  find(from: bigint, to: bigint, maxLinks = 1000, more = 0): ReturnType<typeof findLinks> {
     const load = async (asked: bigint[]): Promise<Member[]> => {
       this.loads += 1;
       const met = new Set(asked);
       for (const id of met) {
-        const { parentId, merge } = this.#get(id);
-        for (const next of [parentId, merge?.scriptId, merge?.mergedScriptId]) {
-          if (typeof next === 'bigint' && met.size < asked.length + more) met.add(next);
+        const { parentId, stayedScriptId, mergedScriptId } = this.#get(id);
+        for (const next of [parentId, stayedScriptId, mergedScriptId]) {
+          if (next !== null && met.size < asked.length + more) met.add(next);
         }
       }
       return [...met].map((id) => this.#get(id));
@@ -58,9 +61,9 @@ class Forest {
   search(from: bigint, to: bigint): Link[] | undefined {
     const ways = new Map<bigint, Link[]>([[from, []]]);
     for (const [at, way] of ways) {
-      for (const { transactionId, scriptId, mergedScriptId } of this.merges) {
-        if (at !== scriptId && at !== mergedScriptId) continue;
-        const next = at === scriptId ? mergedScriptId : scriptId;
+      for (const { transactionId, stayedScriptId, mergedScriptId } of this.merges) {
+        if (at !== stayedScriptId && at !== mergedScriptId) continue;
+        const next = at === stayedScriptId ? mergedScriptId : stayedScriptId;
         if (!ways.has(next)) ways.set(next, [...way, { transactionId, scriptIds: [at, next] }]);
       }
     }
@@ -122,6 +125,6 @@ describe('a path of ten thousand transactions, each with the last new address of
 
 it('finds no links in a cluster without merges', async () => {
   const forest = new Forest(2);
-  forest.members.set(1n, { scriptId: 1n, parentId: 0n, merge: null });
+  forest.members.set(1n, { scriptId: 1n, ...ROOT, parentId: 0n });
   expect(await forest.find(0n, 1n)).toEqual({ links: [], isTruncated: true });
 });

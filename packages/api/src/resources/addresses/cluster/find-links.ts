@@ -5,23 +5,17 @@
  * Every merge joins two separate parts, so there is only one path.
  */
 
-export interface Merge {
-  /** cluster_merges.id: younger merges have higher ones. */
-  id: bigint;
-  /** transactions.id */
-  transactionId: bigint;
-  /** Script of the input in the part whose root stayed a root. */
-  scriptId: bigint;
-  /** Script of the input in the part that was put below it. */
-  mergedScriptId: bigint;
-}
-
+/** A member with the merge that put it below its parent; the root has none. */
 export interface Member {
   scriptId: bigint;
-  /** Null at the root. */
   parentId: bigint | null;
-  /** The merge that put it below its parent; null at the root. */
-  merge: Merge | null;
+  /** cluster_merges.id: younger merges have higher ones. */
+  mergeId: bigint | null;
+  transactionId: bigint | null;
+  /** Script of the input in the part whose root stayed a root. */
+  stayedScriptId: bigint | null;
+  /** Script of the input in the part that was put below it. */
+  mergedScriptId: bigint | null;
 }
 
 /** A transaction with inputs of both scripts, in the order of the path. */
@@ -30,13 +24,7 @@ export interface Link {
   scriptIds: readonly [bigint, bigint];
 }
 
-export interface Links {
-  links: Link[];
-  /** Whether links are missing. */
-  isTruncated: boolean;
-}
-
-/** A stretch of the path whose links are not known yet. */
+/** A part of the path whose links are not known yet. */
 interface Stretch {
   from: bigint;
   to: bigint;
@@ -54,13 +42,12 @@ export async function findLinks(
   { from, to }: Stretch,
   load: (scriptIds: bigint[]) => Promise<Member[]>,
   maxLinks: number,
-): Promise<Links> {
+): Promise<{ links: Link[]; isTruncated: boolean }> {
   const known = new Map<bigint, Member>();
   let pieces: Piece[] = [{ from, to }];
   for (;;) {
     const missing = new Set<bigint>();
-    const found = pieces.filter(isLink).length;
-    pieces = divideStretches(pieces, { known, missing, left: maxLinks - found });
+    pieces = divideStretches(pieces, maxLinks, (stretch) => findJoiningLink(stretch, known, missing));
     if (missing.size === 0) break;
     for (const member of await load([...missing])) known.set(member.scriptId, member);
     for (const scriptId of missing) {
@@ -72,71 +59,55 @@ export async function findLinks(
   return { links, isTruncated: links.length < pieces.length };
 }
 
-interface Progress {
-  known: ReadonlyMap<bigint, Member>;
-  /** Collects the members that must be loaded to continue. */
-  missing: Set<bigint>;
-  /** How many more links may be found. */
-  left: number;
-}
-
-/** Divides each stretch by the merge that joined its ends, as far as members are known. */
-function divideStretches(pieces: readonly Piece[], { known, missing, left: initial }: Progress): Piece[] {
+/** Divides each stretch by the link that joined its ends, as far as such links are found. */
+function divideStretches(
+  pieces: readonly Piece[],
+  maxLinks: number,
+  findLink: (stretch: Stretch) => Link | undefined,
+): Piece[] {
   const divided: Piece[] = [];
   // A stack instead of recursion, since paths may be long.
   const pending = pieces.toReversed();
-  let left = initial;
+  let left = maxLinks - pieces.filter(isLink).length;
   for (let piece = pending.pop(); piece !== undefined; piece = pending.pop()) {
     if (isLink(piece)) divided.push(piece);
     else if (piece.from !== piece.to) {
-      const merge = left === 0 ? undefined : findJoiningMerge(piece, known, missing);
-      if (merge === undefined) divided.push(piece);
+      const link = left === 0 ? undefined : findLink(piece);
+      if (link === undefined) divided.push(piece);
       else {
-        const [near, far] = merge.ends;
+        const [near, far] = link.scriptIds;
         left -= 1;
-        pending.push(
-          { from: far, to: piece.to },
-          { transactionId: merge.transactionId, scriptIds: merge.ends },
-          { from: piece.from, to: near },
-        );
+        pending.push({ from: far, to: piece.to }, link, { from: piece.from, to: near });
       }
     }
   }
   return divided;
 }
 
-interface JoiningMerge {
-  transactionId: bigint;
-  /** The scripts of its inputs, the one on the side of `from` first. */
-  ends: readonly [bigint, bigint];
-}
-
 /**
  * Climbs from both members, always by the older merge, until they meet: the last merge passed joined them. Returns undefined if a member is not
- * loaded yet, or a cluster has no merges (one written by hand).
+ * loaded yet, which is then added to `missing`, or if a cluster has no merges (one written by hand).
  */
-function findJoiningMerge(
+function findJoiningLink(
   { from, to }: Stretch,
   known: ReadonlyMap<bigint, Member>,
   missing: Set<bigint>,
-): JoiningMerge | undefined {
-  let [a, b] = [known.get(from), known.get(to)];
-  let last: JoiningMerge | undefined;
+): Link | undefined {
+  let link: Link | undefined;
   for (let [idOfA, idOfB] = [from, to]; idOfA !== idOfB; ) {
+    const [a, b] = [known.get(idOfA), known.get(idOfB)];
     if (a === undefined) missing.add(idOfA);
     if (b === undefined) missing.add(idOfB);
     if (a === undefined || b === undefined) return undefined;
-    const climbsA = b.merge === null || (a.merge !== null && a.merge.id < b.merge.id);
-    const climber = climbsA ? a : b;
-    const { parentId, merge } = climber;
-    if (parentId === null || merge === null) return undefined;
+    const climbsA = b.mergeId === null || (a.mergeId !== null && a.mergeId < b.mergeId);
+    const { parentId, transactionId, stayedScriptId, mergedScriptId } = climbsA ? a : b;
+    if (parentId === null || transactionId === null || stayedScriptId === null || mergedScriptId === null) {
+      return undefined;
+    }
     // The climbing side was put below the other one.
-    last = {
-      transactionId: merge.transactionId,
-      ends: climbsA ? [merge.mergedScriptId, merge.scriptId] : [merge.scriptId, merge.mergedScriptId],
-    };
-    if (climbsA) [idOfA, a] = [parentId, known.get(parentId)];
-    else [idOfB, b] = [parentId, known.get(parentId)];
+    link = { transactionId, scriptIds: climbsA ? [mergedScriptId, stayedScriptId] : [stayedScriptId, mergedScriptId] };
+    if (climbsA) idOfA = parentId;
+    else idOfB = parentId;
   }
-  return last;
+  return link;
 }

@@ -1,196 +1,116 @@
 /** GET /v1/addresses/{address}/cluster: the addresses that common inputs assign to one owner, and the evidence. */
-import { findScriptId } from '../../../index-state/sql.ts';
-import { type Reading, requireCaughtUp } from '../../../index-state/state.ts';
-import { type Page, readPage } from '../../../pages/read-page.ts';
+import { z } from 'zod';
+import { type Db, findScriptId } from '../../../index-state/sql.ts';
+import { requireCaughtUp } from '../../../index-state/state.ts';
+import { readPage } from '../../../pages/read-page.ts';
 import { indexRoute } from '../../../route.ts';
 import { requireNetwork, requireNetworkOfCursor } from '../../../schemas/address.ts';
+import { addressInput } from '../../../schemas/values.ts';
+import { groupRows, lookUp } from '../../shared.ts';
 import { findLinks } from './find-links.ts';
 import {
-  type AttributionRow,
-  type ClusterRow,
   findCluster,
   findClusteredTo,
+  findMember,
   getUnclustered,
-  isMember,
-  listAddressesOf,
   listAttributions,
   listChangeLinks,
-  listIdsOf,
   listMembers,
   listNamedMembers,
   listNames,
+  loadLinks,
   loadMembers,
-  type MemberRow,
-  type NameRow,
 } from './queries.ts';
-import {
-  type ClusterJson,
-  type ClusterMemberJson,
-  type ClusterNameJson,
-  type ClusterPageJson,
-  type ClusterQuery,
-  clusterPage,
-  type EvidenceJson,
-  MAX_LINKS,
-  params,
-  query,
-} from './schemas.ts';
+import { type ClusterJson, type ClusterQuery, clusterPage, type EvidenceJson, MAX_LINKS, query } from './schemas.ts';
 
-function toMember(row: MemberRow): ClusterMemberJson {
-  const { address, name, link, labels } = row;
-  return {
-    address,
-    balance: String(row.balance),
-    tag: name === null ? null : { address, name, link: link ?? '', labels: labels ?? [] },
-    automaticLabels: row.automatic_labels,
-  };
+interface Subject {
+  address: string;
+  scriptId: bigint | undefined;
+  /** The root of its cluster, if it has one. */
+  rootId?: bigint;
 }
 
-function toNames(names: readonly NameRow[], attributions: readonly AttributionRow[]): ClusterNameJson[] {
-  const byName = Map.groupBy(attributions, (row) => row.tag_name);
+async function describeNames(
+  db: Db,
+  names: readonly { name: string; addresses: number }[],
+  named: readonly { name: string; address: string }[],
+): Promise<ClusterJson['names']> {
+  const attributionsOf = groupRows(await listAttributions(db, named), (row) => row.tagName);
   return names.map(({ name, addresses }) => ({
     name,
-    addresses: Number(addresses),
-    attributions: (byName.get(name) ?? []).map(({ tag_name: _name, confidence_level, addresses, ...attribution }) => ({
-      ...attribution,
-      confidenceLevel: confidence_level,
-      addresses: Number(addresses),
-    })),
+    addresses,
+    attributions: attributionsOf(name).map(({ tagName: _tagName, ...attribution }) => attribution),
   }));
 }
 
-interface ClusterWithMembers {
-  cluster: Omit<ClusterJson, 'clusteredTo'>;
-  members: Page<MemberRow>;
-}
-
-async function describeCluster({ db }: Reading, row: ClusterRow, request: ClusterQuery): Promise<ClusterWithMembers> {
-  const names = await listNames(db, row.id);
-  const named = await listNamedMembers(
-    db,
-    row.id,
-    names.map(({ name }) => name),
-  );
-  const { address, name, link, labels } = row;
+async function describeCluster(db: Db, address: string, request: ClusterQuery) {
+  const scriptId = await findScriptId(db, address);
+  const found = scriptId === undefined ? undefined : await findCluster(db, scriptId);
+  if (found === undefined) return await describeUnclustered(db, { address, scriptId }, request);
+  const { rootId, ...cluster } = found;
+  const names = await listNames(db, rootId);
   return {
-    cluster: {
-      id: address,
-      size: Number(row.size),
-      balance: String(row.balance),
-      name,
-      link,
-      labels,
-      names: toNames(names, await listAttributions(db, named)),
-    },
+    cluster: { ...cluster, names: await describeNames(db, names, await listNamedMembers(db, rootId, names)) },
     members: await readPage(request, {
-      findPosition: async (cursor) => {
-        const scriptId = await findScriptId(db, cursor);
-        return scriptId !== undefined && (await isMember(db, scriptId, row.id)) ? scriptId : undefined;
-      },
-      list: (slice) => listMembers(db, row.id, slice),
+      findPosition: (cursor) => findMember(db, cursor, rootId),
+      list: (slice) => listMembers(db, rootId, slice),
     }),
+    subject: { address, scriptId, rootId },
   };
 }
 
 /** Describes an address without a cluster as a cluster of one member, which has no rows. */
-async function describeUnclustered(
-  { db }: Reading,
-  address: string,
-  scriptId: bigint | undefined,
-  request: ClusterQuery,
-): Promise<ClusterWithMembers> {
-  const row = await getUnclustered(db, address, scriptId);
-  const { tag, balance } = toMember(row);
-  const names = tag === null ? [] : [{ name: tag.name, addresses: 1n }];
-  const attributions = await listAttributions(db, tag === null ? [] : [tag]);
+async function describeUnclustered(db: Db, subject: Subject, request: ClusterQuery) {
+  const { address, scriptId } = subject;
+  const member = await getUnclustered(db, address, scriptId);
+  const { balance, tag } = member;
+  const tags = tag === null ? [] : [tag];
+  const ownName = tags.map(({ name }) => ({ name, addresses: 1 }));
+  const names = await describeNames(db, ownName, tags);
+  const { name = null, link = '', labels = [] } = tag ?? {};
   return {
-    cluster: {
-      id: address,
-      size: 1,
-      balance,
-      name: tag?.name ?? null,
-      link: tag?.link ?? '',
-      labels: tag?.labels ?? [],
-      names: toNames(names, attributions),
-    },
+    cluster: { id: address, size: 1, balance, name, link, labels, names },
     members: await readPage(request, {
       findPosition: async (cursor) => (cursor === address ? cursor : undefined),
-      list: async ({ from }) => (from === undefined ? [row] : []),
+      list: async ({ from }) => (from === undefined ? [member] : []),
     }),
+    subject,
   };
 }
 
-/** The requested address, with its script and cluster if it has any. */
-interface Subject {
-  address: string;
-  scriptId: bigint | undefined;
-  clusterId: bigint | undefined;
-}
-
-/** Lists the transactions that link two addresses of a cluster, each with inputs of both its ends. */
-async function getEvidence({ db }: Reading, subject: Subject, other: string): Promise<EvidenceJson> {
+async function getEvidence(db: Db, { address, scriptId: from, rootId }: Subject, other: string): Promise<EvidenceJson> {
   const evidence = { address: other, isSameCluster: true, links: [], truncated: false };
-  if (other === subject.address) return evidence;
-  const { scriptId: from, clusterId } = subject;
-  const to = await findScriptId(db, other);
-  if (from === undefined || to === undefined || clusterId === undefined || !(await isMember(db, to, clusterId))) {
-    return { ...evidence, isSameCluster: false };
-  }
+  if (other === address) return evidence;
+  const to = rootId === undefined ? undefined : await findMember(db, other, rootId);
+  if (from === undefined || to === undefined) return { ...evidence, isSameCluster: false };
   const { links, isTruncated } = await findLinks({ from, to }, (scriptIds) => loadMembers(db, scriptIds), MAX_LINKS);
-  const addresses = await listAddressesOf(db, [...new Set(links.flatMap(({ scriptIds }) => scriptIds))]);
-  const ids = await listIdsOf(
-    db,
-    links.map(({ transactionId }) => transactionId),
-  );
-  return {
-    ...evidence,
-    links: links.map(({ transactionId, scriptIds }) => ({
-      transactionId: ids.get(transactionId) ?? '',
-      addresses: scriptIds.map((scriptId) => addresses.get(scriptId) ?? ''),
-      heuristic: 'common-input',
-    })),
-    truncated: isTruncated,
-  };
-}
-
-async function getPage(reading: Reading, address: string, request: ClusterQuery): Promise<ClusterPageJson> {
-  const { db, state } = reading;
-  const { evidence_for: other } = request;
-  requireNetwork(state.network, address, 'address');
-  requireNetworkOfCursor(state.network, request);
-  if (other !== undefined) requireNetwork(state.network, other, 'evidence_for');
-  requireCaughtUp(state);
-
-  const scriptId = await findScriptId(db, address);
-  const row = scriptId === undefined ? undefined : await findCluster(db, scriptId);
-  const { cluster, members } =
-    row === undefined
-      ? await describeUnclustered(reading, address, scriptId, request)
-      : await describeCluster(reading, row, request);
-  const subject = { address, scriptId, clusterId: row?.id };
-  const changeLinks = scriptId === undefined ? [] : await listChangeLinks(db, scriptId);
-  return {
-    cluster: { ...cluster, clusteredTo: (await findClusteredTo(db)) ?? null },
-    members: members.rows.map(toMember),
-    metadata: members.metadata,
-    evidence: other === undefined ? null : await getEvidence(reading, subject, other),
-    changeSuggestions: changeLinks,
-  };
+  return { ...evidence, links: await loadLinks(db, links), truncated: isTruncated };
 }
 
 export const getAddressCluster = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/addresses/:address/cluster',
-    operationId: 'getAddressCluster',
+    ...lookUp('Address', '/v1/addresses/:address/cluster', 'getAddressCluster'),
     summary: 'Cluster of an address by common inputs: names, members and evidence',
-    tag: 'Address',
     cost: 0.5,
     tagOf: 'content',
-    params,
+    params: z.strictObject({ address: addressInput }),
     query,
     response: clusterPage,
     errors: [404],
   },
-  (reading, { params, query }) => getPage(reading, params.address, query),
+  async ({ db, state }, { params: { address }, query }) => {
+    const { evidence_for: other } = query;
+    requireNetwork(state.network, address, 'address');
+    requireNetworkOfCursor(state.network, query);
+    if (other !== undefined) requireNetwork(state.network, other, 'evidence_for');
+    requireCaughtUp(state);
+    const { cluster, members, subject } = await describeCluster(db, address, query);
+    return {
+      cluster: { ...cluster, clusteredTo: await findClusteredTo(db) },
+      members: members.rows,
+      metadata: members.metadata,
+      evidence: other === undefined ? null : await getEvidence(db, subject, other),
+      changeSuggestions: subject.scriptId === undefined ? [] : await listChangeLinks(db, subject.scriptId),
+    };
+  },
 );

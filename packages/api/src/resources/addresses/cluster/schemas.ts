@@ -5,14 +5,10 @@ import { addressTag, automaticLabels } from '../../../schemas/address.ts';
 import { address, addressInput, count, decimal, hash, sompi } from '../../../schemas/values.ts';
 
 export const MAX_NAMES = 20;
-/** Tags of each name whose sources are looked up. */
 export const MAX_TAGS_OF_NAME = 50;
-/** Per name. */
 export const MAX_ATTRIBUTIONS = 20;
 export const MAX_LINKS = 1000;
 export const MAX_CHANGE_SUGGESTIONS = 100;
-
-export const params = z.strictObject({ address: addressInput });
 
 export const query = pageQuery(addressInput, {
   evidence_for: addressInput.optional().meta({
@@ -115,8 +111,8 @@ export const clusterPage = z.object({
   }),
 });
 
-export type ClusterPageJson = z.infer<typeof clusterPage>;
+export type AttributionJson = z.infer<typeof attribution>;
+export type ChangeSuggestionJson = z.infer<typeof changeSuggestion>;
 export type ClusterJson = z.infer<typeof cluster>;
 export type ClusterMemberJson = z.infer<typeof member>;
-export type ClusterNameJson = z.infer<typeof clusterName>;
 export type EvidenceJson = z.infer<typeof evidence>;

@@ -11,40 +11,45 @@ import {
   type TransactionOutput,
 } from '@kasgres/kaspa';
 import { NodeRpcError } from '@kasgres/node';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { badRequest } from '../../../http/errors.ts';
 import type { Db } from '../../../index-state/sql.ts';
+import type { Reading } from '../../../index-state/state.ts';
 import type { NodeCaller } from '../../../node-calls.ts';
 import type { Services } from '../../../services.ts';
 import type { SubmittedTransaction } from './transaction.ts';
 
-interface MassSources {
-  index: Services['index'];
-  node: NodeCaller;
-}
-
 /** @throws HttpError 400 if a mass is absent and cannot be computed */
 export async function completeStorageMasses(
-  services: MassSources,
+  { index, node }: { index: Services['index']; node: NodeCaller },
   transactions: readonly SubmittedTransaction[],
   caller?: string,
 ): Promise<Transaction[]> {
-  const incomplete = transactions.filter(({ storageMass }) => storageMass === undefined);
-  const utxos = await findUtxos(services, incomplete.flatMap(outpointsOf), caller);
+  const outpoints = transactions
+    .filter(({ storageMass }) => storageMass === undefined)
+    .flatMap(({ inputs }) => inputs.map((input) => input.previousOutpoint));
+  // During the first catch-up, an index for the look-up may be missing.
+  const readUtxos = async ({ db, state }: Reading) => (state.firstCatchUp ? [] : await listUtxos(db, outpoints));
+  const rows = outpoints.length === 0 ? [] : await index.read(readUtxos, caller);
+  const utxos = new Map(
+    rows.map((row) => [keyOf({ transactionId: row.transaction_id, index: row.index }), toOutput(row)]),
+  );
   const complete: Transaction[] = [];
   // Sequential, so that a block of unknown transactions costs only one call of the node.
-  for (const [index, transaction] of transactions.entries()) {
-    const mass =
-      transaction.storageMass ?? massFromUtxos(transaction, utxos) ?? (await findMassInMempool(services, transaction));
-    if (mass === undefined) throw unknownMass(index);
-    complete.push({ ...transaction, storageMass: mass });
+  for (const [position, transaction] of transactions.entries()) {
+    const storageMass =
+      transaction.storageMass ?? massFromUtxos(transaction, utxos) ?? (await findMassInMempool(node, transaction));
+    if (storageMass === undefined) {
+      throw badRequest({
+        path: `block.transactions.${position}.mass`,
+        message: 'is required: neither the transaction nor all UTXOs that it spends are known',
+      });
+    }
+    complete.push({ ...transaction, storageMass });
   }
   return complete;
 }
 
-const outpointsOf = ({ inputs }: SubmittedTransaction): Outpoint[] => inputs.map((input) => input.previousOutpoint);
-
-/** Returns undefined if a UTXO is not known. */
 function massFromUtxos(
   { inputs, outputs }: SubmittedTransaction,
   utxos: ReadonlyMap<string, TransactionOutput>,
@@ -57,20 +62,6 @@ function massFromUtxos(
 
 const keyOf = ({ transactionId, index }: Outpoint): string => `${toHex(transactionId)}:${index}`;
 
-/** Returns known outputs by outpoint, and none during the first catch-up, when an index for the look-up may be missing. */
-async function findUtxos(
-  { index }: Pick<Services, 'index'>,
-  outpoints: readonly Outpoint[],
-  caller: string | undefined,
-): Promise<Map<string, TransactionOutput>> {
-  if (outpoints.length === 0) return new Map();
-  const rows = await index.read(
-    async ({ db, state }) => (state.firstCatchUp ? [] : await listUtxos(db, outpoints)),
-    caller,
-  );
-  return new Map(rows.map((row) => [keyOf({ transactionId: row.transaction_id, index: row.index }), toOutput(row)]));
-}
-
 interface UtxoRow {
   transaction_id: Buffer;
   index: number;
@@ -82,21 +73,18 @@ interface UtxoRow {
 
 /** Lists indexed outputs, and UTXOs of the latest bootstrap block. */
 async function listUtxos(db: Db, outpoints: readonly Outpoint[]): Promise<UtxoRow[]> {
-  const spent = sql`unnest(
-    ${outpoints.map((outpoint) => outpoint.transactionId)}::bytea[], ${outpoints.map((outpoint) => outpoint.index)}::bigint[]
-  ) as spent (transaction_id, index)`;
+  const from = (transactions: RawBuilder<unknown>, outputs: RawBuilder<unknown>) => sql`
+    select t.transaction_id, o.index::int as index, o.amount, s.version, s.script, o.covenant_id
+    from unnest(
+      ${outpoints.map((outpoint) => outpoint.transactionId)}::bytea[], ${outpoints.map((outpoint) => outpoint.index)}::bigint[]
+    ) as spent (transaction_id, index)
+    join ${transactions} t on t.transaction_id = spent.transaction_id
+    join ${outputs} o on o.transaction_id = t.id and o.index = spent.index
+    join scripts s on s.id = o.script_id`;
   const { rows } = await sql<UtxoRow>`
-    select t.transaction_id, o.index::int as index, o.amount, s.version, s.script, o.covenant_id
-    from ${spent}
-    join transactions t on t.transaction_id = spent.transaction_id
-    join transaction_outputs o on o.transaction_id = t.id and o.index = spent.index
-    join scripts s on s.id = o.script_id
-    union all
-    select t.transaction_id, o.index::int as index, o.amount, s.version, s.script, o.covenant_id
-    from ${spent}
-    join earlier_transactions t on t.transaction_id = spent.transaction_id
-    join start_utxos o on o.transaction_id = t.id and o.index = spent.index
-    join scripts s on s.id = o.script_id`.execute(db);
+    ${from(sql`transactions`, sql`transaction_outputs`)} union all ${from(sql`earlier_transactions`, sql`start_utxos`)}`.execute(
+    db,
+  );
   return rows;
 }
 
@@ -107,26 +95,14 @@ const toOutput = (row: UtxoRow): TransactionOutput => ({
   covenant: row.covenant_id === null ? undefined : { authorizingInput: 0, covenantId: row.covenant_id },
 });
 
-async function findMassInMempool(
-  { node }: MassSources,
-  transaction: SubmittedTransaction,
-): Promise<bigint | undefined> {
+async function findMassInMempool(node: NodeCaller, transaction: SubmittedTransaction): Promise<bigint | undefined> {
   const txId = toHex(transactionId({ ...transaction, storageMass: 0n }));
   try {
-    const { entry } = await node.call('getMempoolEntry', {
-      txId,
-      includeOrphanPool: false,
-      filterTransactionPool: false,
-    });
+    const request = { txId, includeOrphanPool: false, filterTransactionPool: false };
+    const { entry } = await node.call('getMempoolEntry', request);
     return entry?.transaction?.storageMass;
   } catch (error) {
     if (error instanceof NodeRpcError && error.kind === 'not-found') return undefined;
     throw error;
   }
 }
-
-const unknownMass = (index: number) =>
-  badRequest({
-    path: `block.transactions.${index}.mass`,
-    message: 'is required: neither the transaction nor all UTXOs that it spends are known',
-  });

@@ -1,8 +1,4 @@
-/**
- * Schemas of submitted transactions and blocks, in the form of blocks and mempool entries or of block templates (api-spec.md §2). They become the
- * types of packages/kaspa, except for a storage mass that is absent.
- */
-import type { Header, Transaction, TransactionInput, TransactionOutput } from '@kasgres/kaspa';
+/** Schemas of submitted transactions and blocks (api-spec.md §2): the forms of blocks, mempool entries and block templates. */
 import { z } from 'zod';
 import { list } from '../../../schemas/list.ts';
 import { hashInput } from '../../../schemas/values.ts';
@@ -24,24 +20,14 @@ import {
   uint8Input,
 } from './values.ts';
 
-export interface SubmittedTransaction extends Omit<Transaction, 'storageMass'> {
-  /** Undefined if absent, as in a block template. */
-  storageMass: bigint | undefined;
-}
-
-const input = z
-  .strictObject({
-    previousOutpoint: z.strictObject({ transactionId: hashInput, index: uint32Input }),
-    sequence: uint64InAnyForm,
-    sigOpCount: uint8Input,
-    signatureScript: hexInput,
-    computeBudget: uint16Input.default(0).meta({ description: 'Transaction version 1 and later' }),
-    verboseData: ignored,
-  })
-  .transform((submitted): TransactionInput => {
-    const { verboseData: _verboseData, ...input } = submitted;
-    return input;
-  });
+const input = z.strictObject({
+  previousOutpoint: z.strictObject({ transactionId: hashInput, index: uint32Input }),
+  sequence: uint64InAnyForm,
+  sigOpCount: uint8Input,
+  signatureScript: hexInput,
+  computeBudget: uint16Input.default(0).meta({ description: 'Transaction version 1 and later' }),
+  verboseData: ignored,
+});
 
 const output = z
   .strictObject({
@@ -52,9 +38,7 @@ const output = z
     covenant: z.strictObject({ authorizingInput: uint16Input, covenantId: hashInput }).optional(),
     verboseData: ignored,
   })
-  .transform(({ value, scriptPublicKey, covenant }): TransactionOutput => {
-    return { amount: value, scriptPublicKey, covenant };
-  });
+  .transform(({ value, scriptPublicKey, covenant }) => ({ amount: value, scriptPublicKey, covenant }));
 
 export const submittedTransaction = z
   .strictObject({
@@ -68,31 +52,26 @@ export const submittedTransaction = z
     mass: uint64InAnyForm.optional().meta({ description: 'Storage mass; computed if absent' }),
     verboseData: ignored,
   })
-  .transform((submitted): SubmittedTransaction => {
-    const { mass, verboseData: _verboseData, ...transaction } = submitted;
-    return { ...transaction, storageMass: mass };
-  });
+  .transform(({ mass, ...transaction }) => ({ ...transaction, storageMass: mass }));
 
-const header = z
-  .strictObject({
-    hash: hashInput.optional().meta({ description: 'Ignored, since it follows from the other fields' }),
-    version: uint16Input,
-    parentsByLevel: list(list(hashInput, MAX_PARENTS_PER_LEVEL), MAX_PARENT_LEVELS),
-    hashMerkleRoot: hashInput,
-    acceptedIdMerkleRoot: hashInput,
-    utxoCommitment: hashInput,
-    timestamp: timeInput,
-    bits: uint32Input,
-    nonce: uint64InAnyForm,
-    daaScore: uint64InAnyForm,
-    blueWork: blueWorkInput,
-    blueScore: uint64InAnyForm,
-    pruningPoint: hashInput,
-  })
-  .transform((submitted): Header => {
-    const { hash: _hash, ...header } = submitted;
-    return header;
-  });
+/** A transaction of packages/kaspa, whose storage mass is absent in a block template. */
+export type SubmittedTransaction = z.output<typeof submittedTransaction>;
+
+const header = z.strictObject({
+  hash: hashInput.optional().meta({ description: 'Ignored, since it follows from the other fields' }),
+  version: uint16Input,
+  parentsByLevel: list(list(hashInput, MAX_PARENTS_PER_LEVEL), MAX_PARENT_LEVELS),
+  hashMerkleRoot: hashInput,
+  acceptedIdMerkleRoot: hashInput,
+  utxoCommitment: hashInput,
+  timestamp: timeInput,
+  bits: uint32Input,
+  nonce: uint64InAnyForm,
+  daaScore: uint64InAnyForm,
+  blueWork: blueWorkInput,
+  blueScore: uint64InAnyForm,
+  pruningPoint: hashInput,
+});
 
 export const submittedBlock = z.strictObject({
   header,

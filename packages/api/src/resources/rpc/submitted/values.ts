@@ -1,19 +1,13 @@
-/**
- * Limits and values of submitted blocks and transactions, in every form that the API itself emits: 64-bit numbers as decimal digits or as numbers
- * (in block templates), bytes with or without `0x`. The ranges are those of the node's types.
- */
+/** Limits and values of submitted blocks and transactions, in every form that the API itself emits. The ranges are those of the node's types. */
 import { fromHex, SUBNETWORK_ID_BYTES } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { withoutMark } from '../../../http/exact-integers.ts';
 
 /**
  * Consensus limits the transactions of a block to 1,000,000 of transient mass, 4 for each byte of their plain serialization
- * (packages/kaspa/src/mass.ts), and so to 250,000 bytes together. Every node refuses more. The figures are those of kaspad 2.1.0
- * (consensus/core/src/config/params.rs), the same on all networks.
+ * (packages/kaspa/src/mass.ts). The figures are those of kaspad 2.1.0 (consensus/core/src/config/params.rs), the same on all networks.
  */
-const MAX_TRANSIENT_MASS = 1_000_000;
-const TRANSIENT_MASS_PER_BYTE = 4;
-const MAX_BYTES = MAX_TRANSIENT_MASS / TRANSIENT_MASS_PER_BYTE;
+const MAX_BYTES = 1_000_000 / 4;
 
 /** Version 2, counts of inputs and outputs 8 + 8, lock time 8, subnetwork 20, gas 8, payload hash 32 and length 8. */
 const MIN_TRANSACTION_BYTES = 94;
@@ -27,9 +21,6 @@ export const MAX_BLOCK_TRANSACTIONS = 1 + Math.floor(MAX_BYTES / (MIN_TRANSACTIO
 export const MAX_TRANSACTION_INPUTS = 1000;
 /** Mass alone would allow 13,883 outputs of 18 bytes, but consensus sets a lower limit (`max_tx_outputs`). */
 export const MAX_TRANSACTION_OUTPUTS = 1000;
-
-/** No script or payload is larger than the transactions of a block together. */
-const MAX_FIELD_BYTES = MAX_BYTES;
 
 /** The number of a level is one byte. */
 export const MAX_PARENT_LEVELS = 256;
@@ -85,10 +76,9 @@ export const uint64InAnyForm = wholeOf(64n);
 export const timeInput = wholeOf(63n);
 export const blueWorkInput = wholeOf(192n);
 
-/** Includes `0x` and the version of a script. */
-const MAX_HEX_DIGITS = 2 * MAX_FIELD_BYTES + 6;
+/** No script or payload is larger than the transactions of a block together. Includes `0x` and the version of a script. */
+const MAX_HEX_DIGITS = 2 * MAX_BYTES + 6;
 
-/** Becomes bytes. */
 export const hexInput = z
   .string()
   .max(MAX_HEX_DIGITS)

@@ -1,86 +1,63 @@
 /** GET /v1/transactions, and look-ups of transactions by id. */
+import { sql } from 'kysely';
 import { z } from 'zod';
-import { type HttpError, notFound } from '../../../http/errors.ts';
+import { notFound } from '../../../http/errors.ts';
 import { type Reading, requireCaughtUp } from '../../../index-state/state.ts';
-import { pageMetadata, pageQuery } from '../../../pages/page-query.ts';
+import { pageQuery } from '../../../pages/page-query.ts';
 import { listKeys, readPage } from '../../../pages/read-page.ts';
 import { indexRoute } from '../../../route.ts';
 import { list } from '../../../schemas/list.ts';
 import { flag, hashInput } from '../../../schemas/values.ts';
+import { listing, lookUp, page } from '../../shared.ts';
 import { unknownItem } from '../../chain/segments.ts';
-import { findPreBootstrapIds, isAccepted } from '../pre-bootstrap.ts';
-import { findTransactionKey, findTransactionKeys, loadRestTransactions } from './load-rest-transactions.ts';
-import { acceptedOnly, includePayload, type RestTransactionJson, restTransaction } from './schemas.ts';
+import { isAccepted } from '../queries.ts';
+import { findTransactionKeys, loadRestTransactions } from './load-rest-transactions.ts';
+import { includePayload, restTransaction, transactionFlags } from './schemas.ts';
 
 const MAX_IDS = 500;
 
-async function findTransactions(
-  reading: Reading,
-  transactionIds: readonly Uint8Array[],
-  options: { includePayload: boolean },
-): Promise<RestTransactionJson[]> {
+async function findTransactions(reading: Reading, transactionIds: readonly Uint8Array[], includePayload: boolean) {
   requireCaughtUp(reading.state);
-  return loadRestTransactions(reading, await findTransactionKeys(reading.db, transactionIds), options);
-}
-
-async function unknownTransaction(reading: Reading, transactionId: Uint8Array): Promise<HttpError> {
-  const preBootstrapIds = await findPreBootstrapIds(reading.db, [transactionId]);
-  if (preBootstrapIds.size === 0) return await unknownItem(reading, 'transaction');
-  return notFound('The transaction was accepted before the indexed blocks: only UTXOs of it are known');
+  return loadRestTransactions(reading, await findTransactionKeys(reading.db, transactionIds), includePayload);
 }
 
 export const listTransactions = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/transactions',
-    operationId: 'listTransactions',
+    ...listing('Transaction', '/v1/transactions', 'listTransactions'),
     summary: 'Transactions, newest first',
-    tag: 'Transaction',
-    cost: 0.5,
-    query: pageQuery(hashInput, { accepted_only: acceptedOnly, include_payload: includePayload }),
-    response: z.object({
-      transactions: z.array(restTransaction).meta({ description: 'Newest first' }),
-      metadata: pageMetadata,
-    }),
-    errors: [404],
+    query: pageQuery(hashInput, transactionFlags),
+    response: page({ transactions: z.array(restTransaction).meta({ description: 'Newest first' }) }),
   },
   async (reading, { query }) => {
     const { db, state } = reading;
     requireCaughtUp(state);
+    // Few transactions are not accepted, and so skipped.
+    const source = { table: 'transactions', column: 'id', ...(query.accepted_only && { where: isAccepted() }) };
     const { rows, metadata } = await readPage(query, {
-      findPosition: (transactionId) => findTransactionKey(db, transactionId),
-      // Few transactions are not accepted, and so skipped.
-      list: (slice) =>
-        listKeys(
-          db,
-          { table: 'transactions', column: 'id', ...(query.accepted_only && { where: isAccepted() }) },
-          slice,
-        ),
+      findPosition: async (transactionId) => (await findTransactionKeys(db, [transactionId]))[0],
+      list: (slice) => listKeys(db, source, slice),
     });
-    return {
-      transactions: await loadRestTransactions(reading, rows, { includePayload: query.include_payload }),
-      metadata,
-    };
+    const transactions = await loadRestTransactions(reading, rows, query.include_payload);
+    return { transactions, metadata };
   },
 );
 
 export const getTransaction = indexRoute(
   {
-    method: 'GET',
-    url: '/v1/transactions/:transactionId',
-    operationId: 'getTransaction',
+    ...lookUp('Transaction', '/v1/transactions/:transactionId', 'getTransaction'),
     summary: 'One transaction by its id',
-    tag: 'Transaction',
-    cost: 0.1,
     params: z.strictObject({ transactionId: hashInput }),
     query: z.strictObject({ include_payload: includePayload }),
     response: z.object({ transaction: restTransaction }),
     errors: [404],
   },
   async (reading, { params: { transactionId }, query }) => {
-    const [transaction] = await findTransactions(reading, [transactionId], { includePayload: query.include_payload });
-    if (transaction === undefined) throw await unknownTransaction(reading, transactionId);
-    return { transaction };
+    const { db } = reading;
+    const [transaction] = await findTransactions(reading, [transactionId], query.include_payload);
+    if (transaction !== undefined) return { transaction };
+    const { rows } = await sql`select from earlier_transactions where transaction_id = ${transactionId}`.execute(db);
+    if (rows.length === 0) throw await unknownItem(reading, 'transaction');
+    throw notFound('The transaction was accepted before the indexed blocks: only UTXOs of it are known');
   },
 );
 
@@ -103,5 +80,7 @@ export const getTransactions = indexRoute(
         .meta({ description: 'In the given order without unknown ones; a repeated id is shown repeatedly' }),
     }),
   },
-  async (reading, { body }) => ({ transactions: await findTransactions(reading, body.transactionIds, body) }),
+  async (reading, { body }) => ({
+    transactions: await findTransactions(reading, body.transactionIds, body.includePayload),
+  }),
 );

@@ -84,8 +84,13 @@ export const restTransaction = z
   })
   .meta({ id: 'RestTransaction' });
 
-export const acceptedOnly = queryFlag.meta({ description: 'Only accepted transactions' });
 export const includePayload = queryFlag.meta({ description: 'Include payloads' });
+
+/** The query parameters of listings. */
+export const transactionFlags = {
+  accepted_only: queryFlag.meta({ description: 'Only accepted transactions' }),
+  include_payload: includePayload,
+};
 
 export type RestTransactionJson = z.infer<typeof restTransaction>;
 export type RestInputJson = z.infer<typeof restInput>;

@@ -1,15 +1,60 @@
-/** Operations that pass on what the node reports of itself, of the DAG, and of fees. */
-import { toHex } from '@kasgres/kaspa';
+/** Operations under /v1/rpc on the state of the network: of the checkpoint, or as the node reports it. */
+import { MAX_SOMPI, toHex } from '@kasgres/kaspa';
 import { z } from 'zod';
+import { requireCaughtUp } from '../../index-state/state.ts';
 import { required, toJson } from '../../node-calls.ts';
-import { route } from '../../route.ts';
-import { count, decimal, hash, milliseconds } from '../../schemas/values.ts';
+import { indexRoute, route } from '../../route.ts';
+import { count, decimal, hash, milliseconds, sompi } from '../../schemas/values.ts';
+import { rpc } from '../shared.ts';
 import { subnetworkIdInput } from './submitted/values.ts';
+
+export const getCurrentNetwork = indexRoute(
+  {
+    ...rpc('GET', 'getCurrentNetwork'),
+    summary: 'Name of the network',
+    response: z.object({ network: z.enum(['mainnet', 'testnet', 'simnet', 'devnet']) }),
+  },
+  async ({ state }) => ({ network: state.network.name }),
+);
+
+export const getCoinSupply = indexRoute(
+  {
+    ...rpc('GET', 'getCoinSupply'),
+    summary: 'Circulating and maximum supply',
+    response: z.object({
+      maxSompi: sompi,
+      circulatingSompi: sompi.meta({ description: 'Sum of all UTXOs at the sink' }),
+    }),
+  },
+  async ({ state }) => {
+    requireCaughtUp(state);
+    return { maxSompi: String(MAX_SOMPI), circulatingSompi: String(state.circulatingSompi) };
+  },
+);
+
+export const getSink = indexRoute(
+  {
+    ...rpc('GET', 'getSink'),
+    summary: 'Hash of the sink: the highest indexed chain block',
+    response: z.object({ sink: hash }),
+  },
+  async ({ state }) => ({ sink: state.sinkHash }),
+);
+
+export const getSinkBlueScore = indexRoute(
+  { ...rpc('GET', 'getSinkBlueScore'), summary: 'Blue score of the sink', response: z.object({ blueScore: decimal }) },
+  async ({ state }) => ({ blueScore: String(state.sinkBlueScore) }),
+);
 
 const blockCount = z.object({
   blockCount: decimal.meta({ description: 'Estimate of the node' }),
   headerCount: decimal.meta({ description: 'Estimate of the node' }),
 });
+
+export const getBlockCount = route(
+  { ...rpc('GET', 'getBlockCount'), summary: 'Number of blocks and headers of the node', response: blockCount },
+  async ({ node }) => toJson(blockCount, await node.call('getBlockCount', {})),
+);
 
 const blockDagInfo = z.object({
   networkName: z.string().meta({ description: '`kaspa-mainnet`, `kaspa-testnet-10`, …' }),
@@ -24,29 +69,8 @@ const blockDagInfo = z.object({
 });
 
 export const getBlockDagInfo = route(
-  {
-    method: 'GET',
-    url: '/v1/rpc/getBlockDagInfo',
-    operationId: 'getBlockDagInfo',
-    summary: 'Current state of the DAG at the node',
-    tag: 'Node RPC Proxy',
-    cost: 0.1,
-    response: blockDagInfo,
-  },
+  { ...rpc('GET', 'getBlockDagInfo'), summary: 'Current state of the DAG at the node', response: blockDagInfo },
   async ({ node }) => toJson(blockDagInfo, await node.call('getBlockDagInfo', {})),
-);
-
-export const getBlockCount = route(
-  {
-    method: 'GET',
-    url: '/v1/rpc/getBlockCount',
-    operationId: 'getBlockCount',
-    summary: 'Number of blocks and headers of the node',
-    tag: 'Node RPC Proxy',
-    cost: 0.1,
-    response: blockCount,
-  },
-  async ({ node }) => toJson(blockCount, await node.call('getBlockCount', {})),
 );
 
 const feerateBucket = z
@@ -60,12 +84,8 @@ const feerateBucket = z
 
 export const getFeeEstimate = route(
   {
-    method: 'GET',
-    url: '/v1/rpc/getFeeEstimate',
-    operationId: 'getFeeEstimate',
+    ...rpc('GET', 'getFeeEstimate'),
     summary: 'Fee rates, and the estimated time until inclusion in a block',
-    tag: 'Node RPC Proxy',
-    cost: 0.1,
     response: z.object({
       estimate: z.object({
         priorityBucket: feerateBucket.meta({ description: 'For the next blocks' }),
@@ -100,15 +120,7 @@ const info = z.object({
 });
 
 export const getInfo = route(
-  {
-    method: 'GET',
-    url: '/v1/rpc/getInfo',
-    operationId: 'getInfo',
-    summary: 'Version of the node, and the size of its mempool',
-    tag: 'Node RPC Proxy',
-    cost: 0.1,
-    response: info,
-  },
+  { ...rpc('GET', 'getInfo'), summary: 'Version of the node, and the size of its mempool', response: info },
   async ({ node }) => toJson(info, await node.call('getInfo', {})),
 );
 
@@ -123,15 +135,7 @@ const serverInfo = z.object({
 });
 
 export const getServerInfo = route(
-  {
-    method: 'GET',
-    url: '/v1/rpc/getServerInfo',
-    operationId: 'getServerInfo',
-    summary: 'Network of the node, and the version of its RPC',
-    tag: 'Node RPC Proxy',
-    cost: 0.1,
-    response: serverInfo,
-  },
+  { ...rpc('GET', 'getServerInfo'), summary: 'Network of the node, and the version of its RPC', response: serverInfo },
   async ({ node }) => toJson(serverInfo, await node.call('getServerInfo', {})),
 );
 
@@ -139,13 +143,9 @@ const subnetwork = z.object({ gasLimit: decimal });
 
 export const getSubnetwork = route(
   {
-    method: 'POST',
-    url: '/v1/rpc/getSubnetwork',
-    operationId: 'getSubnetwork',
+    ...rpc('POST', 'getSubnetwork'),
     summary: 'Gas limit of a subnetwork',
     description: 'kaspad 2.1 does not implement this call: it rejects it, which is a 400.',
-    tag: 'Node RPC Proxy',
-    cost: 0.1,
     body: z.strictObject({ subnetworkId: subnetworkIdInput }),
     response: subnetwork,
   },

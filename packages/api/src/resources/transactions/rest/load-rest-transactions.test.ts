@@ -1,7 +1,12 @@
 import { expect, it } from 'vitest';
 import type { OutputRow } from '../queries.ts';
-import type { ContainingBlockRow, RestTransactionRow, SpendingInputRow } from './load-rest-transactions.ts';
-import { type RelatedRows, toRestTransaction } from './to-rest-transaction.ts';
+import {
+  type ContainingBlockRow,
+  type RelatedRows,
+  type RestTransactionRow,
+  type SpendingInputRow,
+  toRestTransaction,
+} from './load-rest-transactions.ts';
 
 const ID = '05'.repeat(32);
 const SINK_BLUE_SCORE = 120n;
@@ -22,6 +27,7 @@ const accepted: RestTransactionRow = {
   accepting_block_id: 9n,
   accepting_block_hash: '09'.repeat(32),
   accepting_block_blue_score: 100n,
+  acceptance_blue_score: 100n,
   is_accepted: true,
 };
 const refused: RestTransactionRow = {
@@ -29,6 +35,7 @@ const refused: RestTransactionRow = {
   accepting_block_id: null,
   accepting_block_hash: null,
   accepting_block_blue_score: null,
+  acceptance_blue_score: START_BLUE_SCORE,
   is_accepted: false,
 };
 const block = (id: number, timestamp: bigint, mergedBy: bigint | null): ContainingBlockRow => ({
@@ -66,7 +73,7 @@ const show = (row: RestTransactionRow, parts: Partial<RelatedRows> = {}) =>
   toRestTransaction(
     row,
     { blocks: [block(1, 1000n, 9n)], inputs: [], outputs: [], spenders: [], ...parts },
-    { sinkBlueScore: SINK_BLUE_SCORE, bootstrapBlueScore: START_BLUE_SCORE },
+    SINK_BLUE_SCORE,
   );
 
 it('converts an accepted transaction', () => {
