@@ -105,7 +105,7 @@ async function lookUpUtxos({ client, memory, lookedUp, transactions }: LookUp): 
   for (const { transaction_id, index, amount, script_id } of rows) {
     const key = Number(transaction_id);
     let utxos = lookedUp.utxos.get(key);
-    if (utxos === undefined) lookedUp.utxos.set(key, (utxos = new Map()));
+    if (utxos === undefined) lookedUp.utxos.set(key, (utxos = new Map<number, { amount: bigint; script: number }>()));
     utxos.set(Number(index), { amount, script: Number(script_id) });
   }
 }
