@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { readDevnetEnv } from './env.ts';
 import { DEFAULT_OPTIONS } from './simulation/index.ts';
 
-test('without anything, a demo that keeps nothing', () => {
+test('runs a temporary demo without any option', () => {
   expect(readDevnetEnv([], {})).toMatchObject({
     dataDir: undefined,
     host: '127.0.0.1',
@@ -14,7 +14,7 @@ test('without anything, a demo that keeps nothing', () => {
   });
 });
 
-test('a flag wins over a variable', () => {
+test('an option takes precedence over a variable', () => {
   const variables = { DATA_DIR: '/data', PORT: '1', DEVNET_SEED: 'variable', DEVNET_REORG_DEPTH: '2-40' };
   const flags = ['--listen', '0.0.0.0:16510', '--seed', 'flag', '--past-blocks=5'];
   expect(readDevnetEnv(flags, variables)).toMatchObject({

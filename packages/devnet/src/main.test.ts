@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 describe('the program', () => {
-  test('it makes a past, responds, and grows', async () => {
+  test('it generates a past, responds, and grows', async () => {
     const { url } = await start();
     const client = connect(url);
     expect(await checkNode(client)).toMatchObject({ serverVersion: '2.1.0', isSynced: true });
@@ -48,7 +48,7 @@ describe('the program', () => {
     await until(async () => (await client.call('getSink', {})).sink !== sink);
   });
 
-  test('names addresses that have UTXOs', async () => {
+  test('prints addresses that have UTXOs', async () => {
     const { url } = await start();
     const client = connect(url);
     const { address, tags } = demoFile.parse(JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8')));
@@ -57,26 +57,26 @@ describe('the program', () => {
     expect(balances.entries.filter(({ balance }) => balance > 0n).length).toBeGreaterThan(5);
   });
 
-  test('ends in good order when asked to', async () => {
+  test('shuts down cleanly on SIGTERM', async () => {
     const { child } = await start();
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  test('ends when its parent is gone', async () => {
+  test('exits when its parent exits', async () => {
     const { child } = await start();
     child.disconnect();
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  test('says when starting again will not help', async () => {
+  test('exits with 1 if a restart cannot help', async () => {
     const child = run(['--width', 'wide']);
     child.stderr?.resume();
     expect(await once(child, 'exit')).toEqual([1, null]);
   });
 });
 
-test('after a kill, everything that was told is there again', async () => {
+test('after kill -9 everything that was announced is still there', async () => {
   let told: string[] = [];
   for (const pauseMs of [0, 300]) {
     const { child, url } = await start();

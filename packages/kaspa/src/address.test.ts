@@ -126,7 +126,7 @@ describe('decodeAddress rejects', () => {
     expect(reasonOf(withChecksum([0]))).toBe('bad-padding');
   });
 
-  test('a payload that does not fit its version', () => {
+  test('a payload of the wrong length for its version', () => {
     const payload = new Uint8Array(32);
     expect(() => encodeAddress({ prefix: 'kaspa', version: ADDRESS_VERSION.pubKeyEcdsa, payload })).toThrow(
       AddressError,

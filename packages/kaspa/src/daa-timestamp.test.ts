@@ -33,7 +33,7 @@ describe('a recorded node', () => {
   });
 });
 
-test('a score below the first point has its time', () => {
+test('a score below the first point has the time of that point', () => {
   expect(estimateTimestamp(5n, [{ daaScore: 10n, timestamp: 700n }], PACE)).toBe(700n);
 });
 

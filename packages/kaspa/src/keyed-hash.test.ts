@@ -31,7 +31,7 @@ function expectEqual(actual: keyedHash.HashFunction, expected: keyedHash.HashFun
   );
 }
 
-describe('equals another implementation', () => {
+describe('equals an independent implementation', () => {
   test.each(blake2bDomains)('BLAKE2b with key %s', (domain, hash) => {
     const key = Buffer.from(domain);
     expectEqual(hash, (data) => blake2b(data, { dkLen: 32, key }));

@@ -66,7 +66,7 @@ describe('equals the commitment in the headers of a node', () => {
   });
 });
 
-test('the order does not matter', () => {
+test('the hash does not depend on the order of UTXOs', () => {
   const shuffled = utxos.chain((utxos) => {
     return fc.tuple(
       fc.constant(utxos),
@@ -80,7 +80,7 @@ test('the order does not matter', () => {
   );
 });
 
-test('subsets that are hashed separately give the whole, combined or continued', () => {
+test('hashes of subsets combine to the hash of the whole set, also when continued', () => {
   fc.assert(
     fc.property(utxos, fc.nat(12), (utxos, at) => {
       const whole = commitmentTo(utxos);
@@ -95,7 +95,7 @@ test('subsets that are hashed separately give the whole, combined or continued',
   );
 });
 
-test('a removed UTXO leaves no trace, regardless of the order', () => {
+test('adding and removing a UTXO leaves the hash unchanged, regardless of the order', () => {
   fc.assert(
     fc.property(utxos, utxos, (kept, gone) => {
       const muhash = hashOf(gone);
@@ -112,7 +112,7 @@ test('a removed UTXO leaves no trace, regardless of the order', () => {
   );
 });
 
-test('every field of every UTXO counts', () => {
+test('every field of every UTXO changes the hash', () => {
   const alterations: ((utxo: Utxo) => Utxo)[] = [
     (utxo) => ({ ...utxo, amount: utxo.amount ^ 1n }),
     (utxo) => ({ ...utxo, blockDaaScore: utxo.blockDaaScore ^ 1n }),

@@ -43,7 +43,7 @@ describe('bits', () => {
     expect(difficultyFromBits(0x1d02ca33)).toBeCloseTo(Number(workFromBits(0x1d02ca33)) / 2, -3);
   });
 
-  test('without a target are infinitely difficult', () => {
+  test('of target zero have infinite difficulty', () => {
     expect(difficultyFromBits(0)).toBe(Number.POSITIVE_INFINITY);
   });
 });

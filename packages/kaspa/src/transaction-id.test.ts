@@ -26,7 +26,7 @@ describe('every recorded transaction', () => {
   });
 });
 
-test('the first transaction of a block is its coinbase, and no other', () => {
+test('only the first transaction of a block is a coinbase', () => {
   const found = recordedBlocks.map(({ transactions }) => transactions.map(toTransaction).map(isCoinbase));
   expect(found).toEqual(recordedBlocks.map(({ transactions }) => transactions.map((_, index) => index === 0)));
   expect(isCoinbase({ subnetworkId: NATIVE_SUBNETWORK })).toBe(false);
@@ -34,7 +34,7 @@ test('the first transaction of a block is its coinbase, and no other', () => {
 });
 
 /** The node's own test vectors (rusty-kaspa, consensus/core/src/hashing/tx.rs). */
-describe('the vectors of the reference', () => {
+describe('the test vectors of the reference implementation', () => {
   const bare: Transaction = {
     version: 0,
     inputs: [],

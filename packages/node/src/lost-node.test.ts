@@ -45,7 +45,7 @@ const faults: [
   ],
 ];
 
-describe.each(faults)('when the node %s', (_, fault, errorClass, message) => {
+describe.each(faults)('a node that %s', (_, fault, errorClass, message) => {
   it('pending calls fail, and the next call succeeds on a new stream', async () => {
     let faulty = true;
     const node = await startNode((request, stream) => {

@@ -8,7 +8,7 @@ import { respondSink, type KaspadRequest, sinkOf } from './testing/fake-node.ts'
 import { connect, startNode } from './testing/with-fake-node.ts';
 
 describe('a call', () => {
-  it('gets the response with its id, regardless of the order of the responses', async () => {
+  it('gets the response with its id, regardless of the order of responses', async () => {
     const held: KaspadRequest[] = [];
     const node = await startNode((request, stream) => {
       held.push(request);

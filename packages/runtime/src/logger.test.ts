@@ -29,7 +29,7 @@ test('a bigint is logged as its decimal digits', () => {
   expect(output.lines[0]).toMatchObject({ blueScore: '9223372036854775808', rows: 3 });
 });
 
-test('the level holds', () => {
+test('the logger respects the level', () => {
   const output = collect();
   const log = createLogger({ name: 'test', level: 'warn', destination: output });
   log.info('unheard');
@@ -37,7 +37,7 @@ test('the level holds', () => {
   expect(output.lines.map((line) => line['msg'])).toEqual(['heard']);
 });
 
-test('a URL loses its password', () => {
+test('the password of a URL is redacted', () => {
   expect(redactUrl('postgres://alice:secret@db:5432/kasgres')).toBe('postgres://alice:***@db:5432/kasgres');
   expect(redactUrl('grpc://127.0.0.1:16110')).toBe('grpc://127.0.0.1:16110');
   expect(redactUrl('secret')).toBe('[not a URL]');

@@ -11,7 +11,7 @@ async function ask(path: string): Promise<{ status: number; body: string }> {
   return { status: response.status, body: await response.text() };
 }
 
-test('the probes respond, and readiness follows the program', async () => {
+test('probes respond, and readiness follows the state of the program', async () => {
   const registry = createRegistry('example');
   const errors = new Counter({ name: 'kasgres_example_errors_total', help: 'errors', registers: [registry] });
   errors.inc();

@@ -9,7 +9,7 @@ const START = {
   utxoCount: 12_599,
 };
 
-test('it prints one name and value a line', () => {
+test('it prints one name and value per line', () => {
   expect(statusLines({ network: 'simnet', sink: null, synced: true, lagSeconds: 0 })).toBe(
     'network     simnet\nsink        unknown\nsynced      true\nlagSeconds  0',
   );
@@ -44,6 +44,6 @@ test('it prints that there are no gaps, and nothing about a bootstrap that is no
   expect(statusLines({ starts: [], gaps: [], utxoSetLoad: null })).toBe('gaps  none');
 });
 
-test('it prints values of an unknown form unchanged', () => {
+test('it prints unknown values unchanged', () => {
   expect(statusLines({ gaps: 3, starts: { some: 'thing' } })).toBe('gaps    3\nstarts  {"some":"thing"}');
 });

@@ -193,7 +193,7 @@ describe('list', () => {
   });
 });
 
-test('sources are listed, and removed with all they say', async () => {
+test('sources are listed, and removed with all their names', async () => {
   const csv = await write('s.csv', `address,name,creator\n${ONE},A,Ann\n${TWO},B,Ann\n`);
   await tags('import', '--source', 'one', csv);
   await tags('import', '--source', 'two', csv);

@@ -21,7 +21,7 @@ test('it explains that an address is not one of this machine', async () => {
   await expect(choosePorts(env)).rejects.toThrow('192.0.2.1 is not an address of this machine');
 });
 
-test('METRICS_PORT is the port of the API, the next one that of the indexer', async () => {
+test('METRICS_PORT is the metrics port of the API, and the next port that of the indexer', async () => {
   const [port = 0] = await findFreePorts(1, []);
   // Below the ports that systems give out by themselves.
   const metrics = 20_000 + Math.floor(Math.random() * 10_000);
@@ -29,7 +29,7 @@ test('METRICS_PORT is the port of the API, the next one that of the indexer', as
   expect(await choosePorts(env)).toMatchObject({ apiMetrics: metrics, indexerMetrics: metrics + 1 });
 });
 
-test('free ports are all different', async () => {
+test('chosen free ports are all different', async () => {
   const ports = await findFreePorts(50, []);
   expect(new Set(ports).size).toBe(50);
 });

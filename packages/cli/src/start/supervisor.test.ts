@@ -62,7 +62,7 @@ test('it does not restart a program that exits with 1, and reports its last erro
   expect(await readFile(join(folder, 'runs'), 'utf8')).toBe('x');
 });
 
-test('it reports plain output as the reason of a failure', async () => {
+test('it reports unstructured output as the reason of a failure', async () => {
   await supervise(`
     process.stderr.write('The environment is not usable:\\n  NODE_URL: is not set\\n');
     process.exit(1);`);
@@ -71,7 +71,7 @@ test('it reports plain output as the reason of a failure', async () => {
     .toEqual(['program stopped: The environment is not usable:\n  NODE_URL: is not set']);
 });
 
-test('warnings are printed once a minute, everything is in the log', async () => {
+test('it prints each warning at most once per minute, and logs everything', async () => {
   await supervise(`
     const warn = { level: 'warn', msg: 'lost the node', err: { message: 'connection refused' } };
     for (let i = 0; i < 3; i++) console.log(JSON.stringify(warn));

@@ -69,14 +69,14 @@ ${ONE}, Harbour ,https://example.org/a?b=c,exchange;hot wallet|exchange,exchange
     ]);
   });
 
-  test('two columns are enough, in any order, with any ending of lines and a mark of UTF-8', () => {
+  test('two columns suffice, in any order, with any line ending and a byte order mark', () => {
     expect(read({ 'a.csv': `\uFEFFName;ADDRESS\r\n"A; B";${ONE}\r\n\r\nC;${TWO}` }).sources[0]?.attributions).toEqual([
       { ...NOTHING_MORE, address: ONE, name: 'A; B' },
       { ...NOTHING_MORE, address: TWO, name: 'C' },
     ]);
   });
 
-  test('each tag may name its source', () => {
+  test('each row may have its own source', () => {
     const { sources } = read({
       'a.csv': `address,name,source,creator\n${ONE},A,one,Ann\n${TWO},B,one,Bob\n${ONE},C,two,\n`,
     });

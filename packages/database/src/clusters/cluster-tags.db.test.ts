@@ -84,7 +84,7 @@ async function swapNext(one: bigint, other: bigint): Promise<void> {
   );
 }
 
-test('members whose tags agree name their cluster: all labels, the link of the most confident', async () => {
+test('a cluster has the name of its members if they agree, with all labels and the link of the most confident tag', async () => {
   await insertTags(
     { script: 1, name: 'Pool', labels: ['pool', 'b'], link: 'https://low.example', confidence: 20 },
     { script: 2, name: 'Pool', labels: ['pool', 'B'], link: 'https://high.example', confidence: 80 },
@@ -96,7 +96,7 @@ test('members whose tags agree name their cluster: all labels, the link of the m
   expect(await takeMarks()).toEqual([1n]);
 });
 
-test('of links of one confidence that of most members holds, then the first by its bytes', async () => {
+test('among links of equal confidence, that of most members wins, then the first by bytes', async () => {
   await insertTags(
     { script: 1, name: 'Pool', link: 'https://a.example' },
     { script: 2, name: 'Pool', link: 'https://b.example' },
@@ -110,7 +110,7 @@ test('of links of one confidence that of most members holds, then the first by i
   expect(await readCluster(4n)).toMatchObject({ link: 'https://B.example' });
 });
 
-test('names that do not agree are no name, and a name that is left alone comes back', async () => {
+test('members with different names give the cluster no name, until only one name is left', async () => {
   await insertTags(
     { script: 1, name: 'Pool', labels: ['pool'] },
     { script: 2, name: 'Exchange', labels: ['exchange'] },
@@ -121,13 +121,13 @@ test('names that do not agree are no name, and a name that is left alone comes b
   expect(await takeMarks()).toEqual([]);
 });
 
-test('a cluster without tags has no name, and nothing to mark', async () => {
+test('a cluster without tags has no name and no flags', async () => {
   await insertCluster(database.pool, [1n, 2n]);
   expect(await readCluster(1n)).toEqual({ name: null, link: '', labels: [] });
   expect(await takeMarks()).toEqual([]);
 });
 
-test('a new member brings its tag, which may take the name away', async () => {
+test("a new member adds its tag, which may remove the cluster's name", async () => {
   await insertTags({ script: 1, name: 'Pool' }, { script: 3, name: 'Other' });
   await insertCluster(database.pool, [1n, 2n]);
   expect(await takeMarks()).toEqual([1n]);
@@ -138,7 +138,7 @@ test('a new member brings its tag, which may take the name away', async () => {
   expect(await takeMarks()).toEqual([1n]);
 });
 
-test('a merge adds the counts up; undoing it gives both clusters back what they had', async () => {
+test('a merge adds up the counts, and a revert restores those of both clusters', async () => {
   await insertTags(
     { script: 1, name: 'Pool', labels: ['pool'], link: 'https://a.example' },
     { script: 4, name: 'Pool', labels: ['miner'], link: 'https://a.example' },

@@ -42,18 +42,18 @@ const isAtCommit = async (): Promise<number> =>
     )
   ).rowCount ?? 0;
 
-test('what is committed is there', async () => {
+test('a committed transaction reports success', async () => {
   await keep('a');
   expect(await kept()).toEqual(['a']);
 });
 
-test('work that fails is undone, and that is known', async () => {
+test('a failed transaction is rolled back and reported as such', async () => {
   const failing = keep('a', new Error('thought better of it'));
   await expect(failing).rejects.toThrow('thought better of it');
   expect(await kept()).toEqual([]);
 });
 
-test('a commit that the server ended is known not to have come to pass', async () => {
+test('a commit that the server terminated is reported as not committed', async () => {
   await doAtCommit('perform pg_terminate_backend(pg_backend_pid()), pg_sleep(1)');
   const error = await keep('a').catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(UnknownCommitError);

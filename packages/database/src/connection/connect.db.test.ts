@@ -52,7 +52,7 @@ test('settings hold for the sessions of the pool', async () => {
   await close();
 });
 
-test('a connection that breaks while it is in use fails its query alone, and is replaced', async () => {
+test('a connection that breaks fails only its query, and is replaced', async () => {
   const { pool, kysely, close } = connect({ url: database.url, max: 1, applicationName: 'breaks' });
   const sleeping = sql`select pg_sleep(30)`.execute(kysely);
   const failed = expect(sleeping).rejects.toSatisfy(isDatabaseUnavailable);
@@ -66,14 +66,14 @@ test('a connection that breaks while it is in use fails its query alone, and is 
 
 const TERMINATE = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and state = 'active'`;
 
-test('a connection that falls silent fails its query, and is replaced', async () => {
+test('a connection that stops responding fails its query, and is replaced', async () => {
   const { pool, close } = connect({ url: database.url, max: 1, applicationName: 'silent', queryTimeoutMs: 300 });
   await expect(pool.query('select pg_sleep(30)')).rejects.toSatisfy(isDatabaseUnavailable);
   expect((await pool.query<{ one: number }>('select 1 as one')).rows).toEqual([{ one: 1 }]);
   await close();
 });
 
-test('a connection that nobody uses may be silent', async () => {
+test('an idle connection is not timed out', async () => {
   const { pool, close } = connect({ url: database.url, max: 1, applicationName: 'idle', queryTimeoutMs: 300 });
   const backend = async () => (await pool.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
   const before = await backend();
@@ -82,7 +82,7 @@ test('a connection that nobody uses may be silent', async () => {
   await close();
 });
 
-test('a query that waited for a connection in vain says so', async () => {
+test('a query that gets no connection in time reports it', async () => {
   const { pool, close } = connect({ url: database.url, max: 1, applicationName: 'full', connectTimeoutMs: 300 });
   const sleeping = pool.query('select pg_sleep(1)');
   await expect(pool.query('select 1')).rejects.toSatisfy(isPoolExhausted);
@@ -90,7 +90,7 @@ test('a query that waited for a connection in vain says so', async () => {
   await close();
 });
 
-test('who would wait behind too many others is told at once', async () => {
+test('a query behind too many others fails at once', async () => {
   const { pool, kysely, close } = connect({ url: database.url, max: 1, applicationName: 'line', maxWaiting: 2 });
   const slow = Array.from({ length: 3 }, () => pool.query('select pg_sleep(0.3)'));
   const begun = performance.now();

@@ -23,7 +23,7 @@ function classify(error: unknown): string {
   return isRetryableDatabaseError(error) ? 'retryable' : 'permanent';
 }
 
-test('a server that is not there', async () => {
+test('a server that does not listen', async () => {
   const client = new Client({ connectionString: 'postgres://nobody@127.0.0.1:1/nothing' });
   expect(classify(await catchError(client.connect()))).toBe('unavailable');
 });
@@ -33,7 +33,7 @@ test('a host that cannot be resolved', async () => {
   expect(classify(await catchError(client.connect()))).toBe('unavailable');
 });
 
-test('a connection that is killed while it works', async () => {
+test('a connection that is terminated during a query', async () => {
   const client = await database.pool.connect();
   client.on('error', () => {});
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
@@ -44,7 +44,7 @@ test('a connection that is killed while it works', async () => {
   client.release(true);
 });
 
-test('a pool that has no connection to give in time', async () => {
+test('a pool without a free connection in time', async () => {
   // Long enough for the first connection to be made on a busy machine; the second waits it out.
   const small = connect({ url: database.url, max: 1, applicationName: 'small', connectTimeoutMs: 2_000 });
   const client = await small.pool.connect();
@@ -53,13 +53,13 @@ test('a pool that has no connection to give in time', async () => {
   await small.close();
 });
 
-test('a server that has gone silent', async () => {
+test('a server that stops responding', async () => {
   const { pool, close } = connect({ url: database.url, applicationName: 'silent', queryTimeoutMs: 100 });
   expect(classify(await catchError(pool.query('select pg_sleep(1)')))).toBe('unavailable');
   await close();
 });
 
-test('a deadlock may be tried again', async () => {
+test('a deadlock can be retried', async () => {
   await database.pool.query('create table pairs (n int primary key); insert into pairs values (1), (2)');
   const update = async (order: [number, number]): Promise<unknown> => {
     const client = await database.pool.connect();
@@ -91,7 +91,7 @@ test.each([
   await close();
 });
 
-test('what has nothing to do with the database', () => {
+test('errors unrelated to the database', () => {
   expect(classify(new TypeError('x is not a function'))).toBe('permanent');
   expect(classify('a string')).toBe('permanent');
 });

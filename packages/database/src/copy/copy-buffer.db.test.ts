@@ -26,7 +26,7 @@ const row = fc.record({
   texts: fc.array(storedText, { maxLength: 20 }),
 });
 
-test('every value comes back as it was written', async () => {
+test('every value survives a round trip through COPY', async () => {
   const client = await database.pool.connect();
   try {
     await client.query(
@@ -74,7 +74,7 @@ test('every value comes back as it was written', async () => {
   }
 });
 
-test('a buffer of many megabytes arrives whole, and can be used again', async () => {
+test('a buffer of many megabytes is copied completely, and is reusable', async () => {
   const client = await database.pool.connect();
   try {
     await client.query('create temporary table large (key bigint, bytea bytea)');

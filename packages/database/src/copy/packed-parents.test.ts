@@ -4,7 +4,7 @@ import { packParents, unpackParents } from './packed-parents.ts';
 
 const hash = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
-test('levels come back as they were packed', () => {
+test('parent levels survive a round trip through packing', () => {
   const run = fc.tuple(fc.array(hash, { maxLength: 4 }), fc.integer({ min: 1, max: 300 }));
   fc.assert(
     fc.property(fc.array(run, { maxLength: 5 }), (runs) => {
@@ -17,7 +17,7 @@ test('levels come back as they were packed', () => {
   );
 });
 
-test('levels with the same parents take the room of one', () => {
+test('levels with equal parents are stored once', () => {
   const parents = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
   expect(packParents(Array.from({ length: 250 }, () => parents)).length).toBe(4 + 64);
 });

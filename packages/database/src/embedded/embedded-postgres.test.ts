@@ -88,7 +88,7 @@ async function waitUntilGone(pid: number): Promise<void> {
   while (await stat(`/proc/${pid}/exe`).catch(() => undefined)) await sleep(20);
 }
 
-test('data stays for the next start; the password is kept for the owner alone', async () => {
+test('the data persists for the next start, and only the owner can read the password', async () => {
   const first = await start();
   await query(first.url, 'create table kept as select 42 as n');
   const password = join(first.directory, 'password');
@@ -111,7 +111,7 @@ test('an immediate stop does not wait for a checkpoint, and loses nothing', asyn
   expect(await query((await start()).url, 'select n from kept')).toEqual([{ n: 42 }]);
 });
 
-test('it lets nobody in without the password, listens on the loopback alone, and has no socket', async () => {
+test('it requires the password, listens only on the loopback address, and has no socket', async () => {
   const { url } = await start();
   const withoutPassword = new URL(url);
   withoutPassword.password = 'guess';
@@ -127,7 +127,7 @@ test('it lets nobody in without the password, listens on the loopback alone, and
   ).toEqual([{ a: '127.0.0.1', s: '' }]);
 });
 
-test('two run side by side', async () => {
+test('two servers run side by side', async () => {
   const [one, two] = await Promise.all([start(join(folder, 'one')), start(join(folder, 'two'))]);
   expect(one.port).not.toBe(two.port);
   expect(await Promise.all([query(one.url, 'select 1 as n'), query(two.url, 'select 2 as n')])).toEqual([
@@ -136,7 +136,7 @@ test('two run side by side', async () => {
   ]);
 });
 
-test('a path that is long and has blanks and quotes in it', async () => {
+test('a long path with spaces and quotes works', async () => {
   const { url } = await start(join(folder, `it's a "path" with $blanks ${'x'.repeat(150)}`));
   expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
 });
@@ -147,13 +147,13 @@ test('it rejects a second start on the same directory, and the first one keeps r
   expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);
 });
 
-test('of two first starts that race, one wins and the other is refused', async () => {
+test('one of two simultaneous first starts wins, and the other is refused', async () => {
   const outcomes = await Promise.allSettled([start(), start()]);
   expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   expect(await readdir(dataDir)).toEqual(['cluster', 'postgres.log']);
 });
 
-test('a lock file that names another process is no obstacle', async () => {
+test('a lock file that names an unrelated process is ignored', async () => {
   const first = await start();
   const lockFile = join(first.directory, 'data', 'postmaster.pid');
   const text = await readFile(lockFile, 'utf8');
@@ -195,7 +195,7 @@ test.runIf(isRoot)('as an ordinary user, and then as root on the same data', asy
 });
 
 // Processes are looked at in /proc.
-describe.runIf(process.platform === 'linux')('after a kill', () => {
+describe.runIf(process.platform === 'linux')('after kill -9', () => {
   test('of the parent, Postgres shuts down by itself, at once', async () => {
     const { child, url, directory } = await startInProcess();
     await query(url, 'create table kept as select 42 as n');
@@ -227,7 +227,7 @@ describe.runIf(process.platform === 'linux')('after a kill', () => {
     expect(await query(next.url, 'select n from kept')).toEqual([{ n: 42 }]);
   });
 
-  test('of everything, the next start recovers what was committed', async () => {
+  test('of everything, the next start recovers all committed data', async () => {
     const { child, url, directory } = await startInProcess();
     await query(url, 'create table kept as select 42 as n');
     const postmaster = await readPostmasterPid(directory);
@@ -238,14 +238,14 @@ describe.runIf(process.platform === 'linux')('after a kill', () => {
     expect(await readFile(join(dataDir, 'postgres.log'), 'utf8')).toContain('automatic recovery in progress');
   });
 
-  test('of Postgres alone, the caller hears of it', async () => {
+  test('of Postgres only, the caller is notified', async () => {
     const postgres = await start();
     process.kill(await readPostmasterPid(postgres.directory), 'SIGKILL');
     expect(await postgres.exited).toBe(137);
     expect(await query((await start()).url, 'select 1 as n')).toEqual([{ n: 1 }]);
   });
 
-  test('a temporary one leaves nothing behind', async () => {
+  test('a temporary server leaves no files behind', async () => {
     const { child, directory } = await startInProcess('startTemporaryPostgres()');
     const supervisor = await findSupervisor(await readPostmasterPid(directory));
     await kill(child);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await database.drop());
 
-test('a key is found by its hash, with its limits, and is nowhere in the database', async () => {
+test('a key is found by its hash, with its limits, and is not stored itself', async () => {
   const db = database.kysely;
   const { id, key } = await createKey(db, {
     name: 'explorer',
@@ -41,7 +41,7 @@ test('a revoked key is not found, and is revoked once', async () => {
   expect(record?.revokedAt).toBeInstanceOf(Date);
 });
 
-test('an expired key is not found, one that will expire is', async () => {
+test('an expired key is not found, one that has not expired yet is', async () => {
   const db = database.kysely;
   const expired = await createKey(db, { name: 'old', expiresAt: new Date(Date.now() - 1000) });
   const valid = await createKey(db, { name: 'new', expiresAt: new Date(Date.now() + 60_000) });
@@ -49,7 +49,7 @@ test('an expired key is not found, one that will expire is', async () => {
   expect(await findKey(db, hashKey(valid.key))).toMatchObject({ id: valid.id });
 });
 
-test('with a quota comes what was used of it, in its own period alone', async () => {
+test('a key with a quota has the usage of its current period only', async () => {
   const db = database.kysely;
   const now = new Date('2026-03-15T10:00:00Z');
   const used = async (period: 'day' | 'month' | undefined) => {
@@ -78,7 +78,7 @@ test('tenths of a unit stay exact in sums of millions', async () => {
   expect(await listUsage(db, id)).toEqual([{ apiKeyId: id, day: '2026-01-31', requests: 4, ru: 123_456_789_012.6 }]);
 });
 
-test('use adds up by key and day, also from several processes at once', async () => {
+test('usage adds up by key and day, also from several processes at once', async () => {
   const db = database.kysely;
   const [one, two] = [(await createKey(db, { name: 'one' })).id, (await createKey(db, { name: 'two' })).id];
   const batch = [

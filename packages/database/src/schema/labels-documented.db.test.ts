@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('every rule of the document gives its label, and there are no others', async () => {
+test('every documented rule gives its label, and there are no other labels', async () => {
   const scripts = await database.pool.query<{ address: string; labels: string[] }>(
     'select address, automatic_labels(id) as labels from scripts',
   );

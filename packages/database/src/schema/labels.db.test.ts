@@ -66,30 +66,30 @@ async function labelsOf(scriptId: number): Promise<string[]> {
 
 const labelsBy = async (sums: Sums): Promise<string[]> => labelsOf(await insertSums(sums));
 
-test('a script without a row has none, nor has one that nothing accepted touched', async () => {
+test('a script without a row or without accepted transactions has no labels', async () => {
   expect(await labelsOf(1_000_000)).toEqual([]);
   expect(await labelsBy({})).toEqual([]);
 });
 
-test('miner: one coinbase is enough', async () => {
+test('miner: one coinbase output suffices', async () => {
   const paid = { accepted_count: 1, receiving_count: 1, first_seen: NOW, last_seen: NOW, received: KAS };
   expect(await labelsBy(paid)).toEqual([]);
   expect(await labelsBy({ ...paid, coinbase_count: 1 })).toEqual(['miner']);
 });
 
-test('reused: from the second payment on, several are sorted', async () => {
+test('reused: from the second payment on; several labels are sorted', async () => {
   expect(await labelsBy({ receiving_count: 2, received: KAS })).toEqual(['reused']);
   expect(await labelsBy({ receiving_count: 2, received: KAS, coinbase_count: 2 })).toEqual(['miner', 'reused']);
 });
 
-test('dormant: a year without a transaction, with something left', async () => {
+test('dormant: a year without a transaction, with a balance', async () => {
   const yearAgo = NOW - 365 * DAY_MS;
   expect(await labelsBy({ balance: 1, last_seen: yearAgo })).toEqual([]);
   expect(await labelsBy({ balance: 1, last_seen: yearAgo - 1 })).toEqual(['dormant']);
   expect(await labelsBy({ balance: 0, last_seen: yearAgo - 1 })).toEqual([]);
 });
 
-test('dust-sweeper: many small UTXOs at once, on average', async () => {
+test('dust-sweeper: many UTXOs of a small average in one transaction', async () => {
   const sweeper = { receiving_count: 35, utxo_count: 5, sending_count: 3, received: 34.9 * KAS };
   expect(await labelsBy(sweeper)).toEqual(['dust-sweeper', 'reused']);
   expect(await labelsBy({ ...sweeper, utxo_count: 6 })).toEqual(['reused']);
@@ -140,7 +140,7 @@ describe('exchange-like', () => {
     );
   }
 
-  test('many deposits and withdrawals over a month, with a hundred others', async () => {
+  test('many deposits and withdrawals over a month, with a hundred counterparties', async () => {
     const scriptId = await insertSums(exchange);
     // Two others for each of the two of three that were accepted: 98.
     await insertTransactions(scriptId, 73);

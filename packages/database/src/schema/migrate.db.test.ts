@@ -45,7 +45,7 @@ test('the migrations of the repository apply, by a pool too, and then there is n
   await checkSchema(database.pool);
 });
 
-test('views that 0009 makes again are as they were, with their comments and rights', async () => {
+test('views that migration 0009 recreates keep their comments and privileges', async () => {
   const known = await readMigrations();
   for (const { name, sql } of known.filter(({ number }) => number < 9)) await writeMigration(name, sql);
   await migrate(database.url, { directory });
@@ -80,7 +80,7 @@ async function describeViews(): Promise<ViewDescription[]> {
   return rows;
 }
 
-test('a later migration is applied alone', async () => {
+test('only a new migration is applied', async () => {
   await writeMigration('0001_first', 'create table first (n int)');
   await migrate(database.url, { directory });
   await writeMigration('0002_second', 'create table second (n int)');
@@ -89,7 +89,7 @@ test('a later migration is applied alone', async () => {
   expect(heard).toEqual(['0002_second']);
 });
 
-test('a migration that fails leaves nothing of itself, and those before it stay', async () => {
+test('a failed migration leaves no changes, and earlier ones stay', async () => {
   await writeMigration('0001_good', 'create table good (n int)');
   await writeMigration('0002_bad', 'create table bad (n int); select 1 / 0');
   await expect(migrate(database.url, { directory })).rejects.toThrow('Migration 0002_bad failed and was rolled back.');
@@ -99,12 +99,12 @@ test('a migration that fails leaves nothing of itself, and those before it stay'
   expect(await migrate(database.url, { directory })).toEqual(['0002_bad']);
 });
 
-test('a database without the schema is told to migrate', async () => {
+test('a database without the schema is refused with the command to migrate', async () => {
   await expect(checkSchema(database.pool)).rejects.toThrow(SchemaError);
   await expect(checkSchema(database.pool)).rejects.toThrow('no Kasgres schema yet. Run `kasgres migrate` first.');
 });
 
-test('an older schema is told to migrate', async () => {
+test('an older schema is refused with the command to migrate', async () => {
   await writeMigration('0001_first', 'create table first (n int)');
   await migrate(database.url, { directory });
   await writeMigration('0002_second', 'create table second (n int)');
@@ -113,7 +113,7 @@ test('an older schema is told to migrate', async () => {
   );
 });
 
-test('a newer schema is refused by program and migrator alike', async () => {
+test('a newer schema is refused by programs and by migrate', async () => {
   await writeMigration('0001_first', 'create table first (n int)');
   await writeMigration('0002_second', 'create table second (n int)');
   await migrate(database.url, { directory });
@@ -123,7 +123,7 @@ test('a newer schema is refused by program and migrator alike', async () => {
   await expect(migrate(database.url, { directory })).rejects.toThrow(words);
 });
 
-test('a migration that was changed after it was applied is refused; other line ends are no change', async () => {
+test('a migration that changed after it was applied is refused, except for line endings', async () => {
   await writeMigration('0001_first', 'create table first (n int);\n');
   await migrate(database.url, { directory });
   await writeMigration('0001_first', 'create table first (n int);\r\n');
@@ -135,7 +135,7 @@ test('a migration that was changed after it was applied is refused; other line e
   await expect(checkSchema(database.pool, directory)).rejects.toThrow(SchemaError);
 });
 
-test('a hole in the numbers is an error', async () => {
+test('a missing migration number is an error', async () => {
   await writeMigration('0002_second', 'select 1');
   await expect(migrate(database.url, { directory })).rejects.toThrow('migrations/0002_second.sql: expected number 1');
 });

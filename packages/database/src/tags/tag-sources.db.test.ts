@@ -111,7 +111,7 @@ describe('a source', () => {
     expect(await readVersions()).toEqual(before);
   });
 
-  test('replaces nothing of what others say', async () => {
+  test('does not change names of other sources', async () => {
     await replace('one', [says(1, 'One')]);
     await replace('two', [says(2, 'Two')]);
     expect(await replace('one', [says(3, 'Three')])).toMatchObject({ new: 1, removed: 1 });
@@ -119,14 +119,14 @@ describe('a source', () => {
     expect(await readSources()).toEqual(['one', 'two']);
   });
 
-  test('that says nothing is gone, with its tags', async () => {
+  test('without tags is removed, with all its names', async () => {
     await replace('file', [says(1, 'One')]);
     expect(await replace('file', [])).toEqual({ source: 'file', new: 0, changed: 0, removed: 1, unchanged: 0 });
     expect(await readSources()).toEqual([]);
     expect(await nameOf(1)).toBeUndefined();
   });
 
-  test('of several, each is counted for itself, and all come in one transaction', async () => {
+  test('several sources are counted separately and written in one transaction', async () => {
     const changes = await replaceSources(database.pool, [
       sourceOf('one', [says(1, 'One')]),
       sourceOf('two', [says(1, 'One'), says(2, 'Two')]),
@@ -144,7 +144,7 @@ describe('a source', () => {
     expect(await readSources()).toEqual(['one', 'two']);
   });
 
-  test('in a dry run is counted, and nothing is written', async () => {
+  test('in a dry run is counted but not written', async () => {
     await replace('file', [says(1, 'One')]);
     const before = await readAll();
     expect(await replace('file', [says(2, 'Two')], { dryRun: true })).toMatchObject({ new: 1, removed: 1 });
@@ -152,7 +152,7 @@ describe('a source', () => {
   });
 });
 
-describe('of what several sources say of an address holds', () => {
+describe('the winning name among several sources is', () => {
   test.each<[string, Partial<Attribution>, Partial<Attribution>]>([
     ['that with the most confidence', { confidenceLevel: 60 }, { confidenceLevel: 50, lastModified: '2026-01-31' }],
     ['then the latest', { lastModified: '2026-01-31' }, { lastModified: '2026-01-30' }],
@@ -165,14 +165,14 @@ describe('of what several sources say of an address holds', () => {
     expect(await nameOf(1)).toBe('Worse');
   });
 
-  test('then that of the first source by the bytes of its name, then the first name', async () => {
+  test('then that of the first source by bytes, then the first name', async () => {
     await replace('b', [says(1, 'Of b')]);
     await replace('B', [says(1, 'of B, second'), says(1, 'of B, first')]);
     expect(await nameOf(1)).toBe('of B, first');
   });
 });
 
-test('more rows than are sent at once', async () => {
+test('more rows than one statement takes are imported', async () => {
   const many = Array.from({ length: 45_000 }, (_, index) => says(index, `name ${index}`));
   const steps: [string, number][] = [];
   await replaceSources(database.pool, [{ name: 'many', title: '', creator: '', attributions: many }], {
@@ -188,7 +188,7 @@ test('more rows than are sent at once', async () => {
 });
 
 describe('tags that are written one by one', () => {
-  test('are written over, the last one for an address holds, and others stay', async () => {
+  test('replace the tag of their address, the last one wins, and others stay', async () => {
     const address = addressOf(1);
     const tag = { address, name: 'first', link: 'https://example.org', labels: ['pool', 'exchange'] };
     await upsertTags(database.pool, [tag, { ...tag, name: 'second' }, { ...tag, address: addressOf(2) }]);
@@ -199,7 +199,7 @@ describe('tags that are written one by one', () => {
     expect(await nameOf(3)).toBeUndefined();
   });
 
-  test('of which one has no address are not written at all', async () => {
+  test('are all refused if one has no address', async () => {
     const tag = { name: 'a name', link: '', labels: [] };
     const tags = [
       { ...tag, address: addressOf(3) },
@@ -210,10 +210,10 @@ describe('tags that are written one by one', () => {
   });
 });
 
-describe('the mark of scripts with a tag', () => {
+describe('the flag of scripts with a tag', () => {
   const tag = { name: 'a name', link: '', labels: [] };
 
-  test('comes with the tag, for that address alone', async () => {
+  test('is set with the tag, for that address only', async () => {
     await insertScripts(database.pool, [501, 502, 503]);
     await upsertTags(database.pool, [
       { ...tag, address: addressOf(501) },
@@ -222,7 +222,7 @@ describe('the mark of scripts with a tag', () => {
     expect(await readMarked()).toEqual([501]);
   });
 
-  test('goes with the last source that spoke of the address', async () => {
+  test('is cleared with the last source that names the address', async () => {
     await insertScripts(database.pool, [1, 2]);
     await replace('one', [says(1, 'One'), says(2, 'Two')]);
     await replace('two', [says(1, 'One')]);
@@ -232,7 +232,7 @@ describe('the mark of scripts with a tag', () => {
     expect(await readMarked()).toEqual([]);
   });
 
-  test('comes to a script that the indexer is just writing', async () => {
+  test('is set for a script that the indexer is writing', async () => {
     await whileIndexing(
       async (indexer) => await insertScripts(indexer, [504]),
       async () => await upsertTags(database.pool, [{ ...tag, address: addressOf(504) }]),
@@ -241,7 +241,7 @@ describe('the mark of scripts with a tag', () => {
   });
 });
 
-test('a cluster that the indexer is just making gets the name of its members', async () => {
+test('a cluster that the indexer is creating gets the name of its members', async () => {
   await insertScripts(database.pool, [1, 2]);
   await replace('before', [says(2, 'Old', { labels: ['old'] })]);
   await whileIndexing(
@@ -328,7 +328,7 @@ describe('a cluster', () => {
     await insertCluster(database.pool, [1n, 2n, 3n]);
   });
 
-  test('has the name of its members as long as they agree; its marks wait when that changes', async () => {
+  test('has the name of its members while they agree; changed flags are pending', async () => {
     await replace('one', [says(2, 'Pool', { labels: ['pool'] })]);
     expect(await readCluster()).toEqual({ name: 'Pool', labels: ['pool'], names: { Pool: 1 } });
     expect(await takeWaiting()).toBe(true);
@@ -351,13 +351,13 @@ describe('a cluster', () => {
     expect(await takeWaiting()).toBe(true);
   });
 
-  test('marks a member whose own tag goes as long as the cluster has a name', async () => {
+  test('keeps the flag of a member that loses its own tag while the cluster has a name', async () => {
     await replace('one', [says(1, 'Pool'), says(2, 'Pool')]);
     await replace('one', [says(1, 'Pool')]);
     expect(await readMarked()).toEqual([1, 2]);
   });
 
-  test('does not change for tags of other scripts, or of addresses that nobody has seen', async () => {
+  test('does not change for tags of other scripts or of unseen addresses', async () => {
     await replace('one', [says(4, 'Alone'), says(999, 'Unseen')]);
     expect(await readCluster()).toMatchObject({ name: null, names: null });
     expect(await takeWaiting()).toBe(false);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await database.drop());
 
-test('a script has the tag of its cluster, where the cluster has a name', async () => {
+test('a script without a tag has the name of its cluster as its tag', async () => {
   await database.pool.query(`
     insert into scripts values (1, 0, '\\x01', 'nonstandard', null), (2, 0, '\\x02', 'nonstandard', null),
       (3, 0, '\\x04', 'nonstandard', null), (4, 0, '\\x05', 'nonstandard', null)`);
@@ -25,7 +25,7 @@ test('a script has the tag of its cluster, where the cluster has a name', async 
   expect(await find(1, 1)).toBeUndefined();
 });
 
-test('of many scripts each has its own tag, else that of its cluster; those without a tag or an address are left out', async () => {
+test('each of many scripts has its own tag, else that of its cluster; scripts without tag or address are omitted', async () => {
   await database.pool.query(
     `insert into scripts select 600 + n, 0, decode('06' || n, 'hex'), 'pubkey', a from unnest($1::int[], $2::text[]) given (n, a)`,
     [

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Keyring } from './keyring.ts';
 import { DEFAULT_OPTIONS } from './options.ts';
 
-test('every form of address is handed out, and large owners get more', () => {
+test('owners get addresses of every type, and large owners get more of them', () => {
   const ring = new Keyring(DEFAULT_OPTIONS);
   const keys = Array.from({ length: 500 }, () => ring.next());
   const forms = new Set(keys.map(({ scriptPublicKey }) => classifyScript(scriptPublicKey)));
@@ -12,7 +12,7 @@ test('every form of address is handed out, and large owners get more', () => {
   expect(keys.some(({ owner }) => owner.kind === 'user' && owner.keys.length > 1)).toBe(true);
 });
 
-test('scripts found on a chain bring their owners back, and those of strangers nobody', () => {
+test('the owner of each script on a chain is found, and none for foreign scripts', () => {
   const ring = new Keyring(DEFAULT_OPTIONS);
   const keys = Array.from({ length: 300 }, () => ring.next());
   const stranger = { version: 0, script: Uint8Array.of(0x51) };

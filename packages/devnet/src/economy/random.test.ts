@@ -3,13 +3,13 @@ import { type Label, Random } from './random.ts';
 
 const DRAWS = 20_000;
 
-test('numbers follow from the labels, and from all of them', () => {
+test('random numbers are determined by the seed and all labels', () => {
   expect(draw('a', 1)).toEqual(draw('a', 1));
   expect(draw('a', 1)).not.toEqual(draw('a', 2));
   expect(draw('a', 1)).not.toEqual(draw('b', 1));
 });
 
-test('numbers are spread as they should be', () => {
+test('random numbers are uniformly distributed', () => {
   const random = new Random('spread');
   expect(mean(() => random.fraction())).toBeCloseTo(0.5, 1);
   expect(mean(() => random.poisson(1.2))).toBeCloseTo(1.2, 1);
@@ -17,7 +17,7 @@ test('numbers are spread as they should be', () => {
   expect(mean(() => random.between(3, 5))).toBeCloseTo(4, 1);
 });
 
-test('skewed places prefer the first ones and reach the last', () => {
+test('skewed indexes prefer the first ones and reach the last', () => {
   const random = new Random('skewed');
   const places = Array.from({ length: DRAWS }, () => random.skewed(100));
   expect([Math.min(...places), Math.max(...places)]).toEqual([0, 99]);

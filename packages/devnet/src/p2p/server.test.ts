@@ -83,14 +83,14 @@ function commitmentTo(utxos: readonly Utxo[]): string {
   return toHex(muhash.commitment());
 }
 
-describe('an honest node', () => {
-  test.each([0, 1, CHUNK, 25])('hands out its set of %i UTXOs, every field of it', async (count) => {
+describe('an honest peer', () => {
+  test.each([0, 1, CHUNK, 25])('sends its set of %i UTXOs with every field', async (count) => {
     const server = await start({ set: setOf(makeUtxos(count)) });
     const received = await readAll(read(server));
     expect(received.map(comparable)).toEqual(makeUtxos(count).map(comparable));
   });
 
-  test('is asked for more after each 99 chunks', async () => {
+  test('is asked for more after every 99 chunks', async () => {
     const chunks = 2 * CHUNKS_AT_ONCE + 1;
     const server = await start({ set: setOf(makeUtxos(chunks * CHUNK)) });
     let count = 0;
@@ -99,7 +99,7 @@ describe('an honest node', () => {
     expect(server.received.filter((name) => name === 'requestNextPruningPointUtxoSetChunk')).toHaveLength(2);
   });
 
-  test('gets responses to the requests that every peer sends', async () => {
+  test('gets responses to the requests that all peers send', async () => {
     const server = await start();
     await readAll(read(server));
     await vi.waitFor(() =>
@@ -107,14 +107,14 @@ describe('an honest node', () => {
     );
   });
 
-  test('gives chunks that another thread can decode', async () => {
+  test('sends chunks that another thread can decode', async () => {
     const server = await start();
     for await (const { bytes, utxos } of read(server)) {
       expect(decodeUtxoChunk(structuredClone(bytes)).map(comparable)).toEqual(utxos.map(comparable));
     }
   });
 
-  test('sends no more than 99 chunks ahead of who takes them slowly', async () => {
+  test('sends at most 99 chunks ahead of a slow consumer', async () => {
     const server = await start({ set: setOf(makeUtxos(3 * CHUNKS_AT_ONCE * CHUNK)) });
     let taken = 0;
     for await (const _ of read(server)) {
@@ -124,7 +124,7 @@ describe('an honest node', () => {
     expect(taken).toBe(3 * CHUNKS_AT_ONCE);
   });
 
-  test('loses a peer that has seen enough', async () => {
+  test('is disconnected when the consumer stops', async () => {
     const server = await start({ set: setOf(makeUtxos(CHUNKS_AT_ONCE * CHUNK + 1)) });
     for await (const { utxos } of read(server)) {
       expect(utxos).toHaveLength(CHUNK);
@@ -134,8 +134,8 @@ describe('an honest node', () => {
   });
 });
 
-describe('a node that', () => {
-  test('gives an altered UTXO is found out by the commitment', async () => {
+describe('a peer', () => {
+  test('that alters a UTXO is detected by the commitment', async () => {
     const utxos = makeUtxos(25);
     const expected = commitmentTo(utxos);
     expect(commitmentTo(await readAll(read(await start({ set: setOf(utxos) }))))).toBe(expected);
@@ -145,18 +145,18 @@ describe('a node that', () => {
     expect(commitmentTo(await readAll(read(altering)))).not.toBe(expected);
   });
 
-  test('has another pruning point says so', async () => {
+  test('with another pruning point reports it', async () => {
     const chunks = read(await start(), { pruningPointHash: hashFrom(8) });
     await expect(readAll(chunks)).rejects.toThrow(PruningPointMovedError);
   });
 
-  test('moves its pruning point meanwhile says so', async () => {
+  test('whose pruning point moves during the transfer reports it', async () => {
     const server = await start({ faults: at(1, { kind: 'moved' }) });
     await expect(readAll(read(server))).rejects.toThrow(PruningPointMovedError);
     expect(server.chunksSent).toBe(1);
   });
 
-  test('has truly moved it meanwhile says so too, and hands out the new one', async () => {
+  test('that has pruned during the transfer reports it, and sends the new set', async () => {
     let pruningPointHash = PRUNING_POINT;
     const next = hashFrom(8);
     const server = await start({
@@ -172,14 +172,14 @@ describe('a node that', () => {
     expect(await readAll(read(server, { pruningPointHash: next }))).toHaveLength(25);
   });
 
-  test('hands out slowly is waited for', async () => {
+  test('that sends slowly does not time out', async () => {
     const server = await start({ faults: () => ({ kind: 'delay', ms: 20 }) });
     const begun = performance.now();
     expect(await readAll(read(server))).toHaveLength(25);
     expect(performance.now() - begun).toBeGreaterThan(50);
   });
 
-  test('breaks off is out of reach: a part of the set is never taken for the whole', async () => {
+  test('that disconnects is unavailable: part of a set never counts as the whole', async () => {
     const server = await start({ faults: at(2, { kind: 'cut-off' }) });
     const chunks = read(server);
     expect((await chunks.next()).value?.utxos).toHaveLength(CHUNK);
@@ -187,38 +187,38 @@ describe('a node that', () => {
     await expect(chunks.next()).rejects.toThrow(NodeUnavailableError);
   });
 
-  test('falls silent is given up', async () => {
+  test('that stops responding times out', async () => {
     const server = await start({ faults: at(1, { kind: 'silent' }) });
     await expect(readAll(read(server, { silenceMs: 500 }))).rejects.toThrow(/silent for 500 ms/);
   });
 
-  test('sends a UTXO without its entry is not believed', async () => {
+  test('that sends a UTXO without an entry is refused', async () => {
     const server = await start({ faults: at(1, { kind: 'malformed' }) });
     await expect(readAll(read(server))).rejects.toThrow(NodeProtocolError);
   });
 
-  test('is of another network is rejected with a reason', async () => {
+  test('of another network is refused with a reason', async () => {
     const server = await start({ network: 'testnet-10' });
     const failed = readAll(read(server));
     await expect(failed).rejects.toThrow(NodeUnsuitableError);
     await expect(failed).rejects.toThrow(/is of kaspa-testnet-10, and kaspa-simnet is asked for/);
   });
 
-  test('turns us away is heard', async () => {
+  test('that rejects the connection has its reason reported', async () => {
     const server = await start({ rejectsWith: 'no more peers' });
     const failed = readAll(read(server));
     await expect(failed).rejects.toThrow(PeerRejectedError);
     await expect(failed).rejects.toThrow(/no more peers/);
   });
 
-  test('is not there is out of reach', async () => {
+  test('that does not listen is unavailable', async () => {
     const server = await start();
     server.close();
     await expect(readAll(read(server))).rejects.toThrow(NodeUnavailableError);
   });
 });
 
-test('a signal ends it with its own reason, whether it waits or not', async () => {
+test('an aborted signal stops the read with its reason, whether it is waiting or not', async () => {
   const reason = new Error('enough');
   const silent = await start({ faults: at(0, { kind: 'silent' }) });
   const waiting = new AbortController();

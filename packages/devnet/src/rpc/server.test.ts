@@ -40,7 +40,7 @@ function chainOfThree(): SmallDag {
 }
 
 describe('responses', () => {
-  test('belong to their requests, however many are under way', async () => {
+  test('are matched with their requests, regardless of how many are in flight', async () => {
     const { client } = await startNode();
     const names = ['a1', 'a2', 'a3', 'genesis', 'a2'];
     const blocks = await Promise.all(
@@ -63,7 +63,7 @@ describe('responses', () => {
     ).rejects.toThrow('transaction query must either not filter transactions or include orphans');
   });
 
-  test('about UTXOs take addresses of every network, and need the index of UTXOs', async () => {
+  test('about UTXOs accept addresses of every network, and need the UTXO index', async () => {
     const { client, state } = await startNode();
     const outpoint = { transactionId: fromHex(hashOf('made')), index: 1 };
     state.utxoEntries = [
@@ -82,7 +82,7 @@ describe('responses', () => {
     );
   });
 
-  test('with templates are for addresses of this network, and have room for so much extra data', async () => {
+  test('with templates require addresses of this network, and limit the extra data', async () => {
     const { client } = await startNode();
     const ask = (payAddress: string, extraData: string) => client.call('getBlockTemplate', { payAddress, extraData });
     const { block } = await ask(address, 'hello');
@@ -92,7 +92,7 @@ describe('responses', () => {
     await expect(ask(address, 'x'.repeat(200))).rejects.toThrow('Coinbase payload is above max length (204)');
   });
 
-  test('with accepted transactions fail as a whole where a script has no address', async () => {
+  test('with accepted transactions fail if any script has no address', async () => {
     const small = new SmallDag();
     const strange = { amount: 1n, scriptPublicKey: { version: 0, script: Buffer.of(0x51) }, covenant: undefined };
     small.add('a', { parents: ['genesis'], transactions: [transactionOf('strange', [strange])] });
@@ -113,7 +113,7 @@ describe('responses', () => {
 });
 
 describe('notifications', () => {
-  test('come to those who asked, as they asked', async () => {
+  test('are sent to subscribers, in the form they subscribed to', async () => {
     const small = chainOfThree();
     small.add('b3', { parents: ['a2'] });
     small.add('b4', { parents: ['b3'] });
@@ -137,7 +137,7 @@ describe('notifications', () => {
 });
 
 describe('faults', () => {
-  test('drop: every connection goes, and the next one is served', async () => {
+  test('drop: every connection is closed, and the next one is served', async () => {
     const { client, faults } = await startNode();
     faults.push({ kind: 'drop' });
     await expect(client.call('getSink', {})).rejects.toThrow(NodeUnavailableError);
@@ -145,7 +145,7 @@ describe('faults', () => {
     expect((await client.call('getSink', {})).sink).toBe(hashOf('a3'));
   });
 
-  test('delay: it responds late, with the state of that later moment', async () => {
+  test('delay: it responds late, with the state at the time of the response', async () => {
     const { client, faults, state } = await startNode();
     faults.push({ kind: 'delay', ms: 50 });
     const response = client.call('getSink', {});

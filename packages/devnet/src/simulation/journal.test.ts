@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('a journal', () => {
-  test('returns the appended records, and appends behind them', () => {
+  test('returns the appended records, and appends after them', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 10 }), (records) => {
         rmSync(path, { force: true });
@@ -29,7 +29,7 @@ describe('a journal', () => {
     );
   });
 
-  test('cuts off a record that a kill left incomplete at any byte', () => {
+  test('truncates a record that a kill left incomplete at any byte', () => {
     const records = ['first', 'second, longer', 'third'].map((text) => Buffer.from(text));
     for (const record of records) appendOnce(record);
     const whole = readFileSync(path);

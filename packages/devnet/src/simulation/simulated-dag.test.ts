@@ -29,7 +29,7 @@ test('it restores the same simulated DAG', async () => {
   second.close();
 });
 
-test('it makes the past until now, and only once', async () => {
+test('it generates the past up to now, only once', async () => {
   const simulatedDag = open();
   await makePast(simulatedDag, PAST);
   const { sink, size } = simulatedDag.node.consensus;
@@ -69,7 +69,7 @@ test('a simulated DAG continues after a restart, with its UTXOs', async () => {
   second.close();
 });
 
-test('a chain keeps the seed and the maturity that it was founded with', async () => {
+test('a chain keeps the seed and coinbase maturity it was created with', async () => {
   const first = open({ seed: 'first', coinbaseMaturity: 30 });
   await makePast(first, PAST);
   first.close();
@@ -80,7 +80,7 @@ test('a chain keeps the seed and the maturity that it was founded with', async (
   second.close();
 });
 
-test('a journal that ends in nonsense loses the nonsense only', async () => {
+test('a journal that ends in garbage loses only the garbage', async () => {
   const first = open();
   await makePast(first, PAST);
   first.close();

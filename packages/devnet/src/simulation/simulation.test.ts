@@ -13,7 +13,7 @@ import { SMALL_PARAMS, smallNode, smallSimulatedDag } from './testing/small-simu
 const SEEDS = ['one', 'two', 'three'];
 const BLOCKS = 300;
 
-describe.each(SEEDS)('the network of seed %s', (seed) => {
+describe.each(SEEDS)('the simulated network of seed %s', (seed) => {
   const { node, bodies } = smallSimulatedDag(seed, BLOCKS);
   const blocks = bodies.map(({ hash }) => node.consensus.get(hash));
   const chain = chainOf(node);
@@ -26,7 +26,7 @@ describe.each(SEEDS)('the network of seed %s', (seed) => {
     expect(new Set(merged)).toEqual(new Set(past));
   });
 
-  test('a mergeset is its blues and reds, the selected parent first and the rest ascending', () => {
+  test('a mergeset consists of blues and reds, the selected parent first and the rest in ascending order', () => {
     for (const { ghostdag } of blocks) {
       const { selectedParent, mergeSet = [], mergeSetBlues = [], mergeSetReds = [] } = ghostdag ?? {};
       expect([mergeSet[0], mergeSetBlues[0]]).toEqual([selectedParent, selectedParent]);
@@ -42,7 +42,7 @@ describe.each(SEEDS)('the network of seed %s', (seed) => {
     }
   });
 
-  test('the supply is the sum of the unspent outputs, and of what coinbases brought less the fees in them', () => {
+  test('the supply is the sum of unspent outputs, and of coinbase outputs minus fees', () => {
     const { utxos, virtual } = node.consensus;
     expect(sum([...utxos.values()])).toBe(utxos.total);
     const acceptances = [...chain, undefined].map((block) =>
@@ -55,7 +55,7 @@ describe.each(SEEDS)('the network of seed %s', (seed) => {
     expect(utxos.total).toBe(sum(coinbases) - fees);
   });
 
-  test('no transaction is accepted twice, and none that has a broken signature', () => {
+  test('no transaction is accepted twice, and none with an invalid signature', () => {
     const accepted = chain.flatMap((block) => acceptanceOf(block).accepted);
     const transactions = accepted.flatMap(({ block, index }) => block.transactions[index] ?? []);
     const ids = transactions.map((transaction) => toHex(transaction.transactionId));
@@ -63,7 +63,7 @@ describe.each(SEEDS)('the network of seed %s', (seed) => {
     expect(transactions.filter((transaction) => !hasValidSignatures(transaction))).toEqual([]);
   });
 
-  test('ids, hashes and merkle roots are the real ones', () => {
+  test('ids, hashes and merkle roots are valid', () => {
     for (const { hash, header, transactions } of bodies) {
       expect(toHex(headerHash(header))).toBe(toHex(hash));
       for (const transaction of transactions) {
@@ -74,20 +74,20 @@ describe.each(SEEDS)('the network of seed %s', (seed) => {
     }
   });
 
-  test('a node that is given the blocks in another order, all at once, is in the same state', () => {
+  test('a node that gets the blocks in another order, all at once, has the same state', () => {
     const other = smallNode();
     other.restore(inOtherOrder(bodies, seed));
     expect(stateOf(other)).toEqual(stateOf(node));
   });
 
-  test('the same seed finds the same blocks, another seed others', () => {
+  test('equal seeds give equal blocks, other seeds give others', () => {
     const hashes = bodies.map(({ hash }) => toHex(hash));
     expect(smallSimulatedDag(seed, 60).bodies.map(({ hash }) => toHex(hash))).toEqual(hashes.slice(0, 59));
     expect(toHex(smallSimulatedDag(`${seed}'`, 3).bodies[0]?.hash ?? new Uint8Array())).not.toBe(hashes[0]);
   });
 });
 
-test('everything that is hard for an index happens', () => {
+test('the simulation contains every difficult case for an indexer', () => {
   const depths: number[] = [];
   const { node, bodies } = smallSimulatedDag('all of it', 600);
   const replay = smallNode();

@@ -58,7 +58,7 @@ async function rowsOf(key: number): Promise<AddressRow[]> {
   return rows;
 }
 
-test('late UTXOs complete inputs and address rows, and new address rows are returned', async () => {
+test('outputs that arrive late complete inputs and address rows, and new address rows are returned', async () => {
   await writeTransaction(EARLY, [{ script: OWN_SCRIPT, amount: 70 }]);
   await writeInput(EARLY, 0, LATE, 0);
   await writeInput(EARLY, 1, LATE, 1);

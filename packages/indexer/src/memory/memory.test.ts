@@ -6,7 +6,7 @@ const LIMITS = { blocks: 10, transactions: 10, outputs: 10, scripts: 10, subnetw
 
 const hashOf = (n: number): Uint8Array => new Uint8Array(32).fill(n);
 
-test('it knows the subnetworks that the schema comes with', () => {
+test('the cache has the predefined subnetworks of the schema', () => {
   const memory = new Memory(LIMITS, 0, true);
   expect(memory.subnetworks.get(toHex(NATIVE_SUBNETWORK))).toBe(0);
   expect(memory.subnetworks.get(toHex(COINBASE_SUBNETWORK))).toBe(1);

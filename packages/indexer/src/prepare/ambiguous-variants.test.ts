@@ -22,7 +22,7 @@ const sourcesOf = (...transactions: number[]): ReadonlyMap<string, string> =>
 
 const hash = (byte: string): string => byte.repeat(32);
 
-test('it asks once for all transactions of a chain block', async () => {
+test('it requests all transactions of a chain block at once', async () => {
   const asked: string[] = [];
   const variants = new AmbiguousVariants(async ({ chainBlock }) => {
     asked.push(chainBlock);

@@ -90,7 +90,7 @@ async function ask(node: NodeClient, own: OwnChain, isCheckpoint = true): Promis
 const refused = (reason: string): unknown => expect.objectContaining({ name: NodeUnsuitableError.name, reason });
 
 test.each([1, 2, 3, 4, 7, 8, 30, 99])(
-  'the top %i never reached the node: from the highest that it knows',
+  'if the node never received the top %i blocks, it continues at the highest block that the node knows',
   async (lost) => {
     const fork = 200 - lost;
     const node = nodeWith({ chain: [...range('a', 0, fork), ...range('b', fork + 1, 210)] });
@@ -131,7 +131,7 @@ test('it measures finality from the checkpoint to the fork, not from the highest
 });
 
 test.each([1, 5])(
-  'nothing down to finality is known (every %i heights a chain block): another chain (invariant 11)',
+  'a node that knows no block down to finality has another chain (invariant 11; a chain block every %i heights)',
   async (every) => {
     const at = nodeWith({ chain: [...range('a', 0, 100), ...range('b', 101, 210)] });
     await expect(ask(at, ourChain(200, every))).resolves.toMatchObject({ fork: 'a100' });

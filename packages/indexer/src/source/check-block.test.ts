@@ -73,9 +73,9 @@ const oldBlock = (daaScore: bigint): RpcBlock => {
   return block;
 };
 
-describe('a block from before Crescendo, which commits to no storage mass', () => {
+describe('a block from before Crescendo, whose merkle root has no storage mass', () => {
   const crescendo = { activationDaaScore: 1_000n, targetTimePerBlockMsBefore: 1_000 };
-  test('has no fault', () => {
+  test('is accepted', () => {
     expect(findFault(oldBlock(999n), crescendo)).toBeUndefined();
   });
 

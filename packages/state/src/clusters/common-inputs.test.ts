@@ -16,7 +16,7 @@ function scriptsOf(inputs: readonly SpentInput[], equalOutputs = 1): bigint[] {
   return scriptsOfOneOwner({ inputs, equalOutputs });
 }
 
-test('inputs that are signed fully have one owner; each script is listed once, in order', () => {
+test('fully signed inputs have one owner, and each script is listed once, in order', () => {
   expect(scriptsOf([spent(3n), spent(1n, { type: 'pubkeyecdsa' }), spent(3n), spent(2n)])).toEqual([3n, 1n, 2n]);
 });
 
@@ -61,7 +61,7 @@ test('batch payments of equal amounts and splits have one owner', () => {
   expect(scriptsOf([spent(1n), spent(2n), spent(3n)], 2)).toEqual([1n, 2n, 3n]);
 });
 
-test('a script with more or less than a signature is not of one key', () => {
+test('a signature script with anything but one signature has no single key', () => {
   const odd = { signatureScripts: [signedBy(ALL, Uint8Array.of(0x51))] };
   expect(scriptsOf([spent(1n), spent(2n, odd), spent(3n)])).toEqual([1n, 3n]);
   expect(scriptsOf([spent(1n), spent(2n, { signatureScripts: [new Uint8Array()] }), spent(3n)])).toEqual([1n, 3n]);
@@ -74,7 +74,7 @@ test('all variants must agree while the accepted one is unknown', () => {
   expect(scriptsOf([spent(1n), spent(2n, open), spent(3n)])).toEqual([]);
 });
 
-test('a signature script that ends within a push is read up to there', () => {
+test('a signature script that ends inside a push is read up to there', () => {
   for (const cut of [
     [0x4d, 1],
     [0x4e, 0xff, 0xff, 0xff, 0xff],

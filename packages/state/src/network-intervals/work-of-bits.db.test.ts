@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('the work of any bits is that of the consensus', async () => {
+test('the SQL function computes the work of any bits as consensus does', async () => {
   const sampled = fc.sample(fc.integer({ min: 0, max: 2 ** 32 - 1 }), 2_000);
   // Each size of a target, with the least and the largest mantissa, and one that counts as negative.
   const edges = [...Array(256).keys()].flatMap((size) =>

@@ -6,7 +6,7 @@ import { virtualChainFrom } from './chain.ts';
 const LIMIT = 1;
 
 describe('getVirtualChainFromBlock', () => {
-  test('leads from a block off the chain down to it and up to the sink', () => {
+  test('returns the removed blocks down to the fork and the added ones up to the sink', () => {
     const small = new SmallDag();
     small.addChain('a', 'genesis', 3);
     small.addChain('b', 'a1', 1);
@@ -15,7 +15,7 @@ describe('getVirtualChainFromBlock', () => {
     expect(respond(small, 'a3', {})).toEqual({ removed: [], added: [] });
   });
 
-  test('adds at most so many chain blocks, and never cuts what was removed', () => {
+  test('limits the added chain blocks, and never truncates the removed ones', () => {
     const small = new SmallDag();
     small.addChain('a', 'genesis', 15);
     small.addChain('b', 'genesis', 12);
@@ -24,7 +24,7 @@ describe('getVirtualChainFromBlock', () => {
     expect([removed.length, added.length, added.at(-1)]).toEqual([12, 10, 'a10']);
   });
 
-  test('with accepted transactions it is merged blocks that are counted, by whole mergesets', () => {
+  test('limits merged blocks, in whole mergesets, if accepted transactions are included', () => {
     const small = new SmallDag();
     small.addChain('a', 'genesis', 7);
     small.addChain('x', 'genesis', 4);
@@ -34,7 +34,7 @@ describe('getVirtualChainFromBlock', () => {
     expect(respond(small, 'genesis', { withAccepted: false }).added).toHaveLength(8);
   });
 
-  test('leaves out chain blocks without enough confirmations, but not what was removed', () => {
+  test('omits added chain blocks with too few confirmations, but no removed ones', () => {
     const small = new SmallDag();
     small.addChain('a', 'genesis', 5);
     small.addChain('b', 'genesis', 1);

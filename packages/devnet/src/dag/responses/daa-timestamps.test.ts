@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { SmallDag } from '../testing/small-dag.ts';
 import { timestampsOfDaaScores } from './daa-timestamps.ts';
 
-test('times between samples are interpolated, and above the sink a block takes its target time', () => {
+test('interpolates times between samples, and assumes the target time per block above the sink', () => {
   const small = new SmallDag();
   let last = 'genesis';
   // Samples: genesis (0), 3, 6, 9 and the sink (10); what lies between runs at another pace.
@@ -18,7 +18,7 @@ test('times between samples are interpolated, and above the sink a block takes i
   expect(timestampsOfDaaScores(small.dag, getNetwork('simnet'), asked)).toEqual(expected);
 });
 
-test('mainnet has known points from before its genesis', () => {
+test('mainnet has known points before its genesis', () => {
   const small = new SmallDag();
   const [first] = timestampsOfDaaScores(small.dag, getNetwork('mainnet'), [87_133n]);
   expect(first).toBe(1_636_386_662_010n);

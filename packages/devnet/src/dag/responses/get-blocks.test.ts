@@ -5,7 +5,7 @@ import { blocksFrom } from './get-blocks.ts';
 const LIMIT = 248;
 
 describe('getBlocks', () => {
-  test('lists low, mergesets above it, the sink, and behind it what only the virtual block merges', () => {
+  test('lists the low block, the mergesets above it, the sink, and then blocks that only the virtual block merges', () => {
     const small = new SmallDag();
     small.addChain('a', 'genesis', 2);
     small.add('x', { parents: ['genesis'] });
@@ -22,7 +22,7 @@ describe('getBlocks', () => {
     ]);
   });
 
-  test('leaves out a low block off the chain and its past', () => {
+  test('omits a low block that is not on the chain, and its past', () => {
     const small = new SmallDag();
     small.addChain('a', 'genesis', 5);
     small.addChain('b', 'genesis', 3);
@@ -40,7 +40,7 @@ describe('getBlocks', () => {
     ]);
   });
 
-  test('names a low block once that is itself not merged yet', () => {
+  test('lists an unmerged low block only once', () => {
     const small = new SmallDag();
     small.addChain('a', 'genesis', 2);
     small.add('tail', { parents: ['a1'] });
@@ -48,7 +48,7 @@ describe('getBlocks', () => {
     expect(namesOf(blocksFrom(small.dag, small.get('tail'), LIMIT))).toEqual(['tail', 'a2']);
   });
 
-  test('stops before the mergeset that does not fit, and then has no tail', () => {
+  test('stops before a mergeset that does not fit, and then omits unmerged blocks', () => {
     const small = new SmallDag();
     small.addChain('a', 'genesis', 3);
     small.add('tail', { parents: ['a1'] });
@@ -56,7 +56,7 @@ describe('getBlocks', () => {
     expect(namesOf(blocksFrom(small.dag, small.get('genesis'), 0))).toEqual(['genesis', 'a1', 'a2']);
   });
 
-  test('counts the whole of a mergeset, also what is left out of it', () => {
+  test('counts a whole mergeset towards the limit, including omitted blocks', () => {
     const small = new SmallDag();
     small.addChain('a', 'genesis', 4);
     small.addChain('b', 'genesis', 3);
@@ -68,7 +68,7 @@ describe('getBlocks', () => {
     expect(namesOf(blocksFrom(small.dag, small.get('b3'), 6))).toEqual([...names, 'm']);
   });
 
-  test('at the sink there is only the sink and the tail', () => {
+  test('returns the sink and unmerged blocks from the sink', () => {
     const small = new SmallDag();
     small.addChain('a', 'genesis', 2);
     small.add('tail', { parents: ['a1'] });

@@ -6,7 +6,7 @@ import { hashesPerSecond } from './hash-rate.ts';
 const simnet = getNetwork('simnet');
 
 describe('estimateNetworkHashesPerSecond', () => {
-  test('is blue work over seconds in the window of the heaviest blocks', () => {
+  test('divides blue work by seconds over the window of the heaviest blocks', () => {
     const small = new SmallDag();
     const last = small.addChain('a', 'genesis', 1200);
     small.setVirtual([last]);
@@ -15,7 +15,7 @@ describe('estimateNetworkHashesPerSecond', () => {
     expect(rate(small, { windowSize: 10_000 })).toBe((1199n * 2n) / 119n);
   });
 
-  test('looks at the past of the start only, without it and without genesis', () => {
+  test('uses only the past of the start block, without the block itself and genesis', () => {
     const small = new SmallDag();
     small.setVirtual([small.addChain('a', 'genesis', 1002)]);
     expect(rate(small, { start: 'a1001' })).toBe((999n * 2n) / 99n);
@@ -25,7 +25,7 @@ describe('estimateNetworkHashesPerSecond', () => {
     expect(() => rate(small, { start: 'genesis' })).toThrow('difficulty error: window data has only 0 entries');
   });
 
-  test('counts what the virtual block merges beside the sink', () => {
+  test('includes blocks that the virtual block merges besides the sink', () => {
     const small = new SmallDag();
     const last = small.addChain('a', 'genesis', 999);
     small.setVirtual([last]);
@@ -35,7 +35,7 @@ describe('estimateNetworkHashesPerSecond', () => {
     expect(rate(small, {})).toBeGreaterThan(0n);
   });
 
-  test('leaves out blocks that were merged too late to count for the difficulty', () => {
+  test('omits blocks that were merged too late to count for the difficulty', () => {
     // The late block has blue score 1, which is just in the window of the one merging block and just below that of the other.
     const small = new SmallDag();
     const last = small.addChain('a', 'genesis', 999);
@@ -47,7 +47,7 @@ describe('estimateNetworkHashesPerSecond', () => {
     expect(() => rate(small, { start: 'merges too late' })).toThrow('(999 < 1000)');
   });
 
-  test('refuses windows as the node does', () => {
+  test('refuses the windows that kaspad refuses', () => {
     const small = new SmallDag();
     expect(() => rate(small, { windowSize: 10_001 })).toThrow(
       'Requested window size 10001 is larger than max 10000 allowed in RPC safe mode.',
@@ -58,7 +58,7 @@ describe('estimateNetworkHashesPerSecond', () => {
     expect(() => rate(small, {})).toThrow('difficulty error: under min allowed window size (0 < 1000)');
   });
 
-  test('knows no rate where time does not pass', () => {
+  test('has no rate if the window spans no time', () => {
     const small = new SmallDag();
     let last = 'genesis';
     for (let place = 1; place <= 1000; place++) {

@@ -5,7 +5,7 @@ import { isBlue, rewardInfo } from './merging.ts';
 const script = { version: 0, script: Buffer.of(1) };
 const output = (amount: bigint) => ({ amount, scriptPublicKey: script, covenant: undefined });
 
-test('colour and reward of a block come from the chain block that merges it', () => {
+test('the merging chain block determines colour and reward of a block', () => {
   const small = new SmallDag();
   small.addChain('a', 'genesis', 2);
   small.add('red', { parents: ['genesis'] });
@@ -28,7 +28,7 @@ test('colour and reward of a block come from the chain block that merges it', ()
   expect(rewardInfo(small.dag, small.get('m'))).toMatchObject({ color: 'blue', rewardAmount: 58n });
 });
 
-test('a block that is not merged has no colour, and the first coinbase pays nobody', () => {
+test('an unmerged block has no colour, and the first coinbase pays nobody', () => {
   const small = new SmallDag();
   small.addChain('a', 'genesis', 1);
   small.setVirtual(['a1']);

@@ -14,7 +14,7 @@ const bob = scriptOf(11);
 const SUBSIDY = SMALL_PARAMS.subsidy;
 
 describe('of a transaction in two parallel blocks', () => {
-  test('the instance in the selected parent is accepted, if both are good', () => {
+  test('the variant in the selected parent is accepted if both are valid', () => {
     const { node, utxos } = nodeWithUtxos();
     const paid = payment(utxos[0], alice);
     const [low, high] = receiveAll(node, siblings(node, [[paid], [paid]]));
@@ -23,7 +23,7 @@ describe('of a transaction in two parallel blocks', () => {
     expect(low).not.toBe(high);
   });
 
-  test('the good body is accepted, though a broken one stands before it', () => {
+  test('the valid variant is accepted although an invalid one precedes it', () => {
     const { node, utxos } = nodeWithUtxos();
     const good = payment(utxos[0], alice);
     const broken = withDerived(withOtherSignatures(good, { broken: true }));
@@ -32,7 +32,7 @@ describe('of a transaction in two parallel blocks', () => {
     expect(accepted(node)).toEqual([`${top} coinbase`, `${second} ${id(good)}`]);
   });
 
-  test('the first body is accepted, if another with good signatures comes after it', () => {
+  test('the first of two valid variants is accepted', () => {
     const { node, utxos } = nodeWithUtxos();
     const one = payment(utxos[0], alice);
     const other = withDerived(withOtherSignatures(one, { broken: false }));
@@ -41,7 +41,7 @@ describe('of a transaction in two parallel blocks', () => {
   });
 });
 
-test('of two that spend one UTXO, the selected parent’s is accepted, else the one in the lower hash', () => {
+test('of two transactions that spend one UTXO, the one in the selected parent is accepted, else the one in the block with the lower hash', () => {
   const { node, utxos } = nodeWithUtxos();
   const [toAlice, toBob] = [payment(utxos[0], alice), payment(utxos[0], bob)];
   const [elsewhereToAlice, elsewhereToBob] = [payment(utxos[1], alice), payment(utxos[1], bob)];
@@ -63,7 +63,7 @@ test('a block with a broken signature is not on the chain, but its other transac
   expect([node.balance(alice), node.balance(bob)]).toEqual([0n, (utxos[1]?.amount ?? 0n) - BigInt(FEE)]);
 });
 
-test('a reward is not spent before it is mature, whoever mines it', () => {
+test('a reward cannot be spent before it is mature', () => {
   const { node } = nodeWithUtxos();
   const { utxos, virtual } = node.consensus;
   const young = utxos
@@ -77,7 +77,7 @@ test('a reward is not spent before it is mature, whoever mines it', () => {
   expect(accepted(node)).toContain(`${disqualified} ${id(early)}`);
 });
 
-test('a coinbase pays each merged blue its subsidy and fees, in the order of the blues', () => {
+test('a coinbase pays each merged blue block its subsidy and fees, in mergeset order', () => {
   const { node, utxos } = nodeWithUtxos();
   const paid = payment(utxos[0], alice, FEE + 5);
   const same = payment(utxos[0], alice, FEE + 5);
@@ -87,7 +87,7 @@ test('a coinbase pays each merged blue its subsidy and fees, in the order of the
   expect(coinbase?.outputs.map(({ amount }) => amount)).toEqual([SUBSIDY + BigInt(FEE + 5), SUBSIDY, SUBSIDY]);
 });
 
-test('what a red earned goes to the miner who merges it', () => {
+test('the reward of a red block goes to the miner who merges it', () => {
   const { node, utxos } = nodeWithUtxos();
   const [withheld] = siblings(node, [[payment(utxos[0], alice)]]);
   for (let made = 0; made <= SMALL_PARAMS.ghostdagK; made += 1) node.receive(blockOn(node));

@@ -9,7 +9,7 @@ import { SIMNET_PARAMS } from './params.ts';
 
 const miner = { scriptPublicKey: { version: 0, script: Uint8Array.of(0x51) }, extraData: new Uint8Array(0) };
 
-test('bits keep the first 23 bits of a target', () => {
+test('compact bits keep the first 23 bits of a target', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 2n ** 255n - 1n }), (target) => {
       const back = targetFromBits(bitsFromTarget(target));
@@ -20,7 +20,7 @@ test('bits keep the first 23 bits of a target', () => {
   );
 });
 
-test('bits of a target from bits are the same bits', () => {
+test('compact bits survive a round trip through a target', () => {
   for (const bits of [0x207fffff, 0x1e7fffff, 0x1d02ca33, 0x1e21bc1c])
     expect(bitsFromTarget(targetFromBits(bits))).toBe(bits);
 });
@@ -34,12 +34,12 @@ describe('with a difficulty window of 20 blocks', () => {
     return node.consensus.virtual.bits;
   }
 
-  test('blocks twice as fast as meant are made harder', () => {
+  test('blocks at twice the target rate increase the difficulty', () => {
     const target = targetFromBits(bitsAfter(12, 50));
     expect(Number(target) / Number(targetFromBits(0x207fffff))).toBeCloseTo(0.5, 1);
   });
 
-  test('blocks that are slow stay as easy as can be', () => {
+  test('slow blocks keep the minimum difficulty', () => {
     expect(bitsAfter(12, 500)).toBe(0x207fffff);
   });
 

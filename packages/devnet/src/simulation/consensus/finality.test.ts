@@ -28,7 +28,7 @@ test('a heavier branch from far below replaces the chain while nothing of it is 
   expect(node.consensus.sink.hash).toEqual(long.at(-1)?.hash);
 });
 
-test('a branch from below the final block is neither on the chain nor merged, however heavy', () => {
+test('a branch from below the finality point is neither followed nor merged, regardless of its work', () => {
   const node = receiveAll(5, [...short, ...long]);
   expect(node.consensus.sink.hash).toEqual(short.at(-1)?.hash);
   expect(node.consensus.virtual.parents).toEqual([node.consensus.sink]);
@@ -37,7 +37,7 @@ test('a branch from below the final block is neither on the chain nor merged, ho
   expect(node.consensus.virtual.daaScore).toBe(short.length + 1);
 });
 
-test('what a block accepted is forgotten once it is final, and the unspent outputs stay', () => {
+test('the acceptance data of final blocks is dropped, and unspent outputs are kept', () => {
   const node = receiveAll(5, short);
   const kinds = short.map(({ hash }) => node.consensus.get(hash).state.kind);
   expect(kinds).toEqual([...Array.from({ length: 6 }, () => 'final'), ...Array.from({ length: 6 }, () => 'qualified')]);

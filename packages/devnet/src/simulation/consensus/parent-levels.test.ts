@@ -5,7 +5,7 @@ import { makePast } from '../generator/past.ts';
 import { openSimulatedDag } from '../simulated-dag.ts';
 import { MAINNET_LEVELS } from './parent-levels.ts';
 
-test('it makes headers of the shape that those of mainnet have, and takes them from outside', async () => {
+test('it makes headers with the parent levels of mainnet, and accepts submitted ones', async () => {
   const simulatedDag = openSimulatedDag({
     options: { ...DEFAULT_OPTIONS, seed: 'levels', width: 5.5 },
     blockLevels: MAINNET_LEVELS,

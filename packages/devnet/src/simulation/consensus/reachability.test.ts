@@ -6,7 +6,7 @@ import { findChainAncestorAt, isDagAncestorOf } from './reachability.ts';
 const { node, bodies } = smallSimulatedDag('reachability', 250);
 const blocks = [node.consensus.genesis, ...bodies.map(({ hash }) => node.consensus.get(hash))];
 
-test('a block is in another’s past exactly if the parents lead to it', () => {
+test('a block is in the past of another exactly if its parents lead to it', () => {
   const pasts = new Map<Block, Set<Block>>();
   for (const block of blocks) {
     const past = new Set([block, ...block.parents.flatMap((parent) => [...(pasts.get(parent) ?? [])])]);

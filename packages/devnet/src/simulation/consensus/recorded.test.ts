@@ -39,13 +39,13 @@ describe('a recorded chain', () => {
     node = nodeWith(bodies.length);
   });
 
-  test('holds what is hard', () => {
+  test('contains the difficult cases', () => {
     expect(node.blocks.length).toBeGreaterThan(1_000);
     expect(node.deepestReorg).toBeGreaterThanOrEqual(32);
     expect(recorded.blocks.filter(({ mergeSetReds }) => mergeSetReds.length > 0)).not.toHaveLength(0);
   });
 
-  test('every block has the selected parent, blues and reds that the node gave it', () => {
+  test('every block has the selected parent, blues and reds that kaspad computed', () => {
     for (const [number, expected] of recorded.blocks.entries()) {
       const { ghostdag } = at(node.blocks, number);
       expect({
@@ -60,7 +60,7 @@ describe('a recorded chain', () => {
     }
   });
 
-  test('every chain block accepts what the node accepted, in its order', () => {
+  test('every chain block accepts the transactions that kaspad accepted, in the same order', () => {
     const numbers = new Map(
       bodies.flatMap(({ transactions }, block) => {
         return transactions.map(({ transactionId }, index) => [
@@ -79,7 +79,7 @@ describe('a recorded chain', () => {
     }
   });
 
-  test('the supply is the node’s, and that of all unspent outputs', () => {
+  test('the supply equals that of kaspad, and the sum of all unspent outputs', () => {
     expect(node.consensus.utxos.total).toBe(BigInt(recorded.supply));
     expect([...node.consensus.utxos.values()].reduce((sum, { amount }) => sum + amount, 0n)).toBe(
       BigInt(recorded.supply),
@@ -87,7 +87,7 @@ describe('a recorded chain', () => {
   });
 });
 
-test.each(recorded.checkpoints)('the virtual block is the node’s at $name', (expected: RecordedVirtual) => {
+test.each(recorded.checkpoints)('the virtual block equals that of kaspad at $name', (expected: RecordedVirtual) => {
   const { virtual, sink } = nodeWith(expected.blocks).consensus;
   expect({
     sink: sink.index,

@@ -2,7 +2,7 @@ import { toHex } from '@kasgres/kaspa';
 import { expect, test } from 'vitest';
 import { growTo, smallSimulatedDag } from '../testing/small-simulated-dag.ts';
 
-test('so many payments as are asked for stay in the mempool, the same ones, while others are mined', () => {
+test('the requested number of payments stays in the mempool while others are mined', () => {
   const simulatedDag = smallSimulatedDag('waiting', 100);
   simulatedDag.simulation.leavePending(2);
   const waiting = (): string[] =>

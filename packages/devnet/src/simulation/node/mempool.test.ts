@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 
 describe('a payment', () => {
-  test('is in the pool, under sender and recipient, until a block holds it', () => {
+  test('is in the mempool, by sender and recipient, until a block contains it', () => {
     const paid = payment(utxos[0], alice);
     expect(toHex(node.submitTransaction(paid, false))).toBe(id(paid));
     expect(node.findMempoolEntry(id(paid), POOL)).toMatchObject({ fee: BigInt(FEE), isOrphan: false });
@@ -33,7 +33,7 @@ describe('a payment', () => {
     expect(node.mempoolEntries(POOL)).toEqual([]);
   });
 
-  test('leaves the pool with all that stands on it when a block spends its UTXO otherwise', () => {
+  test('leaves the mempool with its descendants when a block spends its UTXO in another transaction', () => {
     const paid = payment(utxos[0], alice);
     const onTop = payment(createdEntries(paid, 0, false)[0], bob);
     node.submitTransaction(paid, false);
@@ -43,7 +43,7 @@ describe('a payment', () => {
     expect(node.mempoolEntries(POOL)).toEqual([]);
   });
 
-  test('gets the storage mass that it must commit to', () => {
+  test('gets the storage mass that it has to commit to', () => {
     const paid = payment(utxos[0], alice, 4_980_000_000);
     node.submitTransaction({ ...paid, storageMass: 1n }, false);
     expect(node.findMempoolEntry(id(paid), POOL)?.transaction.storageMass).toBe(paid.storageMass);
@@ -51,7 +51,7 @@ describe('a payment', () => {
   });
 });
 
-test('an orphan waits for what it spends', () => {
+test('an orphan waits for the transaction it spends', () => {
   const paid = payment(utxos[0], alice);
   const onTop = payment(createdEntries(paid, 0, false)[0], bob);
   node.submitTransaction(onTop, true);
@@ -62,7 +62,7 @@ test('an orphan waits for what it spends', () => {
   expect(node.mempoolEntries(ORPHANS)).toEqual([]);
 });
 
-test('a template holds what spends unspent outputs, not what stands on other payments', () => {
+test('a template contains transactions that spend confirmed outputs, not chained ones', () => {
   const paid = payment(utxos[0], alice);
   node.submitTransaction(paid, false);
   node.submitTransaction(payment(createdEntries(paid, 0, false)[0], bob), false);
@@ -74,7 +74,7 @@ test('a template holds what spends unspent outputs, not what stands on other pay
   expect(node.mempoolEntries(POOL)).toHaveLength(1);
 });
 
-describe('refused is', () => {
+describe('a refused transaction', () => {
   test.each<[string, () => Transaction, string]>([
     [
       'what is there already',

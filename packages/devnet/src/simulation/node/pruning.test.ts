@@ -39,7 +39,7 @@ beforeEach(() => {
   );
 });
 
-test('the header of every chain block commits to the unspent outputs there', () => {
+test('the header of every chain block commits to its UTXO set', () => {
   const { chainBlocks } = simulatedDag.node.dag;
   const utxos = new PruningPointUtxos();
   for (const [index, block] of chainBlocks.entries()) {
@@ -52,8 +52,8 @@ test('the header of every chain block commits to the unspent outputs there', () 
   expect(other.dag.sink.hash).toBe(simulatedDag.node.dag.sink.hash);
 });
 
-describe('keeps', () => {
-  test('the pruning point, its future, and what that merges of its anticone, whole', () => {
+describe('a pruned node keeps', () => {
+  test('the pruning point, its future, and blocks of its anticone that the future merges, with transactions', () => {
     const beside = blocksBeside(pruningPoint, simulatedDag.node.dag);
     expect(beside).not.toEqual([]);
     simulatedDag.node.prune(pruningPoint.hash);
@@ -66,7 +66,7 @@ describe('keeps', () => {
     for (const block of beside) expect(simulatedDag.node.dag.find(block.hash)).toBe(block);
   });
 
-  test('headers of what these name, and nothing of what is deeper', () => {
+  test('headers of the blocks that these refer to, and nothing below', () => {
     const mergeSets = new Map(
       [...blocks].map(([hash, { block }]) => [hash, block.mergeSet.map((merged) => merged.hash)]),
     );
@@ -86,7 +86,7 @@ describe('keeps', () => {
 });
 
 describe('responses', () => {
-  test('from the pruning point on as before', async () => {
+  test('as before from the pruning point on', async () => {
     const client = await clientOf(simulatedDag);
     const ask = async (start: string) => ({
       chain: await client.call('getVirtualChainFromBlock', { startHash: start, includeAcceptedTransactionIds: true }),
@@ -104,7 +104,7 @@ describe('responses', () => {
     expect(pruningPointHash).toBe(pruningPoint.hash);
   });
 
-  test('that it does not know what is deeper, in the words of a node', async () => {
+  test('with the error of kaspad for blocks below', async () => {
     const client = await clientOf(simulatedDag);
     const { dag } = simulatedDag.node;
     const genesis = dag.genesis.hash;
@@ -121,7 +121,7 @@ describe('responses', () => {
     await expect(getChain(client, genesis)).rejects.toThrow(NOT_ON_ITS_CHAIN);
   });
 
-  test('with headers only just below, and has no chain to tell from there or from beside', async () => {
+  test('with headers just below, and no chain from there or from its anticone', async () => {
     const client = await clientOf(simulatedDag);
     const { dag } = simulatedDag.node;
     const beside = blocksBeside(pruningPoint, dag);
@@ -150,8 +150,8 @@ describe('responses', () => {
   });
 });
 
-describe('hands out', () => {
-  test('the set that the header of its pruning point commits to, with all that is rare', async () => {
+describe('a pruned node sends', () => {
+  test('the UTXO set that the header of its pruning point commits to, with all rare features', async () => {
     const { node } = simulatedDag;
     const server = await utxoSetServerOf(simulatedDag);
     expect(await readSet(server, node.dag.genesis.hash)).toEqual([]);
@@ -182,8 +182,8 @@ describe('hands out', () => {
   });
 });
 
-describe('continues', () => {
-  test('with blocks that name the pruning point, at every depth that is left', () => {
+describe('a pruned node continues', () => {
+  test('with blocks that refer to the pruning point, at every remaining depth', () => {
     const { node } = simulatedDag;
     const { dag } = node;
     const young = dag.chainBlocks.at(-4);
@@ -196,7 +196,7 @@ describe('continues', () => {
     expect(new Set(added.map(({ header }) => toHex(header.pruningPoint)))).toEqual(new Set([young.hash]));
   });
 
-  test('after a reorganisation right above the pruning point', () => {
+  test('after a reorg right above the pruning point', () => {
     const { node, simulation } = simulatedDag;
     const { dag } = node;
     node.prune(pruningPoint.hash);
@@ -208,7 +208,7 @@ describe('continues', () => {
     expect(dag.chainBlocks).toContain(pruningPoint);
   });
 
-  test('without what is mined below or beside', () => {
+  test('without blocks mined below the pruning point or in its anticone', () => {
     const { node } = simulatedDag;
     const below = node.dag.chainBlocks[pruningIndex - 1]?.header;
     const virtual = node.consensus.findVirtualOn([node.consensus.get(fromPruningPoint())]);

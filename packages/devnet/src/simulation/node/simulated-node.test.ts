@@ -9,8 +9,8 @@ import { SimulatedNode } from './simulated-node.ts';
 
 const alice = scriptOf(10);
 
-describe('a block from outside', () => {
-  test('is taken in when it is the template, also twice', () => {
+describe('a submitted block', () => {
+  test('is accepted when it is the template, even twice', () => {
     const node = smallNode();
     const { header, transactions } = node.blockTemplate(alice, new Uint8Array(0));
     expect(node.submitBlock(header, transactions)).toBe('accepted');
@@ -42,7 +42,7 @@ describe('a block from outside', () => {
     expect(node.dag.size).toBe(size);
   });
 
-  test('is taken in, but not onto the chain, when its commitment is wrong', () => {
+  test('is accepted, but not on the chain, if its commitment is wrong', () => {
     const { node } = nodeWithUtxos();
     const { sink } = node.dag;
     const { header, transactions } = node.blockTemplate(alice, new Uint8Array(0));
@@ -50,7 +50,7 @@ describe('a block from outside', () => {
     expect(node.dag.sink).toBe(sink);
   });
 
-  test('is refused when it holds a double spend or a transaction twice', () => {
+  test('is refused if it contains a double spend or a transaction twice', () => {
     const { node, utxos } = nodeWithUtxos();
     for (const second of [payment(utxos[0], alice), payment(utxos[0], scriptOf(11))]) {
       const { header, transactions } = blockOn(node, { payments: [payment(utxos[0], alice), second] });
@@ -59,7 +59,7 @@ describe('a block from outside', () => {
   });
 });
 
-test('tells of a block, then of where the chain is now, with all that was removed and added', () => {
+test('announces a block, then the removed and added chain blocks', () => {
   const node = smallNode();
   const [low, high] = siblings(node, [[], []]);
   if (low === undefined || high === undefined) throw new Error('no siblings');
@@ -86,7 +86,7 @@ test('tells of a block, then of where the chain is now, with all that was remove
   ]);
 });
 
-test('a block is kept before anybody hears of it', () => {
+test('a block is stored before it is announced', () => {
   const order: string[] = [];
   const keep = (body: BlockBody): BlockBody => {
     order.push('kept');
@@ -98,7 +98,7 @@ test('a block is kept before anybody hears of it', () => {
   expect(order).toEqual(['kept', 'blockAdded', 'virtualChanged', 'newBlockTemplate']);
 });
 
-test('is synced while its sink is young', () => {
+test('is synced while its sink is recent', () => {
   let now = START_TIME;
   const node = new SimulatedNode({ params: SMALL_PARAMS, now: () => now });
   expect(node.isSynced).toBe(false);
