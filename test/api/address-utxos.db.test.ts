@@ -53,7 +53,7 @@ test('it lists the UTXOs of an address, newest transactions first', async () => 
   }
 });
 
-test('it continues a listing of UTXOs behind any output that pays the address, spent or never accepted', async () => {
+test('it continues a listing of UTXOs after any output of the address, spent or never accepted', async () => {
   const { rows } = await harness.database.pool.query<{ address: string; id: string; index: number; accepted: boolean }>(
     `select s.address, encode(t.transaction_id, 'hex') as id, o.index, t.accepting_block_id is not null as accepted
      from transaction_outputs o join transactions t on t.id = o.transaction_id join scripts s on s.id = o.script_id

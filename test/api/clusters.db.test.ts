@@ -107,20 +107,17 @@ async function getClusteredTo(): Promise<object | undefined> {
 }
 
 describe('the members', () => {
-  test('there are clusters of some size', () => {
+  test('the test data has large clusters', () => {
     expect(clusters).toHaveLength(3);
     expect(clusters[0]?.length).toBeGreaterThan(5);
   });
 
-  test.each([1, 2, 3, 7, 100])(
-    'are each met once from the root on, whichever is asked for, %i a page',
-    async (limit) => {
-      for (const ring of clusters) {
-        const walked = await walk(harness.api, membersOf(ring.at(-1) ?? ''), limit);
-        expect(walked.map(({ address }) => address)).toEqual(ring);
-      }
-    },
-  );
+  test.each([1, 2, 3, 7, 100])('are listed once from the root on, from any member, %i per page', async (limit) => {
+    for (const ring of clusters) {
+      const walked = await walk(harness.api, membersOf(ring.at(-1) ?? ''), limit);
+      expect(walked.map(({ address }) => address)).toEqual(ring);
+    }
+  });
 
   test('it lists members with balance, tag and activity', async () => {
     const [ring = []] = clusters;
@@ -162,7 +159,7 @@ describe('the members', () => {
 });
 
 describe('an address without a cluster', () => {
-  test.each(['seen', 'never seen'])('it is its only member: %s', async (kind) => {
+  test.each(['seen', 'never seen'])('it is a cluster with one member: %s', async (kind) => {
     const [single = ''] = await listSingles();
     const address = kind === 'seen' ? single : STRANGER;
     const { balance, automaticLabels } = await describeAddress(address);
@@ -368,7 +365,7 @@ describe('names', () => {
   });
 });
 
-test('it shows the guesses of a weaker heuristic from both sides, newest first, outside of the cluster', async () => {
+test('it lists links of the weaker change heuristic from both sides, newest first, outside the cluster', async () => {
   const { pool } = harness.database;
   const [single = '', other = ''] = await listSingles();
   await pool.query(

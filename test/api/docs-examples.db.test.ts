@@ -105,7 +105,7 @@ test('it takes the examples of /docs from the index', async () => {
   expect(rows).toEqual([{ known: true }]);
 });
 
-test('the document for programs is the committed one, and both have the same operations', async () => {
+test('the served OpenAPI document is the committed one, and the one of /docs has the same operations', async () => {
   const committed = JSON.parse(await readFile(new URL('../../openapi.json', import.meta.url), 'utf8')) as Document;
   expect(await getDocument('/openapi.json')).toEqual(committed);
   const withoutExamples = (document: Document): unknown =>

@@ -72,7 +72,7 @@ test('getBlocks pages from the first indexed block to the sink', async () => {
   expect(BigInt(seen.size)).toBe(rows[0]?.count);
 });
 
-test('an empty lowHash is none, and 0x and upper case are no other hash', async () => {
+test('an empty lowHash counts as absent, and 0x or upper case make no difference', async () => {
   const path = '/v1/rpc/getBlocks';
   const first = await ask('post', path, path, {});
   expect((await ask('post', path, path, { lowHash: '' })).json).toEqual(first.json);
@@ -82,7 +82,7 @@ test('an empty lowHash is none, and 0x and upper case are no other hash', async 
   }
 });
 
-test('mempool entries, singly and by address', async () => {
+test('it returns mempool entries by id and by address', async () => {
   harness.simulatedDag.pay(5);
   const { entries } = await harness.node.call('getMempoolEntries', {});
   expect(entries.length).toBeGreaterThan(0);
@@ -139,7 +139,7 @@ test('it returns acceptance for every id, in the order of the request', async ()
   });
 });
 
-test('times of DAA scores: exact on the chain, a tenth of a second a score above the sink', async () => {
+test('it returns exact times of DAA scores on the chain, and adds a tenth of a second per score above the sink', async () => {
   const path = '/v1/rpc/getDaaScoreTimestampEstimate';
   const chain = await harness.database.kysely.selectFrom('chain_blocks').selectAll().orderBy('index').execute();
   const sink = chain.at(-1);
@@ -183,7 +183,7 @@ test('it returns the tag of the cluster for an address without a tag', async () 
   expect(json).toEqual({ tag: { address: script.address, name: 'Miner', link: '', labels: [] } });
 });
 
-test('the hash rate is that of the node', async () => {
+test('it returns the hash rate that the node computes', async () => {
   const path = '/v1/rpc/estimateNetworkHashesPerSecond';
   const { sink } = await harness.node.call('getBlockDagInfo', {});
   for (const [query, startHash] of [
@@ -199,7 +199,7 @@ test('the hash rate is that of the node', async () => {
   }
 });
 
-test('balance, supply and network', async () => {
+test('it returns balance, supply and network', async () => {
   const balance = '/v1/rpc/getBalanceByAddress/{address}';
   const { json } = await ask('get', balance, `/v1/rpc/getBalanceByAddress/${address}`);
   expect(BigInt(json['balance'] as string)).toBeGreaterThan(0n);
@@ -225,7 +225,7 @@ test('it returns the node’s own information and that of its DAG', async () => 
   expect((await ask('post', path, path, { subnetworkId: '00'.repeat(20) })).status).toBe(400);
 });
 
-test('one block, and the UTXOs of some addresses, at the sink', async () => {
+test('it returns a block and the UTXOs of some addresses at the sink', async () => {
   const { sink } = await harness.node.call('getSink', {});
   const block = '/v1/rpc/getBlock';
   const { json } = await ask('post', block, block, { hash: sink, includeTransactions: true });
@@ -241,14 +241,14 @@ test('one block, and the UTXOs of some addresses, at the sink', async () => {
   });
 });
 
-test('the whole mempool, as all of it and by its pools', async () => {
+test('it returns the whole mempool and each of its pools', async () => {
   const path = '/v1/rpc/getMempoolEntries';
   const { json } = await ask('get', path);
   expect((json['entries'] as object[]).length).toBeGreaterThan(0);
   expect((await ask('post', path, path, { includeOrphanPool: false })).json).toEqual(json);
 });
 
-test('a transaction and a block that are submitted', async () => {
+test('it submits a transaction and a block', async () => {
   const [entry] = (await ask('get', '/v1/rpc/getMempoolEntries')).json['entries'] as { transaction: object }[];
   const transaction = '/v1/rpc/submitTransaction';
   const rejected = await ask('post', transaction, transaction, { transaction: entry?.transaction });
@@ -259,7 +259,7 @@ test('a transaction and a block that are submitted', async () => {
   await harness.atRest();
 });
 
-test('the status needs no key', async () => {
+test('it responds with the status without a key', async () => {
   asked.add('get /v1/status');
   const response = await harness.api.requestWithoutKey('/v1/status');
   expect(faultsOf('get', '/v1/status', response)).toEqual([]);

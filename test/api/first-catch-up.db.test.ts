@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-describe('while the first catch-up runs', () => {
+describe('during the first catch-up', () => {
   beforeAll(async () => {
     await harness.database.kysely
       .updateTable('checkpoint')
@@ -76,7 +76,7 @@ describe('while the first catch-up runs', () => {
     }
   });
 
-  test('an address with its own tag has it', async () => {
+  test('it returns the tag of an address', async () => {
     await harness.database.kysely.insertInto('tags').values({ address, name: 'Pool' }).execute();
     expect((await harness.api.request(`/v1/addresses/${address}/tag`)).status).toBe(200);
   });

@@ -85,7 +85,7 @@ const scores = Array.from({ length: 1000 }, (_, number) => String(number * 100))
 const post = (path: string, body: object): FloodRequest => ({ path, method: 'POST', body: JSON.stringify(body) });
 
 // Times on a machine that is busy with much else say little: what is late is measured again.
-describe('a flood without a good key', () => {
+describe('a flood without a valid key', () => {
   test.each<[string, FloodRequest]>([
     ['requests without a key', { path: SINK }],
     ['keys that nobody has', { path: SINK, withUnknownKey: true }],
@@ -112,7 +112,7 @@ describe('a flood without a good key', () => {
   });
 });
 
-describe('a flood of one key, within its limits', () => {
+describe('a flood with one key, within its limits', () => {
   test('it leaves the response times of another key unchanged', { timeout: 60_000, retry: 2 }, async () => {
     const greedy = await newClient({ rateRu: 1e6 });
     const modest = await newClient();
@@ -149,7 +149,7 @@ describe('a flood of one key, within its limits', () => {
   });
 });
 
-describe('large bodies of one key, within its limits', () => {
+describe('large request bodies with one key, within its limits', () => {
   const BYTES = 650_000;
   /** As many as a key may have in flight by default. */
   const BODIES = 128;
@@ -175,7 +175,7 @@ describe('large bodies of one key, within its limits', () => {
   };
 
   test.each(Object.entries(bodies))(
-    'leave another one its responses: %s',
+    'do not delay responses to another key: %s',
     { timeout: 60_000, retry: 2 },
     async (_, each) => {
       const greedy = await newClient({ rateRu: 1e6 });

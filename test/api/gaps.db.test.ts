@@ -52,7 +52,7 @@ test('it names the gap in every response that depends on it', async () => {
   expect(unknown.headers.has('x-kasgres-gaps')).toBe(false);
 });
 
-test('it ends the virtual chain before the gap, and continues it behind', async () => {
+test('it ends the virtual chain before the gap, and continues it after the gap', async () => {
   const chainFrom = (startHash: string) =>
     index.post(VIRTUAL_CHAIN, { startHash, includeAcceptedTransactionIds: true });
   const { json } = await chainFrom(index.hashAt(AFTER - 5));
@@ -68,7 +68,7 @@ test('it ends the virtual chain before the gap, and continues it behind', async 
   expect(behind).toEqual(index.chain(BEFORE + 1, BEFORE + 1 + behind.length));
 });
 
-test('it ends pages of blocks before the gap, and continues them behind', async () => {
+test('it ends pages of blocks before the gap, and continues them after the gap', async () => {
   const below = await index.pageBlocks(index.hashAt(START));
   expect(below.end.json).toEqual(inTheWay());
   expect(new Set(below.hashes)).toEqual(new Set([...index.mergedBy(START + 1, AFTER + 1), after]));
@@ -120,7 +120,7 @@ test('it refuses a hash rate window that reaches into the gap', async () => {
   expect(lower.json['message']).toContain(`begins with block ${index.hashAt(START)}`);
 });
 
-test('it estimates times in the gap between those of its ends, and refuses blocks with such scores', async () => {
+test('it estimates times within the gap between those of its ends, and refuses blocks with such DAA scores', async () => {
   const { rows } = await index.pool.query<{ daa_score: bigint; timestamp: bigint }>(
     'select daa_score, timestamp from chain_blocks where index in ($1::bigint, $1::bigint + 1) order by index',
     [AFTER - START],
@@ -143,7 +143,7 @@ test('it estimates times in the gap between those of its ends, and refuses block
   expect((await index.getBlocksOfScores(upper.daa_score, upper.daa_score + 10n)).status).toBe(200);
 });
 
-test('it leaves hours that end in the gap out of a balance history, and names the gap', async () => {
+test('it omits hours that end in the gap from a balance history, and names the gap', async () => {
   const { rows } = await index.pool.query<{ timestamp: bigint; chain_time: bigint }>(
     'select timestamp, chain_time from chain_blocks where index in ($1::bigint, $1::bigint + 1) order by index',
     [AFTER - START],
@@ -173,7 +173,7 @@ test('it reports the gap and both bootstrap blocks in the status', async () => {
   expect(Math.abs(Date.now() - Number(gap?.['recordedAt']))).toBeLessThan(600_000);
 });
 
-test('a chain whose start has the block before it as its selected parent, but not what it merges, has a gap there', async () => {
+test('a bootstrap block on top of the previous chain block has a gap before it if its mergeset is missing', async () => {
   const { pool } = index;
   const select = `select selected_parent_id from blocks where hash = decode($1, 'hex')`;
   const { rows } = await pool.query<{ selected_parent_id: bigint }>(select, [before]);

@@ -105,9 +105,9 @@ async function sendHostile(method: string, path: string, text: string, name: str
 const withBody = operations.filter(({ operation }) => operation.requestBody !== undefined);
 const withoutBody = operations.filter(({ operation }) => operation.requestBody === undefined);
 
-describe('a hostile body', () => {
+describe('a hostile request body', () => {
   test.each(withBody)(
-    'to $method $path is refused soon',
+    'to $method $path is refused quickly',
     async ({ method, path, operation }) => {
       const schema = operation.requestBody?.content['application/json'].schema as Schema;
       const faults: Result[] = [];
@@ -145,7 +145,7 @@ describe('a hostile URL', () => {
   };
 
   test.each(withoutBody)(
-    'to $method $path is refused soon',
+    'to $method $path is refused quickly',
     async ({ method, path, operation }) => {
       const faults: Result[] = [];
       const ask = async (name: string, url: string): Promise<void> => {
@@ -195,7 +195,7 @@ const block = (transactions: object[]) =>
     many(250, () => many(10, () => UNKNOWN_ID)),
   );
 
-describe('a large body that is right', () => {
+describe('a large valid body', () => {
   const bodies: [string, string, () => string, number][] = [
     [
       '1,000 inputs and outputs',
@@ -248,7 +248,7 @@ describe('a large body that is right', () => {
   ];
 
   test.each(bodies)(
-    'of %s to %s does not block either',
+    'of %s to %s does not block the event loop',
     async (_name, path, textOf, wanted) => {
       const text = textOf();
       expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BODY_BYTES);
@@ -270,7 +270,7 @@ describe('a large body that is right', () => {
 });
 
 test(
-  'bodies that come byte by byte take little more memory than others',
+  'bodies that arrive byte by byte take little more memory than others',
   async () => {
     const CONNECTIONS = 4;
     const CHUNKS = 2 ** 18;

@@ -23,7 +23,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const raw = (text: string) => sendRaw(harness.api.url, text);
 
-describe('the id of a request', () => {
+describe('the request id', () => {
   test('it is new in each response of any status', async () => {
     const paths = [
       NETWORK,
@@ -42,7 +42,7 @@ describe('the id of a request', () => {
     expect(ids.size).toBe(paths.length);
   });
 
-  test('it is the client’s, in the response and in the log', async () => {
+  test('it is taken from the client, in the response and in the log', async () => {
     const id = 'my-request_17';
     const { headers } = await harness.api.request(NETWORK, { headers: { 'x-request-id': id } });
     expect(headers.get('x-request-id')).toBe(id);
@@ -53,7 +53,7 @@ describe('the id of a request', () => {
 });
 
 describe('the access log', () => {
-  test('it has the number of the key, and never the key', async () => {
+  test('it has the database id of the key, and never the key', async () => {
     await harness.api.request(`${NETWORK}?x-api-key=${harness.api.key}`, { headers: { 'x-request-id': 'key-in-url' } });
     await harness.api.request(`/v1/rpc/%zz${harness.api.key}`, { headers: { 'x-request-id': 'key-in-bad-url' } });
     const lineOf = (id: string) =>
@@ -92,7 +92,7 @@ async function bytesOf(encoding: string, path: string, body?: object, more: Reco
   return promise;
 }
 
-describe('the access log of requests that are refused without a key', () => {
+describe('the access log of requests refused without a key', () => {
   test('it has URLs of bounded length, and a bounded number of lines per second', async () => {
     const begun = performance.now();
     const REQUESTS = 300;
@@ -113,7 +113,7 @@ describe('the access log of requests that are refused without a key', () => {
   });
 });
 
-describe('the page of the API', () => {
+describe('the page /docs', () => {
   const BUNDLE = '/docs/static/swagger-ui-bundle.js';
 
   test.each(['gzip', 'br', 'zstd'])('it is compressed with %s once, and cached', async (encoding) => {
@@ -253,7 +253,7 @@ describe('methods', () => {
     expect({ status: missing.status, text: missing.text }).toEqual({ status: 404, text: '' });
   });
 
-  test('OPTIONS is not one of any path, as long as no origin is allowed', async () => {
+  test('OPTIONS is refused on every path unless an origin is allowed', async () => {
     const { status, headers } = await harness.api.request(BLOCKS, { method: 'OPTIONS' });
     expect(status).toBe(405);
     expect(headers.get('allow')).toBe('POST');
@@ -377,7 +377,7 @@ describe('CORS', () => {
     expect(foreign.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  test('an OPTIONS request of nobody’s browser has no error', async () => {
+  test('an OPTIONS request without an origin is not an error', async () => {
     expect((await fetch(`${api.url}${BLOCKS}`, { method: 'OPTIONS' })).status).toBe(204);
   });
 });

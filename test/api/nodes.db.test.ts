@@ -68,7 +68,7 @@ test('it fails over when a node stops, and back when the other stops', async () 
   }
 });
 
-test('it fails over when a node falls silent, and sends later requests to the other node first', async () => {
+test('it fails over when a node stops responding, and sends later requests to the other node first', async () => {
   for (const silent of [first, second]) {
     silent.swallow();
     await untilServed();
@@ -79,7 +79,7 @@ test('it fails over when a node falls silent, and sends later requests to the ot
   }
 });
 
-test('it responds 503 while both nodes are away, until one is back', async () => {
+test('it responds 503 while both nodes are unavailable, until one is back', async () => {
   first.refuse();
   second.refuse();
   await expect.poll(isConnected, WAIT).toBe(false);
@@ -95,7 +95,7 @@ test('it responds 503 while both nodes are away, until one is back', async () =>
   await expectMempoolAndTemplate();
 });
 
-test('it leaves out a node of another network', async () => {
+test('it excludes a node of another network', async () => {
   const other = nodeThatDiffers(harness.simulatedDag.node, { network: getNetwork('testnet-10') });
   const elsewhere = await NodeBehindProxy.start(other);
   const nodeUrl = `${elsewhere.url},${harness.simulatedDag.server.url}`;

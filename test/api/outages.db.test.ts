@@ -146,7 +146,7 @@ async function requestsWritten(): Promise<bigint> {
   return rows[0]?.sum ?? 0n;
 }
 
-describe('the node', () => {
+describe('when the node is unavailable', () => {
   test('it serves what needs no node while the node refuses connections', async () => {
     toNode.refuse();
     // The status and what the node says of itself are each kept for a second.
@@ -171,7 +171,7 @@ describe('the node', () => {
   });
 });
 
-describe('the database', () => {
+describe('when the database is unavailable', () => {
   test('it responds 503 at once while the database refuses connections', async () => {
     toDatabase.refuse();
     await untilStatusIsReadAgain();
@@ -187,7 +187,7 @@ describe('the database', () => {
     );
   });
 
-  test('it gives a slow query up, and requests behind it do not wait long', async () => {
+  test('it cancels a slow query, and later requests do not wait long', async () => {
     const locker = await harness.database.pool.connect();
     await locker.query('begin; lock table checkpoint in access exclusive mode');
     try {
@@ -250,8 +250,8 @@ describe('the database', () => {
   });
 });
 
-describe('a client', () => {
-  test('it takes no database connection for a client that does not read', async () => {
+describe('a slow client', () => {
+  test('it holds no database connection', async () => {
     const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url };
     const { program, url } = await startApi(env, undefined, { DATABASE_CONNECTIONS: '1' });
     const api = new ApiClient(url, harness.api.key);
@@ -338,7 +338,7 @@ describe('the probes', () => {
   });
 });
 
-describe('the start', () => {
+describe('at its start', () => {
   test('it responds 503 if started before the database, and recovers', async () => {
     toDatabase.refuse();
     const { program, url } = await startApi(

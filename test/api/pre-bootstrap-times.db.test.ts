@@ -114,17 +114,20 @@ describe('an index of mainnet that begins in July 2026', () => {
   /** Scores of the whole past, at random distances from what is stored. */
   const past = spreadDaaScores(0n, first.daaScore, 777, mainnet);
 
-  test.each(ORACLES)('DAA score %i was between %s and %s, also if no node was asked yet', async (score, from, to) => {
-    // A day or two more: nothing is known between genesis and the first block but the rate of blocks.
-    const DAY_MS = 86_400_000;
-    const [time] = await ask(api, [score]);
-    expect(Number(time)).toBeGreaterThan(Date.parse(from) - 2 * DAY_MS);
-    expect(Number(time)).toBeLessThan(Date.parse(to) + 2 * DAY_MS);
-    const times = await ask(api, past);
-    expect(times).toEqual(ascending(times));
-  });
+  test.each(ORACLES)(
+    'it estimates DAA score %i between %s and %s, also before a node was asked',
+    async (score, from, to) => {
+      // A day or two more: nothing is known between genesis and the first block but the rate of blocks.
+      const DAY_MS = 86_400_000;
+      const [time] = await ask(api, [score]);
+      expect(Number(time)).toBeGreaterThan(Date.parse(from) - 2 * DAY_MS);
+      expect(Number(time)).toBeLessThan(Date.parse(to) + 2 * DAY_MS);
+      const times = await ask(api, past);
+      expect(times).toEqual(ascending(times));
+    },
+  );
 
-  test('it is right to the day with what the node told, and times ascend', async () => {
+  test('it is accurate to the day with the times of the node, and times ascend', async () => {
     // As if the network had stood still for a month in 2022, and made up for it by 2023: blocks alone do not tell.
     const known = [
       [20_000_000n, Date.UTC(2022, 7, 1)],

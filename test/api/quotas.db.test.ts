@@ -68,7 +68,7 @@ test.each(['memory', 'postgres'])(
   },
 );
 
-test('it returns to the quota what a rate limit refuses', async () => {
+test('it refunds the quota if a rate limit refuses the request', async () => {
   const { key } = await createKey(harness.database.kysely, {
     name: 'quota',
     rateRu: 0.5,

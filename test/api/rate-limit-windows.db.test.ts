@@ -25,7 +25,7 @@ async function pointsOf(key: string): Promise<number> {
   return Number(rows[0]?.points);
 }
 
-test('it returns thousands of charges in a few statements', async () => {
+test('it refunds thousands of charges in a few statements', async () => {
   const windows = newWindows();
   const buckets = ['a', 'b'];
   const begun = new Map<string, number>();
@@ -44,7 +44,7 @@ test('it returns thousands of charges in a few statements', async () => {
   expect(await pointsOf('b')).toBe(10_000);
 });
 
-test('it returns nothing to another window', async () => {
+test('it does not refund to another window', async () => {
   const windows = newWindows();
   const { window } = await windows.charge('c', LIMIT, 500);
   windows.refund('c', window - 1, 300);
@@ -63,7 +63,7 @@ async function work(windows: PostgresWindows, order: readonly string[]): Promise
   await windows.charge('last', LIMIT, 1);
 }
 
-test('it never deadlocks processes that charge and return in any order', async () => {
+test('it never deadlocks processes that charge and refund in any order', async () => {
   const processes = [newWindows(), newWindows(), newWindows()];
   const buckets = Array.from({ length: 50 }, (_, number) => `bucket ${number}`);
   const orders = [buckets, buckets.toReversed(), buckets.toSorted()];

@@ -115,7 +115,7 @@ describe('the window of a key', () => {
   });
 });
 
-describe('windows that processes share', () => {
+describe('shared windows', () => {
   const programs: Program[] = [];
   const urls: string[] = [];
   const metricsUrls: string[] = [];
@@ -169,7 +169,7 @@ describe('windows that processes share', () => {
     }
   }
 
-  test('they appear in metrics: charges and refusals by reason', async () => {
+  test('have metrics of charges and refusals by reason', async () => {
     const client = (await clientsWith({ rateRu: 0.6, windowSeconds: 60 }))[1];
     if (client === undefined) throw new Error('There is no second process');
     const before = await readCounts();
@@ -186,7 +186,7 @@ describe('windows that processes share', () => {
     });
   });
 
-  test('they count the responses of every process', () =>
+  test('count the responses of every process', () =>
     whileStoreResponses(async () => {
       const [one, two] = (await clientsWith({ rateRu: 1, windowSeconds: 60 })) as [ApiClient, ApiClient];
       expect(headersOf(await dear(one))).toEqual(['0.5', '1;w=60', '0.5']);
@@ -197,7 +197,7 @@ describe('windows that processes share', () => {
       expect(Number((await cheap(two)).headers.get('ratelimit-reset'))).toBeGreaterThan(30);
     }));
 
-  test('they are exact for simultaneous requests', () =>
+  test('are exact for simultaneous requests', () =>
     whileStoreResponses(async () => {
       const clients = await clientsWith({ rateRu: 2, windowSeconds: 60 });
       const statuses = await Promise.all(
@@ -206,7 +206,7 @@ describe('windows that processes share', () => {
       expect(statuses.filter((status) => status === 200)).toHaveLength(20);
     }));
 
-  test('end, and restart', () =>
+  test('expire and restart', () =>
     whileStoreResponses(async () => {
       const [one, two] = (await clientsWith({ rateRu: 0.5, windowSeconds: 1 })) as [ApiClient, ApiClient];
       expect((await dear(one)).status).toBe(200);
@@ -215,7 +215,7 @@ describe('windows that processes share', () => {
       expect((await dear(two)).status).toBe(200);
     }));
 
-  test('whose table is locked: nothing is served uncounted, and nobody waits long', async () => {
+  test('refuse requests quickly while their table is locked', async () => {
     const clients = await clientsWith({ rateRu: 0.4, windowSeconds: 300 });
     for (const client of clients) expect((await cheap(client)).status).toBe(200);
     const before = await storeFailures();
@@ -245,7 +245,7 @@ describe('windows that processes share', () => {
     expect(served.at(-1)).toBe(429);
   });
 
-  test('whose table is broken, and mended: they share again', async () => {
+  test('are shared again after their table is repaired', async () => {
     const { pool } = harness.database;
     await pool.query('alter table rate_limits rename to rate_limits_away');
     const clients = await clientsWith({ rateRu: 100, windowSeconds: 300 });

@@ -23,14 +23,14 @@ const refusal = async (path: string, request?: ApiRequest) => {
 };
 
 describe('keys', () => {
-  test('a request without a key is told so, to the letter', async () => {
+  test('a request without a key gets the specified body', async () => {
     const { status, text } = await harness.api.requestWithoutKey('/v1/rpc/getCurrentNetwork');
     expect(status).toBe(401);
     expect(text).toBe('{"statusCode":401,"message":"x-api-key is missing from header"}');
   });
 
   test.each(['', 'kdp_', `kdp_${'0'.repeat(64)}`, "' or 1=1 --"])(
-    'the key %j is invalid, to the letter',
+    'the invalid key %j gets the specified body',
     async (key) => {
       const { status, text } = await harness.api.request('/v1/rpc/getCurrentNetwork', {
         headers: { 'x-api-key': key },
@@ -40,7 +40,7 @@ describe('keys', () => {
     },
   );
 
-  test('the key is asked for before the body is looked at', async () => {
+  test('the key is checked before the body', async () => {
     const wrongKey = { 'x-api-key': 'wrong' };
     expect((await refusal(GET_BLOCKS, { body: '{', headers: wrongKey })).status).toBe(401);
   });
@@ -64,8 +64,8 @@ describe('keys', () => {
   });
 });
 
-describe('costs', () => {
-  test('stand in the response, and are written to the database; what was refused for its key costs nothing', async () => {
+describe('request costs', () => {
+  test('are in the response and written to the database; requests refused for their key are free', async () => {
     const { id, key } = await createKey(harness.database.kysely, { name: 'metered' });
     const headers = { 'x-api-key': key };
     const blocks = await harness.api.request(GET_BLOCKS, { body: {}, headers });
@@ -127,13 +127,13 @@ describe('bodies', () => {
     expect(json).toMatchObject({ statusCode: 400, message: 'The request is malformed', details: [{ path: '' }] });
   });
 
-  test.each(['[]', 'null', '7', '"text"', 'true'])('%s is no object', async (body) => {
+  test.each(['[]', 'null', '7', '"text"', 'true'])('%s is not an object', async (body) => {
     const { status, json } = await refusal(ACCEPTANCE, { body });
     expect(status).toBe(400);
     expect(json).toMatchObject({ statusCode: 400, details: [{ path: '' }] });
   });
 
-  test('one of another type is a 415', async () => {
+  test('a body of another type is a 415', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/octet-stream', 'nonsense']) {
       expect(await refusal(ACCEPTANCE, { body: '{"transactionIds":[]}', headers: { 'content-type': type } })).toEqual({
         status: 415,
@@ -142,7 +142,7 @@ describe('bodies', () => {
     }
   });
 
-  test('one beyond 1 MiB is a 413', async () => {
+  test('a body above 1 MiB is a 413', async () => {
     const body = JSON.stringify({ transactionIds: [], filling: 'x'.repeat(2 ** 20) });
     expect(await refusal(ACCEPTANCE, { body })).toEqual({
       status: 413,
@@ -150,13 +150,13 @@ describe('bodies', () => {
     });
   });
 
-  test('none at all is a 400', async () => {
+  test('a missing body is a 400', async () => {
     const { status, json } = await refusal(ACCEPTANCE, { method: 'POST' });
     expect(status).toBe(400);
     expect(json).toMatchObject({ statusCode: 400, details: [{ path: '' }] });
   });
 
-  test('a prototype is no field', async () => {
+  test('a prototype is not a field', async () => {
     expect((await refusal(ACCEPTANCE, { body: '{"transactionIds":[],"__proto__":{"x":1}}' })).status).toBe(400);
   });
 });
@@ -187,7 +187,7 @@ describe('fields', () => {
     expect(await detailsOf('/v1/rpc/getMempoolEntriesByAddresses', { addresses })).toEqual(['addresses']);
   });
 
-  test('each bad hash is named by its place', async () => {
+  test('each invalid hash is named by its index', async () => {
     const transactionIds = [ID, 'ab', `0x${ID}`, '', `${ID}00`, `0X${ID}`, 5, null, ID.replace('a', 'g')];
     expect(await detailsOf(ACCEPTANCE, { transactionIds })).toEqual(
       [1, 3, 4, 5, 6, 7, 8].map((place) => `transactionIds.${place}`),
@@ -200,7 +200,7 @@ describe('fields', () => {
     expect(await detailsOf('/v1/rpc/getMempoolEntry', { transactionId: 'xyz' })).toEqual(['transactionId']);
   });
 
-  test('required fields are missed, unknown ones named', async () => {
+  test('missing and unknown fields are named', async () => {
     expect(await detailsOf('/v1/rpc/getVirtualChainFromBlock', { startHash: ID })).toEqual([
       'includeAcceptedTransactionIds',
     ]);
@@ -209,12 +209,12 @@ describe('fields', () => {
     expect(await detailsOf('/v1/rpc/getBlockTemplate', { extraData: '' })).toEqual(['payAddress']);
   });
 
-  test('a flag is true or false', async () => {
+  test('a flag must be true or false', async () => {
     expect(await detailsOf(GET_BLOCKS, { includeBlocks: 'true' })).toEqual(['includeBlocks']);
     expect(await detailsOf(GET_BLOCKS, { includeBlocks: 1 })).toEqual(['includeBlocks']);
   });
 
-  test('flag pairs that the node refuses', async () => {
+  test('pairs of flags that the node refuses are refused', async () => {
     expect(await detailsOf(GET_BLOCKS, { includeTransactions: true })).toEqual(['includeTransactions']);
     const flags = { filterTransactionPool: true, includeOrphanPool: false };
     expect(await detailsOf('/v1/rpc/getMempoolEntry', { transactionId: ID, ...flags })).toEqual([
@@ -225,7 +225,7 @@ describe('fields', () => {
     ]);
   });
 
-  test('scores are numbers of 64 bits in decimal digits', async () => {
+  test('DAA scores must be 64-bit decimal numbers', async () => {
     const daaScores = ['0', '18446744073709551615', '18446744073709551616', '-1', '1.5', '', 'x', 7];
     expect(await detailsOf('/v1/rpc/getDaaScoreTimestampEstimate', { daaScores })).toEqual(
       [2, 3, 4, 5, 6, 7].map((place) => `daaScores.${place}`),
@@ -238,7 +238,7 @@ describe('fields', () => {
     expect(await detailsOf(`/v1/rpc/estimateNetworkHashesPerSecond?windowSize=${windowSize}`)).toEqual(['windowSize']);
   });
 
-  test('addresses that are none, and those of another network', async () => {
+  test('invalid addresses and those of another network are refused', async () => {
     for (const address of ['kaspasim:', 'kaspasim:qqqq', 'nonsense', FOREIGN, FOREIGN.toUpperCase(), 'x'.repeat(900)]) {
       expect(await detailsOf(`/v1/rpc/getBalanceByAddress/${address}`)).toEqual(['address']);
       expect(await detailsOf(`/v1/addresses/${address}/tag`)).toEqual(['address']);
@@ -248,7 +248,7 @@ describe('fields', () => {
     }
   });
 
-  test('extra data that does not fit a coinbase is refused by the node, in its words', async () => {
+  test("extra data too long for a coinbase is refused with the node's message", async () => {
     const { address } = await harness.database.kysely
       .selectFrom('scripts')
       .select('address')
@@ -262,8 +262,8 @@ describe('fields', () => {
   });
 });
 
-describe('things that are not there', () => {
-  test('unknown blocks and mempool entries', async () => {
+describe('missing resources', () => {
+  test('unknown blocks and mempool entries are a 404', async () => {
     const startHash = ID;
     const unknown = { status: 404, json: { statusCode: 404, message: 'Unknown block' } };
     expect(await refusal(GET_BLOCKS, { body: { lowHash: ID } })).toEqual(unknown);
@@ -276,7 +276,7 @@ describe('things that are not there', () => {
     });
   });
 
-  test('a window with fewer than 1,000 blocks is a 409 that says how many there are', async () => {
+  test('a window with fewer than 1,000 blocks is a 409 that names the number of blocks', async () => {
     const { status, json } = await refusal('/v1/rpc/estimateNetworkHashesPerSecond');
     expect(status).toBe(409);
     expect(json['message']).toMatch(/^Only \d+ blocks are in the past of this block, and 1000 are needed$/);

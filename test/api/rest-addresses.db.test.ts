@@ -34,8 +34,8 @@ const balancesOf = (json: Record<string, unknown>): bigint[] =>
 
 const byAddress = (a: RestAddress, b: RestAddress): number => (a.address < b.address ? -1 : 1);
 
-describe('the richest', () => {
-  test('are all that hold something, each once, by balance', async () => {
+describe('/v1/addresses', () => {
+  test('lists all addresses with a balance once, by balance', async () => {
     const { holders, balance, utxosWithoutAddress } = accounts;
     const listed = await walk(harness.api, richList(), 33);
     expect(listed.map((item) => BigInt(item.balance))).toEqual(holders.map(balance));
@@ -45,7 +45,7 @@ describe('the richest', () => {
     expect(utxosWithoutAddress.length).toBeGreaterThan(0);
   });
 
-  test('continue from where an item stood, even if its balance changed', async () => {
+  test("continues at the cursor's position even if its balance changed", async () => {
     const { addresses, holders, balance, changes } = accounts;
     const emptied = addresses.find((address) => balance(address) === 0n && changes(address).length > 0) ?? '';
     const LIMIT = 3;
@@ -63,7 +63,7 @@ describe('the richest', () => {
     }
   });
 
-  test('are listed from the present position of an address alone, which is a 409 if it holds nothing', async () => {
+  test('continues at the current position of a plain address, which is a 409 if it holds nothing', async () => {
     const { addresses, holders, balance, changes } = accounts;
     const sixth = { starting_after: holders[5] as string, limit: 2 };
     const { json } = await harness.api.getChecked('/v1/addresses', {}, sixth);
@@ -116,7 +116,7 @@ function countPaid(): Map<string, { rewards: number; payments: number }> {
 describe('one address', () => {
   const TEMPLATE = '/v1/addresses/{address}';
 
-  test('sums up to what the DAG says of it', async () => {
+  test('has the totals of the DAG', async () => {
     for (const address of someAddresses(accounts, 5)) {
       const { json } = await harness.api.getChecked(TEMPLATE, { address });
       const transactions = await walk(harness.api, transactionsOf(address), 100);
@@ -140,7 +140,7 @@ describe('one address', () => {
     cursorOf: (transaction: { transactionId: string; blockTime: number }) => transaction.transactionId,
   });
 
-  test('has the labels of what it does', async () => {
+  test('has the labels of its behaviour', async () => {
     const given = new Set<string>();
     const paid = countPaid();
     for (const address of someAddresses(accounts, 20)) {
@@ -156,7 +156,7 @@ describe('one address', () => {
     expect([...given]).toEqual(expect.arrayContaining(['', 'reused', 'miner,reused']));
   });
 
-  test('that was never seen has nothing', async () => {
+  test('that was never seen has a zero balance', async () => {
     const { status, json } = await harness.api.getChecked(TEMPLATE, { address: STRANGER });
     expect(status).toBe(200);
     expect(json['address']).toEqual({
@@ -212,12 +212,12 @@ describe('tags', () => {
     ]);
   });
 
-  test('stand with the addresses: their own before that of their cluster, which must have a name', async () => {
+  test('are part of addresses: their own, else that of their cluster', async () => {
     const listed = await walk(harness.api, richList(), 100);
     for (const { address, tag } of listed) expect(tag).toEqual(tags.get(address) ?? null);
   });
 
-  test('are those that tagged_only leaves', async () => {
+  test('restrict the listing with tagged_only', async () => {
     const all = await walk(harness.api, richList(), 100);
     for (const limit of [1, 2, 100]) {
       const tagged = await walk(harness.api, richList({ tagged_only: 'true' }), limit);
@@ -234,7 +234,7 @@ describe('tags', () => {
     expect(json['addresses']).toEqual(all.slice(1).filter(({ tag }) => tag !== null));
   });
 
-  test('stand with one address, seen or not', async () => {
+  test('are part of a single address, seen or not', async () => {
     for (const [address, tag] of [...tags, [STRANGER, { address: STRANGER, ...own }]] as const) {
       const { json } = await harness.api.getChecked('/v1/addresses/{address}', { address });
       expect(json['address']).toMatchObject({ address, tag });
@@ -255,7 +255,7 @@ describe('tags', () => {
 
 const sumOf = (changes: readonly Change[]): bigint => changes.reduce((sum, { amount }) => sum + amount, 0n);
 
-describe('the history of a balance', () => {
+describe('the balance history', () => {
   const TEMPLATE = '/v1/addresses/{address}/balance-history';
   const HOUR = 3_600_000;
   const DAY = 24 * HOUR;
@@ -266,7 +266,7 @@ describe('the history of a balance', () => {
     month: (time: number) => Date.UTC(new Date(time).getUTCFullYear(), new Date(time).getUTCMonth() + 1),
   };
 
-  test.each(['hour', 'day', 'month'] as const)('by the %s is that of plain accounting', async (interval) => {
+  test.each(['hour', 'day', 'month'] as const)('per %s equals plain accounting', async (interval) => {
     const times = harness.simulatedDag.node.dag.chainBlocks.map(({ header }) => Number(header.timestamp));
     const sinkTime = Math.max(...times);
     for (const address of someAddresses(accounts, 20)) {
@@ -291,7 +291,7 @@ describe('the history of a balance', () => {
     }
   });
 
-  test('is by the day when nobody says, and refuses what is no interval', async () => {
+  test('is per day by default, and refuses an unknown interval', async () => {
     const [address = ''] = accounts.holders;
     const byDay = await harness.api.getChecked(TEMPLATE, { address }, { interval: 'day' });
     expect((byDay.json['history'] as object[]).length).toBeGreaterThan(1);
@@ -306,7 +306,7 @@ describe('the history of a balance', () => {
   });
 
   /** Of years that no test can wait for: an old change is put under those that the indexer wrote. */
-  test('by the hour goes back 10,000 hours, and begins with what was there before', async () => {
+  test('per hour goes back 10,000 hours, and begins with the previous balance', async () => {
     const [address = ''] = accounts.holders;
     const read = async (interval: string) => {
       const { json } = await harness.api.getChecked(TEMPLATE, { address }, { interval });

@@ -49,8 +49,8 @@ const listing = (query: Record<string, string> = {}) => ({
   cursorOf: (block: RestBlock) => block.hash,
 });
 
-describe('the listing', () => {
-  test('has every block once, the last written first, with what the DAG knows of it', async () => {
+describe('the listing of blocks', () => {
+  test('has every block of the DAG once, the last written first, with all fields', async () => {
     const blocks = await walk(harness.api, listing(), 97);
     expect(blocks.toSorted(byHash)).toEqual([...known.values()].map(expectedRestBlock).toSorted(byHash));
     const { rows } = await harness.database.pool.query<{ hash: string }>(
@@ -62,7 +62,7 @@ describe('the listing', () => {
     expect(blocks.filter((block) => block.color === null).length).toBeGreaterThan(1);
   });
 
-  test('of the chain alone has the chain, in the same order', async () => {
+  test('restricted to the chain has the chain blocks in the same order', async () => {
     const all = await walk(harness.api, listing(), 100);
     const chain = await walk(harness.api, listing({ chain_only: 'true' }), 13);
     expect(chain).toEqual(all.filter((block) => block.isChainBlock));
@@ -71,7 +71,7 @@ describe('the listing', () => {
     );
   });
 
-  test('continues behind a block that its filter leaves out, in any form of its hash', async () => {
+  test('continues after a block that its filter omits, in any form of its hash', async () => {
     const all = await walk(harness.api, listing(), 100);
     const place = all.findIndex((block, index) => index > 10 && !block.isChainBlock);
     const cursor = `0x${all[place]?.hash.toUpperCase()}`;
@@ -97,8 +97,8 @@ describe('the listing', () => {
 const getBlock = (hash: string, query: Record<string, string> = {}) =>
   harness.api.getChecked('/v1/blocks/{hash}', { hash }, query);
 
-describe('one block', () => {
-  test('is what the node shows, with what the chain made of it', async () => {
+describe('a block', () => {
+  test('has the fields of the node, and its acceptance', async () => {
     const { sink } = harness.simulatedDag.node.dag;
     for (const block of sample([...known.values()], 60)) {
       for (const withTransactions of [false, true]) {
@@ -120,7 +120,7 @@ describe('one block', () => {
     }
   });
 
-  test('in any form of its hash; unknown or malformed it is refused', async () => {
+  test('is found by any form of its hash; an unknown or malformed hash is refused', async () => {
     const { hash } = harness.simulatedDag.node.dag.genesis;
     const { json } = await getBlock(hash);
     expect((await getBlock(`0x${hash.toUpperCase()}`)).json).toEqual(json);
@@ -134,26 +134,23 @@ describe('blocks by DAA score', () => {
   const get = (start: bigint | string, end: bigint | string) =>
     harness.api.getChecked(template, { start: String(start), end: String(end) });
 
-  test.each([0n, 1n, 20n, 100n])(
-    'of a span of %s: blocks by score and hash, their transactions each once',
-    async (span) => {
-      const top = harness.simulatedDag.node.dag.sink.header.daaScore;
-      for (const start of [0n, top / 2n, top - span]) {
-        const blocks = [...known.values()]
-          .filter(({ header }) => header.daaScore >= start && header.daaScore <= start + span)
-          .toSorted((a, b) => Number(a.header.daaScore - b.header.daaScore) || byHash(a, b));
-        const { json } = await get(start, start + span);
-        expect(json['blocks']).toEqual(blocks.map(expectedRestBlock));
-        const ids = new Set(
-          blocks.flatMap((block) => block.transactions.map(({ transactionId }) => toHex(transactionId))),
-        );
-        const transactions = json['transactions'] as { transactionId: string }[];
-        expect(transactions.map(({ transactionId }) => transactionId)).toEqual([...ids]);
-      }
-    },
-  );
+  test.each([0n, 1n, 20n, 100n])('lists a range of %s by score and hash, and each transaction once', async (span) => {
+    const top = harness.simulatedDag.node.dag.sink.header.daaScore;
+    for (const start of [0n, top / 2n, top - span]) {
+      const blocks = [...known.values()]
+        .filter(({ header }) => header.daaScore >= start && header.daaScore <= start + span)
+        .toSorted((a, b) => Number(a.header.daaScore - b.header.daaScore) || byHash(a, b));
+      const { json } = await get(start, start + span);
+      expect(json['blocks']).toEqual(blocks.map(expectedRestBlock));
+      const ids = new Set(
+        blocks.flatMap((block) => block.transactions.map(({ transactionId }) => toHex(transactionId))),
+      );
+      const transactions = json['transactions'] as { transactionId: string }[];
+      expect(transactions.map(({ transactionId }) => transactionId)).toEqual([...ids]);
+    }
+  });
 
-  test('its transactions are those of the look-up', async () => {
+  test('has the transactions of the look-up', async () => {
     const top = harness.simulatedDag.node.dag.sink.header.daaScore;
     const { json } = await get(top - 30n, top - 20n);
     const transactions = json['transactions'] as { transactionId: string }[];
@@ -163,7 +160,7 @@ describe('blocks by DAA score', () => {
     expect(transactions).toEqual(lookUp.json['transactions']);
   });
 
-  test('scores that no block has', async () => {
+  test('is empty for scores without blocks', async () => {
     for (const start of [harness.simulatedDag.node.dag.sink.header.daaScore + 1000n, 2n ** 63n, 2n ** 64n - 1n]) {
       expect((await get(start, start)).json).toEqual({ blocks: [], transactions: [] });
     }
@@ -180,7 +177,7 @@ describe('blocks by DAA score', () => {
     expect(json['details']).toEqual([{ path: 'end', message: 'must be from start to start + 100' }]);
   });
 
-  test.each(['-1', '1.5', 'x', String(2n ** 64n)])('%s is no score', async (start) => {
+  test.each(['-1', '1.5', 'x', String(2n ** 64n)])('refuses the score %s', async (start) => {
     const { status, json } = await get(start, '5');
     expect(status).toBe(400);
     expect(json['details']).toMatchObject([{ path: 'start' }]);

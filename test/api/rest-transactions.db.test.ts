@@ -97,7 +97,7 @@ const readAll = (template: string, values: Record<string, string>, query: Record
 
 const idsOf = (items: readonly Json[]) => items.map((item) => item['transactionId']);
 
-test('the chain has what a transaction can be', async () => {
+test('the test chain has every kind of transaction', async () => {
   const { rows } = await harness.database.pool.query<Record<string, boolean>>(`
     select
       exists (select from transactions where accepting_block_id is null and subnetwork_id <> 1) as refused,
@@ -116,12 +116,12 @@ test('the chain has what a transaction can be', async () => {
   expect(Object.entries(rows[0] ?? {}).filter(([, there]) => !there)).toEqual([]);
 });
 
-test('every transaction by its id, 500 at a time', async () => {
+test('it returns every transaction by its id, 500 at a time', async () => {
   expect(newestFirst.toSorted()).toEqual(transactions.ids.toSorted());
   expect(await compareTransactions(harness.api, transactions)).toEqual([]);
 });
 
-test('a transaction by its id alone is the same', async () => {
+test('it returns the same for a single transaction', async () => {
   for (const id of newestFirst.filter((_, place) => place % 20 === 0)) {
     const template = '/v1/transactions/{transactionId}';
     const { json } = await harness.api.getChecked(template, { transactionId: id }, { include_payload: 'true' });
@@ -129,7 +129,7 @@ test('a transaction by its id alone is the same', async () => {
   }
 });
 
-test('several are shown in the order asked: unknown ones left out, one asked for twice shown twice', async () => {
+test('it returns transactions in the order of the request, without unknown ones, and repeated ones twice', async () => {
   const [first = '', second = ''] = transactions.ids;
   const transactionIds = [second, 'ab'.repeat(32), `0x${first}`, second.toUpperCase()];
   const { status, json } = await harness.api.request('/v1/transactions', { body: { transactionIds } });
@@ -140,7 +140,7 @@ test('several are shown in the order asked: unknown ones left out, one asked for
   });
 });
 
-test('the payload is left out unless asked for, and nothing else changes', async () => {
+test('it omits the payload unless requested, and changes nothing else', async () => {
   const { rows } = await harness.database.pool.query<{ id: string }>(
     `select encode(transaction_id, 'hex') as id from transactions t where payload <> '' order by t.id limit 5`,
   );
@@ -176,7 +176,7 @@ test.each([
   expect(response.json).toMatchObject(error);
 });
 
-test('more than 500 ids are refused, and the field is named', async () => {
+test('it refuses more than 500 ids, and names the field', async () => {
   const transactionIds = Array.from({ length: 501 }, () => 'ab'.repeat(32));
   const { status, json } = await harness.api.request('/v1/transactions', { body: { transactionIds } });
   expect(status).toBe(400);
@@ -185,7 +185,7 @@ test('more than 500 ids are refused, and the field is named', async () => {
   expect(without.json['details']).toMatchObject([{ path: 'transactionIds' }]);
 });
 
-test('the newest come first; the accepted ones alone keep their order', async () => {
+test('it lists the newest transactions first, also when restricted to accepted ones', async () => {
   const all = await readAll('/v1/transactions', {});
   expect(idsOf(all)).toEqual(newestFirst);
   const wrong = all.flatMap((item) => differenceOf(transactions, String(item['transactionId']), item) ?? []);
@@ -231,7 +231,7 @@ function someAddresses(touching: ReadonlyMap<string, readonly string[]>): string
   return busiestFirst.filter((_, place) => place < 20 || place % 10 === 0);
 }
 
-test('addresses have the transactions that touch them, and their sums make their balance', async () => {
+test('it lists the transactions of an address, which add up to its balance', async () => {
   const touching = groupByAddress();
   expect(touching.size).toBeGreaterThan(100);
   await inParallel(someAddresses(touching), async (address) => {
@@ -251,7 +251,7 @@ test('addresses have the transactions that touch them, and their sums make their
   });
 });
 
-test('an address that was never seen has no transactions, and none is a cursor there', async () => {
+test('an unseen address has no transactions, and refuses any cursor', async () => {
   const path = listingOf('kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t');
   const empty = await harness.api.request(path);
   expect(empty.json).toEqual({ transactions: [], metadata: { hasMore: false, count: 0 } });
@@ -259,7 +259,7 @@ test('an address that was never seen has no transactions, and none is a cursor t
   expect(status).toBe(404);
 });
 
-test('a transaction that never touched the address is no cursor there; one that is not accepted is, also among the accepted', async () => {
+test('a cursor must be a transaction of the address, accepted or not', async () => {
   const isRefused = (id: string) => !transactions.isAccepted(id) && transactions.addressesOf(id).size > 0;
   const refused = newestFirst.find(isRefused) ?? '';
   const [address = ''] = transactions.addressesOf(refused);
@@ -275,7 +275,7 @@ test('a transaction that never touched the address is no cursor there; one that 
   expect(response.status).toBe(404);
 });
 
-test('an address of another network is refused by name', async () => {
+test('it refuses an address of another network, and names it', async () => {
   const { status, json } = await harness.api.request(
     listingOf('kaspa:qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqkx9awp4e'),
   );

@@ -44,7 +44,7 @@ async function ask(path: string, body?: object) {
 const detailsOf = (json: Record<string, unknown>) => json['details'] as { path: string; message: string }[];
 
 describe('getBlock', () => {
-  test('of every block is that of the node, with transactions and without', async () => {
+  test('responds like the node for every block, with transactions and without', async () => {
     const rows = await harness.database.kysely.selectFrom('blocks').select('hash').execute();
     expect(rows.length).toBeGreaterThan(300);
     const requests = rows.flatMap(({ hash }) =>
@@ -53,7 +53,7 @@ describe('getBlock', () => {
     expect(await compareCalls({ node: harness.node, api }, 'getBlock', requests)).toEqual([]);
   });
 
-  test('leaves transactions out unless they are asked for, and takes any form of a hash', async () => {
+  test('omits transactions unless requested, and accepts any form of a hash', async () => {
     const { sink } = await harness.node.call('getSink', {});
     const plain = await ask(GET_BLOCK, { hash: sink });
     expect(plain.json['block']).not.toHaveProperty('transactions');
@@ -61,7 +61,7 @@ describe('getBlock', () => {
       expect((await ask(GET_BLOCK, { hash })).json).toEqual(plain.json);
   });
 
-  test('of an unknown block is a 404, of none a 400', async () => {
+  test('responds 404 to an unknown block, and 400 without a hash', async () => {
     const { status, json } = await ask(GET_BLOCK, { hash: ID });
     expect({ status, json }).toEqual({ status: 404, json: { statusCode: 404, message: 'Unknown block' } });
     for (const hash of ['', 'ab', null, 7]) {
@@ -72,13 +72,13 @@ describe('getBlock', () => {
   });
 });
 
-test('what is asked without a field', async () => {
+test('requests without parameters respond like the node', async () => {
   expect(await compareStates({ node: harness.node, api })).toEqual([]);
   const operations = ['BlockDagInfo', 'BlockCount', 'Sink', 'SinkBlueScore', 'Info', 'ServerInfo', 'FeeEstimate'];
   for (const name of operations) expect((await ask(`/v1/rpc/get${name}`)).status).toBe(200);
 });
 
-test('getSubnetwork, which the node has not implemented, is refused in its words', async () => {
+test('getSubnetwork, which the node does not implement, is refused with its message', async () => {
   const { status, json } = await ask('/v1/rpc/getSubnetwork', { subnetworkId: '00'.repeat(20) });
   expect(status).toBe(400);
   expect(json['message']).toBe('The node rejected the request: Not implemented');
@@ -86,15 +86,15 @@ test('getSubnetwork, which the node has not implemented, is refused in its words
   expect(detailsOf(malformed.json)[0]?.path).toBe('subnetworkId');
 });
 
-test('getMempoolEntries of each pool', async () => {
+test('getMempoolEntries returns each pool', async () => {
   harness.simulatedDag.pay(8);
   expect((await harness.node.call('getMempoolEntries', {})).entries.length).toBeGreaterThan(0);
   expect(await comparePools({ node: harness.node, api })).toEqual([]);
   expect((await ask('/v1/rpc/getMempoolEntries')).json).toEqual((await ask('/v1/rpc/getMempoolEntries', {})).json);
 });
 
-describe('utxos', () => {
-  test('of every address are those that the node has once its virtual block is the sink', async () => {
+describe('getUtxosByAddresses', () => {
+  test('returns the UTXOs that the node has once its virtual block is the sink', async () => {
     const before = await readUtxoState(harness.node, addresses, { isSupplyExact: false });
     expect([...before.utxos.values()].flat().length).toBeGreaterThan(100);
     // The block of the template merges what the virtual block would have merged.
@@ -105,7 +105,7 @@ describe('utxos', () => {
     expect(await compareUtxos(api, before)).toEqual([]);
   });
 
-  test('stand under each address once, in the order asked; a stranger holds nothing', async () => {
+  test('lists each address once in the order of the request, and no UTXOs for an unseen one', async () => {
     const [first = '', second = ''] = addresses;
     const { json } = await ask(BALANCES, { addresses: [second, STRANGER, first, second] });
     const entries = json['entries'] as { address: string; balance: string }[];
@@ -120,7 +120,7 @@ describe('utxos', () => {
     for (const path of [BALANCES, UTXOS]) expect((await ask(path, { addresses: [] })).json).toEqual({ entries: [] });
   });
 
-  test('of addresses that are none, or of another network, or too many, are refused by their place', async () => {
+  test('names the index of invalid addresses, of those of another network, and of those beyond the limit', async () => {
     const [first = ''] = addresses;
     for (const path of [BALANCES, UTXOS]) {
       const pathsOf = async (body: object) => detailsOf((await ask(path, body)).json).map((detail) => detail.path);
@@ -134,7 +134,7 @@ describe('utxos', () => {
     }
   });
 
-  test('beyond 10,000 lead to the pages of the listing', async () => {
+  test('refuses more than 10,000 UTXOs, and names the paginated listing', async () => {
     const { kysely } = harness.database;
     const { rows } = await sql<{ script_id: bigint; address: string; utxos: number }>`
       select u.script_id, s.address, count(*)::int as utxos from utxos u join scripts s on s.id = u.script_id
@@ -174,8 +174,8 @@ describe('utxos', () => {
   });
 });
 
-describe('what is unchanged', () => {
-  test('comes as a 304, until the sink moves', async () => {
+describe('an unchanged response', () => {
+  test('is a 304 until the sink moves', async () => {
     const [first = ''] = addresses;
     const { sink } = await harness.node.call('getSink', {});
     const requests: [string, object?][] = [
@@ -202,7 +202,7 @@ describe('what is unchanged', () => {
     }
   });
 
-  test('of a block outlives the sink, as long as the block is shown the same', async () => {
+  test('for a block is a 304 beyond the sink while the block does not change', async () => {
     const { pruningPointHash: hash } = await harness.node.call('getBlockDagInfo', {});
     const { headers } = await ask(GET_BLOCK, { hash, includeTransactions: true });
     const etag = headers.get('etag') ?? '';

@@ -95,7 +95,7 @@ interface BlockJson {
   transactions: { mass: string; inputs: { sequence: string }[]; verboseData: { transactionId: string } }[];
 }
 
-test('payments go from submitTransaction over a template that is handed back into the chain', async () => {
+test('submitted payments are accepted through a submitted block template', async () => {
   const payments = [
     payment(),
     payment(),
@@ -128,7 +128,7 @@ test('payments go from submitTransaction over a template that is handed back int
   for (const entry of acceptance.json['transactions'] as object[]) expect(entry).toMatchObject({ isAccepted: true });
 });
 
-test('a template comes back while the index does not have the UTXOs that it spends yet', async () => {
+test('a template can be submitted before the UTXOs it spends are indexed', async () => {
   const payAddress = minerAddress();
   await harness.indexer.stop();
   const funding = payment();
@@ -162,14 +162,14 @@ const rejected = async (transaction: Transaction, words: string, more: object = 
   expect(json['message']).toBe(`The node rejected the request: Rejected transaction ${idOf(transaction)}: ${words}`);
 };
 
-describe('the node rejects, in its words, with a 400', () => {
-  test('what it has already', async () => {
+describe('a rejection by the node is a 400 with its message', () => {
+  test('for a known transaction', async () => {
     const one = payment();
     expect((await submit(submittedForm(one))).status).toBe(200);
     await rejected(one, `transaction ${idOf(one)} is already in the mempool`);
   });
 
-  test('an orphan, unless it may be one', async () => {
+  test('for an orphan, unless orphans are allowed', async () => {
     const one = payment();
     const [input] = one.inputs;
     if (input === undefined) throw new Error('a payment spends something');
@@ -186,14 +186,14 @@ describe('the node rejects, in its words, with a 400', () => {
     });
   });
 
-  test('a wrong signature', async () => {
+  test('for a wrong signature', async () => {
     await rejected(
       withOtherSignatures(payment(), { broken: true }),
       'failed to verify the signature script: false stack entry at end of script execution',
     );
   });
 
-  test('a block that is none', async () => {
+  test('for an invalid block', async () => {
     const template = await ask(TEMPLATE, { payAddress: minerAddress() });
     const text = template.text.replace(/"hashMerkleRoot":"[0-9a-f]{64}"/, `"hashMerkleRoot":"${'ab'.repeat(32)}"`);
     const { status, json } = await ask(BLOCK, text);
@@ -202,7 +202,7 @@ describe('the node rejects, in its words, with a 400', () => {
   });
 });
 
-test('a mass that nothing tells is asked for', async () => {
+test('a storage mass that cannot be computed is requested in a 400', async () => {
   const template = await ask(TEMPLATE, { payAddress: minerAddress() });
   const { block } = template.json as { block: { header: object; transactions: object[] } };
   const [coinbase] = block.transactions;
@@ -220,7 +220,7 @@ test('a mass that nothing tells is asked for', async () => {
   expect(json['details']).toMatchObject([{ path: 'block.transactions.1.mass' }]);
 });
 
-test('a read-only key gets a 403 for what it submits, before the body is looked at, and reads like any other', async () => {
+test('a read-only key gets a 403 for submissions before the body is checked, and reads like any other', async () => {
   const { key } = await createKey(harness.database.kysely, { name: 'reader', readOnly: true });
   const reader = new ApiClient(harness.api.url, key);
   const one = payment();

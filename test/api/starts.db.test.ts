@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => index?.close());
 
-test('a whole index admits nothing', async () => {
+test('the comparison reports no difference for a complete index', async () => {
   const { headers, json } = await index.get('/v1/blocks', {}, { limit: 1 });
   expect(headers.has('x-kasgres-gaps')).toBe(false);
   expect(json).toHaveProperty('blocks');
@@ -51,7 +51,7 @@ describe('an index that begins at a pruning point', () => {
     await expectAsWhole(index, whole, [START, BEFORE, LATER]);
   });
 
-  test('shows the id of every UTXO that is spent', async () => {
+  test('has the outpoint of every input', async () => {
     const { rows } = await index.pool.query<{ id: string }>(
       `select encode(t.transaction_id, 'hex') as id
        from transaction_inputs i join earlier_transactions e on e.id = i.previous_transaction_id
@@ -69,7 +69,7 @@ describe('an index that begins at a pruning point', () => {
     }
   });
 
-  test('takes a transaction of which a UTXO was left for accepted, with the confirmations since the start', async () => {
+  test('treats a pre-bootstrap transaction with a UTXO as accepted, with confirmations since the bootstrap block', async () => {
     const [since = ''] = index.acceptedBy(START + 5, START + 6);
     const [spent = ''] = spentBefore;
     const transactionIds = [since, ...withUtxos.slice(0, 2), spent];
@@ -88,7 +88,7 @@ describe('an index that begins at a pruning point', () => {
     ]);
   });
 
-  test('shows such a transaction where a block carries it again, in look-ups and among the accepted ones', async () => {
+  test('returns such a transaction if a block contains it again, in look-ups and among accepted ones', async () => {
     const again = await carryAgain(index);
     const { json } = await index.get('/v1/transactions/{transactionId}', { transactionId: again.transactionId });
     expect(json['transaction']).toMatchObject({
@@ -110,7 +110,7 @@ describe('an index that begins at a pruning point', () => {
     await again.undo();
   });
 
-  test('pages through UTXOs from before the start, by their outpoints', async () => {
+  test('pages through pre-bootstrap UTXOs by outpoint', async () => {
     const { rows } = await index.pool.query<{ cursor: string; address: string }>(
       `select encode(e.transaction_id, 'hex') || ':' || u.index as cursor, s.address
        from start_utxos u join earlier_transactions e on e.id = u.transaction_id join scripts s on s.id = u.script_id
@@ -132,7 +132,7 @@ describe('an index that begins at a pruning point', () => {
     expect((await index.get(template, { address }, { starting_after: other })).status).toBe(404);
   });
 
-  test('shows the covenants of UTXOs from before the start', async () => {
+  test('has the covenants of pre-bootstrap UTXOs', async () => {
     const { rows } = await index.pool.query<{ address: string; id: string; output_index: number }>(
       `update start_utxos u set covenant_id = decode($1, 'hex')
        from (select u.transaction_id, u.index, s.address, e.transaction_id as id
@@ -155,7 +155,7 @@ describe('an index that begins at a pruning point', () => {
     ]);
   });
 
-  test('computes storage masses from UTXOs of the start', async () => {
+  test('computes storage masses from pre-bootstrap UTXOs', async () => {
     const { rows } = await index.pool.query<{ transaction_id: Buffer; index: bigint; script: Buffer }>(
       `select e.transaction_id, u.index, s.script
        from start_utxos u join earlier_transactions e on e.id = u.transaction_id join scripts s on s.id = u.script_id
@@ -192,7 +192,7 @@ describe('an index that begins at a pruning point', () => {
     await expect(completeStorageMasses(services, [spender(9999)])).rejects.toMatchObject({ statusCode: 400 });
   });
 
-  test('leads from its start to the sink, by blocks and by the chain', async () => {
+  test('pages from its bootstrap block to the sink, by blocks and by the chain', async () => {
     expect((await index.post(BLOCKS, {})).json['blockHashes']).toEqual(
       (await index.post(BLOCKS, { lowHash: start })).json['blockHashes'],
     );
@@ -207,7 +207,7 @@ describe('an index that begins at a pruning point', () => {
     expect(groups[0]?.acceptedTransactionIds.toSorted()).toEqual(index.acceptedBy(START + 1, START + 2).toSorted());
   });
 
-  test('says of a block that it knows by its hash that it is before the index, and of one that it does not, that it may be', async () => {
+  test('reports that a block known by hash is before the index, and that an unknown one may be', async () => {
     const { rows } = await index.pool.query<{ hash: string }>(
       `select encode(hash, 'hex') as hash from earlier_blocks where hash <> decode($1, 'hex') limit 1`,
       [index.hashAt(0)],
@@ -227,7 +227,7 @@ describe('an index that begins at a pruning point', () => {
     expect((await index.get('/v1/blocks/{hash}', { hash: known })).json).toEqual(notFound);
   });
 
-  test('says of a transaction whose UTXOs it has that it was before, and of others that they may be', async () => {
+  test('reports that a transaction known by its UTXOs is before the index, and that an unknown one may be', async () => {
     const template = '/v1/transactions/{transactionId}';
     expect((await index.get(template, { transactionId: withUtxos[0] })).json).toEqual({
       statusCode: 404,
@@ -239,7 +239,7 @@ describe('an index that begins at a pruning point', () => {
     });
   });
 
-  test('a window of the hash rate that reaches below the start is refused', async () => {
+  test('refuses a hash rate window that reaches below the bootstrap block', async () => {
     const rate = '/v1/rpc/estimateNetworkHashesPerSecond';
     const large = await index.get(rate, {}, { windowSize: 10_000 });
     expect(large.status).toBe(409);
@@ -247,7 +247,7 @@ describe('an index that begins at a pruning point', () => {
     expect((await index.get(rate, {}, { startHash: index.hashAt(START + 50) })).status).toBe(409);
   });
 
-  test('times before the start are between genesis and it; blocks with such scores are refused', async () => {
+  test('estimates times before the bootstrap block, and refuses blocks with such DAA scores', async () => {
     const { rows } = await index.pool.query<{ daa_score: bigint; timestamp: bigint }>(
       'select daa_score, timestamp from chain_blocks order by index limit 1',
     );
@@ -268,14 +268,14 @@ describe('an index that begins at a pruning point', () => {
     expect((await index.getBlocksOfScores(first.daa_score, first.daa_score + 10n)).status).toBe(200);
   });
 
-  test('the history of a balance begins with what was held at the start', async () => {
+  test('begins a balance history with the balance at the bootstrap block', async () => {
     const { history, gaps } = await index.getBalanceHistory();
     expect(gaps).toBeUndefined();
     expect(history).toEqual(whole.history.slice(-history.length));
     expect(history.length).toBeLessThan(whole.history.length);
   });
 
-  test('the status tells where it begins, and a second start at a block that the chain has is no gap', async () => {
+  test('has a status with its bootstrap block; a second one at an indexed chain block is not a gap', async () => {
     const { pool } = index;
     await pool.query(
       `insert into starts (chain_index, block_id, utxo_count, utxo_sompi) select index, block_id, 7, 1 from chain_blocks where index = 10`,

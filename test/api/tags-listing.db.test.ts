@@ -55,18 +55,18 @@ const listing = (query: Record<string, string> = {}) => ({
   cursorOf: ({ address }: Tag) => address,
 });
 
-test.each([1, 7, 75, 100])('every tag once, in the order of name and address, %i a page', async (limit) => {
+test.each([1, 7, 75, 100])('it lists every tag once, by name and address, %i per page', async (limit) => {
   expect(await walk(harness.api, listing(), limit)).toEqual(tags);
 });
 
 test.each(['exchange', 'cold wallet', 'pool', 'ÜBER, 100%', 'Exchange', 'nobody has this'])(
-  'those with the label %s',
+  'it lists the tags with the label %s',
   async (label) => {
     expect(await walk(harness.api, listing({ label }), 4)).toEqual(tagsWith(label, tags));
   },
 );
 
-test('a tag without the label still has its place', async () => {
+test('a tag without the label is a valid cursor', async () => {
   const place = tags.findIndex((tag, index) => index > 20 && !tag.labels.includes('exchange'));
   const cursor = tags[place]?.address ?? '';
   const behind = await harness.api.getChecked('/v1/tags', {}, { label: 'exchange', limit: 3, starting_after: cursor });
@@ -86,7 +86,7 @@ test.each([
   expect((await harness.api.getChecked('/v1/tags', {}, query as Record<string, string>)).status).toBe(status);
 });
 
-test('a changed tag changes the listing and its entity tag, without the chain', async () => {
+test('a changed tag changes the listing and its entity tag without a new block', async () => {
   const path = '/v1/tags?label=pool';
   const first = await harness.api.request(path);
   const ask = () => harness.api.request(path, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } });

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness?.close());
 
-test('an existing index still serves requests, and its status says so', async () => {
+test('an existing index still serves requests, and its status has the load', async () => {
   expect((await harness.api.getChecked('/v1/rpc/getSink')).status).toBe(200);
   expect((await harness.api.getChecked('/v1/status')).json['utxoSetLoad']).toEqual({
     pruningPoint: PRUNING_POINT,
@@ -24,7 +24,7 @@ test('an existing index still serves requests, and its status says so', async ()
   });
 });
 
-test('one that is not there yet says what it waits for', async () => {
+test('the API reports what an empty index waits for', async () => {
   const { pool } = harness.database;
   await pool.query('create table kept as select * from checkpoint');
   await pool.query('delete from checkpoint');

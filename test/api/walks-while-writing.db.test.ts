@@ -120,7 +120,7 @@ async function listVersions(pool: Pool, listing: Listing, isOnlyAddedTo: boolean
 
 describe.each(Object.entries(LISTINGS))('%s', (_name, { describeListing, isOnlyAddedTo, inOrder }) => {
   test(
-    'every limit meets what was there throughout once, in order, there and back',
+    'every limit lists the items that exist throughout once, in order, forwards and backwards',
     async () => {
       const listing = describeListing();
       const { pool } = harness.database;
@@ -149,7 +149,7 @@ describe.each(Object.entries(LISTINGS))('%s', (_name, { describeListing, isOnlyA
   );
 });
 
-test('the network did reorganise meanwhile', async () => {
+test('the chain was reorganised meanwhile', async () => {
   await harness.atRest();
   const onChain = new Set(await listCursors(harness.database.pool, blocks(true).items));
   expect([...onceOnChain].filter((hash) => !onChain.has(hash))).not.toEqual([]);

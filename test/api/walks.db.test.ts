@@ -126,7 +126,7 @@ describe.each(Object.entries(LISTINGS))('%s', (_name, describeListing) => {
   });
 
   test(
-    'every limit gives every item once, in order, there and back',
+    'every limit lists every item once, in order, forwards and backwards',
     async () => {
       for (const limit of LIMITS) await walk(listing, items, limit);
     },
@@ -147,7 +147,7 @@ describe.each(Object.entries(LISTINGS))('%s', (_name, describeListing) => {
     }
   });
 
-  test('an unknown cursor is a 404, a malformed one a 400, two of them too', async () => {
+  test('an unknown cursor is a 404, a malformed one or two at once a 400', async () => {
     const { template, values, query } = listing;
     const [first = ''] = positions;
     const statusOf = async (cursors: Record<string, string>): Promise<number> =>
@@ -169,7 +169,7 @@ function strangerLike(cursor: string): string {
   return cursor.replace(/kaspasim:.*/, stranger).replace(/^[0-9a-f]{64}/, 'ab'.repeat(32));
 }
 
-test('what is an item of another listing is unknown', async () => {
+test('an item of another listing is an unknown cursor', async () => {
   const [transaction = ''] = await listCursors(harness.database.pool, transactions().items);
   const [block = ''] = await listCursors(harness.database.pool, blocks().items);
   const own = new Set(await listCursors(harness.database.pool, addressTransactions(busiest).positions));

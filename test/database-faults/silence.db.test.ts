@@ -19,7 +19,7 @@ afterAll(async () => {
   await harness.close();
 });
 
-test('the indexer notices connections that are lost in the middle of a batch, and ends their sessions at the server', async () => {
+test('the indexer detects connections lost in the middle of a batch, and terminates their sessions at the server', async () => {
   const indexer = follow(harness);
   await atRest(harness.database, harness.node, indexer);
   await holdEveryBatch(harness, WITH_ROWS_WRITTEN, 3);

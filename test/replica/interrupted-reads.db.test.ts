@@ -106,7 +106,7 @@ test('a read that is interrupted twice gets a 503 with Retry-After', async () =>
   });
 });
 
-test('refused reads, and errors that are no outage, are not repeated', async () => {
+test('refused reads, and errors other than outages, are not repeated', async () => {
   let tries = 0;
   const read = index.readIfAny(async () => {
     tries += 1;

@@ -148,7 +148,7 @@ async function conflicts(): Promise<number> {
   return Number(rows[0]?.count);
 }
 
-test('a replica that is away causes 503 until it is back, without a restart of the API', async () => {
+test('an unavailable replica causes 503 until it is back, without a restart of the API', async () => {
   await postgres.stopStandby({ immediate: true });
   const away = await harness.api.request(SUPPLY);
   expect({ status: away.status, json: away.json }).toEqual({

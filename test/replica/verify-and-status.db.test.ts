@@ -76,7 +76,7 @@ describe.each(['primaryUrl', 'standbyUrl'] as const)('%s', (which) => {
     await verified.toEqual(CHECKS.map((check) => `holds ${check}`));
   });
 
-  test('what is left out is skipped, and does not pass', async () => {
+  test('omitted checks are reported as skipped, not as passed', async () => {
     const verified = await kasgres(postgres[which], 'verify', '--without-start', '--without-utxos');
     const [utxos, start, ...others] = CHECKS;
     expect(outcomesOf(verified)).toEqual([
@@ -101,7 +101,7 @@ describe.each(['primaryUrl', 'standbyUrl'] as const)('%s', (which) => {
   });
 });
 
-test('what the first catch-up does not keep is skipped, and does not pass', async () => {
+test('checks of state that the first catch-up does not keep are skipped, not passed', async () => {
   await primary.pool.query('update checkpoint set first_catch_up = true');
   const verified = await kasgres(postgres.primaryUrl, 'verify');
   await primary.pool.query('update checkpoint set first_catch_up = false');
@@ -117,7 +117,7 @@ describe('--since', () => {
     where c.index >= (select max(index) / 2 from chain_blocks) and before.chain_time < c.chain_time
     order by c.index limit 1`;
 
-  test('a DAA score, a hash and a time name the same point, and what is older is left out', async () => {
+  test('a DAA score, a hash and a time denote the same point, and older rows are omitted', async () => {
     const { rows } = await primary.pool.query<{ daa_score: bigint; chain_time: bigint; hash: string }>(MIDDLE);
     const [middle] = rows;
     if (middle === undefined) throw new Error('the chain is empty');

@@ -43,7 +43,7 @@ test('an index bootstrapped at a pruning point follows reorgs, also right above 
   expect(await gapsOf(database.pool)).toEqual([]);
 });
 
-test('an index is right if the blocks above its bootstrap block have own times in the hour before', async () => {
+test('an index is right if blocks above its bootstrap block have timestamps in the hour before it', async () => {
   const harness = await createPruningHarness('start before an earlier hour');
   pruneBeforeEarlierHour(harness.simulatedDag, 60);
   await followToTheTip(harness);
@@ -79,7 +79,7 @@ test('a bootstrap that is stopped and restarted at any moment is right', async (
   await expectRightFromBootstrap(harness);
 });
 
-test('a load starts from scratch when the pruning point moves meanwhile', async () => {
+test('a load starts from scratch when the pruning point moves during it', async () => {
   const harness = await createPruningHarness('moved');
   const { simulatedDag, database } = harness;
   const first = pruneAbove(simulatedDag, 60);
@@ -220,7 +220,7 @@ test('the indexer asks every node for a UTXO set that never matches, and stops w
   expect(await visibleRows(database.pool)).toEqual({});
 });
 
-test('the indexer waits for a p2p server without showing anything', async () => {
+test('the indexer waits for a p2p server without visible rows', async () => {
   const harness = await createPruningHarness('no p2p');
   const { simulatedDag, database, node } = harness;
   pruneAbove(simulatedDag, 60);

@@ -138,7 +138,7 @@ test('merges that were held or released before a gap stay so', async () => {
 const WAYS: Pruning[] = ['at the fork', 'on its branch'];
 
 test.each(WAYS)(
-  'a reorg below finality, to a node that prunes %s, undoes the merges above the fork',
+  'a reorg below finality, to a node that prunes %s, reverts the merges above the fork',
   async (prunes) => {
     const harness = await createPruningHarness(`clusters, below finality ${prunes}`);
     const { simulatedDag, database } = harness;

@@ -78,7 +78,7 @@ test('the clustering follower survives connections that are cut at any moment', 
   await expectRight(harness, { depth: 2n });
 });
 
-test('clusters are the same after all are undone and the chain is clustered again', async () => {
+test('clusters are the same after reverting all and clustering the chain again', async () => {
   const harness = await createHarness('clusters undone', undefined, undefined, PEOPLE);
   const { simulatedDag, database } = harness;
   simulatedDag.mine(150);
@@ -250,7 +250,7 @@ test('clusters have the owners that common inputs reveal, with full precision an
   expect(figuresOf(unguarded, ownerOf, []).precision).toBeLessThan(0.9);
 });
 
-test('the clustering follower waits for an index, and for a database that is away', async () => {
+test('the clustering follower waits for an index, and for an unavailable database', async () => {
   const database = await freshDatabase();
   const clustering = startClustering(database);
   await sleep(100);

@@ -83,7 +83,7 @@ test('an index from genesis records two gaps, with reorgs between them', async (
   ]);
 });
 
-test('a bootstrapped index records a gap, also if it is stopped at any moment of that', async () => {
+test('a bootstrapped index records a gap, also if it is stopped at any moment', async () => {
   const harness = await createPruningHarness('gap, stops');
   const { simulatedDag, database } = harness;
   pruneAbove(simulatedDag, 60);

@@ -217,7 +217,7 @@ test('the migration of a database with a gap in the first catch-up reports that 
   expect(await checkInvariant4(database.pool)).toEqual([]);
 });
 
-test('a database with hours by the own times of blocks, and without old UTXO sets, is migrated to those of a fresh index', async () => {
+test('a database with hours by block timestamps, and without earlier UTXO sets, is migrated to the state of a fresh index', async () => {
   const { newer, older: database } = await setHarnessWithGaps('migrated hours');
   const expected = await takeSnapshot(newer.database.pool);
   expect(await startBalancesOf(newer.database)).not.toEqual([]);
