@@ -1,12 +1,12 @@
 /**
- * The memory that the indexer needs to catch up with a chain of the largest blocks that the protocol allows: the real program
- * as a process, on a node and an embedded Postgres in separate processes. Linux only.
+ * Measures the memory of the indexer during a catch-up with a chain of the largest blocks that the protocol allows. Indexer, node and
+ * Postgres are separate processes. Linux only.
  *
- *   node bench/memory.ts [blocks] [payload | transactions | outputs] [seconds that each batch waits in the database] [parents]
+ *   node bench/memory.ts [BLOCKS] [payload | transactions | outputs] [SECONDS OF DELAY PER BATCH] [PARENTS PER LEVEL]
  *
- * With `parents`, headers have that number of made-up parents on each of 54 levels. Mainnet's may have at most 16.
+ * Headers have PARENTS PER LEVEL random parents on each of 54 levels; on mainnet at most 16 are allowed.
  *
- * The indexer's variables are passed on. bench/README.md has figures.
+ * The indexer inherits the environment variables. bench/README.md has figures.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,9 +39,9 @@ try {
   const [counted] = rows;
   console.log(
     `${counted?.blocks} blocks filled with ${filling}, ${counted?.transactions} transactions, ` +
-      `${Math.round(Number(counted?.bytes) / 1e6)} MB of payload, each batch ${slowSeconds} s slower, ${parentsPerLevel} parents per level: ${seconds.toFixed(1)} s`,
+      `${Math.round(Number(counted?.bytes) / 1e6)} MB of payload, each batch delayed by ${slowSeconds} s, ${parentsPerLevel} parents per level: ${seconds.toFixed(1)} s`,
   );
-  for (const [what, megabytes] of Object.entries(peaks)) console.log(`  ${what}: ${megabytes} MB`);
+  for (const [name, megabytes] of Object.entries(peaks)) console.log(`  ${name}: ${megabytes} MB`);
   await database.close();
 } finally {
   for (const child of children) child.kill();
@@ -57,18 +57,18 @@ function start(program: URL, args: string[], variables: Record<string, string>):
   return child;
 }
 
-/** A batch writes block rows by one statement. */
+/** Delays each batch, which inserts its block rows in one statement. */
 async function slowDown(database: Connection, seconds: number): Promise<void> {
   await database.pool.query(
-    `create function wait_a_while() returns trigger language plpgsql as
+    `create function delay_batch() returns trigger language plpgsql as
        $$ begin perform pg_sleep(${seconds}); return null; end $$`,
   );
   await database.pool.query(
-    'create trigger slow after insert on blocks for each statement execute function wait_a_while()',
+    'create trigger slow after insert on blocks for each statement execute function delay_batch()',
   );
 }
 
-/** Until the tip is reached. */
+/** Samples the memory until the first catch-up is finished. */
 async function measure(indexer: ChildProcess, database: Connection): Promise<Record<string, number>> {
   const resident: number[] = [];
   for (;;) {

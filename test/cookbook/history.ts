@@ -1,4 +1,4 @@
-/** The history of a simulated network, read from the DAG of its node without the database: the oracle of views and cookbook. */
+/** Computes the history of a simulated network from its DAG, without the database, as the oracle of views and cookbook. */
 import { isCoinbase, type ScriptPublicKey, scriptToAddress, SOMPI_PER_KAS, toHex } from '@kasgres/kaspa';
 import type { DagBlock, DagTransaction, SimulatedNode } from '@kasgres/devnet';
 
@@ -42,7 +42,7 @@ export interface Transaction {
 export interface History {
   chain: ChainBlock[];
   sink: ChainBlock;
-  /** Blocks that an index has: merged ones, the sink, and those beside it that the next block would merge. */
+  /** Indexed blocks: merged ones, the sink, and those that the next block would merge. */
   blocks: DagBlock[];
   /** Transactions of these blocks by id. */
   transactions: Map<string, Transaction>;
@@ -115,7 +115,7 @@ export function readHistory({ dag, network }: SimulatedNode): History {
   );
   return { chain, sink: known(chain.at(-1)), blocks, transactions, spentBy, utxos };
 
-  /** Whether no later block can merge it. */
+  /** Returns whether no later block can merge it. */
   function isBehind(block: DagBlock): boolean {
     return block !== dag.sink && !dag.virtual.parents.includes(block) && block.children.length > 0;
   }
@@ -128,7 +128,7 @@ export function outpoint({ transactionId, index }: Pick<Utxo, 'transactionId' | 
 export const sumOf = (utxos: readonly Pick<Utxo, 'amount'>[]): bigint =>
   utxos.reduce((sum, { amount }) => sum + amount, 0n);
 
-/** KAS, exact enough for rounded values. */
+/** Converts sompi to KAS with the precision of a double. */
 export const toKas = (sompi: bigint): number => Number(sompi) / Number(SOMPI_PER_KAS);
 
 /** Returns transactions other than coinbases that the latest chain blocks accepted. */
@@ -150,7 +150,7 @@ export const percentOf = (share: number | bigint, whole: number | bigint): numbe
   (100 * Number(share)) / Number(whole);
 
 export function known<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('the demo network does not have what is asked for');
+  if (value === undefined) throw new Error('the demo network lacks an expected item');
   return value;
 }
 

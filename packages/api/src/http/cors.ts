@@ -1,4 +1,4 @@
-/** Which origins may call the API from a browser, and which headers their pages may send and read. */
+/** Configures which origins may call the API from a browser, and which headers their pages may send and read. */
 import type { FastifyCorsOptions } from '@fastify/cors';
 import { RESPONSE_HEADERS } from '../openapi/document.ts';
 import { REQUEST_ID_HEADER } from './request-identity.ts';
@@ -6,7 +6,7 @@ import { REQUEST_ID_HEADER } from './request-identity.ts';
 const REQUEST_HEADERS = ['x-api-key', 'content-type', 'if-none-match', REQUEST_ID_HEADER];
 const PREFLIGHT_SECONDS = 7200;
 
-/** Any port is allowed on the local machine only: on other hosts, ports may belong to others. */
+/** `:*` is allowed on the local machine only, since ports of other hosts may belong to others. */
 const ANY_PORT = /^(?<host>https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\*$/;
 
 /** Returns whether the text is a scheme and a host as browsers send them, `http://localhost:*` or the like, or `*` for all. */

@@ -16,7 +16,7 @@ interface List<T extends z.ZodType = z.ZodType> extends z.ZodArray<T> {
 
 const SYNCHRONOUS: z.core.ParseContextInternal = { async: false };
 
-/** zod's array collects every issue of every item: 200 bytes of a body may become 20 kB. */
+/** zod's own array collects every issue of every item, which can turn a body of 200 bytes into a response of 20 kB. */
 const List: z.core.$constructor<List> = z.core.$constructor('List', (list, definition) => {
   z.ZodArray.init(list, definition);
   const parseInvalid = list._zod.parse.bind(list._zod);

@@ -5,7 +5,7 @@ import { type IntervalLength, LENGTHS, startOfInterval } from './intervals.ts';
 
 /** The totals of a chain block. Amounts are in sompi. */
 export interface ChainBlockTotals extends ChainBlock {
-  /** Without coinbases, like fees and volume. */
+  /** Transactions, fees and volume exclude coinbases. */
   transactions: number;
   fees: bigint;
   volume: bigint;
@@ -63,7 +63,7 @@ export type IntervalDelta = ReturnType<typeof emptyDelta>;
 export class IntervalDeltas {
   readonly #deltas = new Map<string, IntervalDelta>();
 
-  /** @param forkTime chain_time of the fork, whose intervals end there if no block is appended */
+  /** @param forkTime chain_time of the fork; if no block is appended, its intervals end at the fork */
   constructor(forkTime: bigint) {
     for (const length of LENGTHS) this.#of(length, forkTime);
   }

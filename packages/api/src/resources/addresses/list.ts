@@ -39,7 +39,7 @@ const cursorInput = z
   .meta({
     format: 'kaspa-holder',
     description:
-      '`balance:address` of an item: the page begins exactly behind it, even if that balance changes meanwhile. An `address` alone stands for its current position',
+      '`balance:address` of an item: the page begins right after it, even if that balance changes meanwhile. A plain `address` denotes its current position',
   });
 
 const restAddress = z
@@ -55,7 +55,7 @@ interface Position {
   balance: bigint;
 }
 
-/** @throws HttpError 409 for an address alone that has no balance now, and so no position */
+/** @throws HttpError 409 for a plain address without a balance, which has no position */
 async function findPosition(db: Db, { address, balance }: Cursor): Promise<Position | undefined> {
   const scriptId = await findScriptId(db, address);
   if (scriptId === undefined) return undefined;
