@@ -31,14 +31,20 @@ export function pageQuery<Cursor extends z.ZodType, Extra extends z.ZodRawShape>
   return z
     .strictObject({
       limit,
-      starting_after: cursor.optional().meta({ description: 'Id of the last item of the previous page' }),
-      ending_before: cursor.optional().meta({ description: 'Id of the first item of the next page' }),
+      starting_after: describeCursor(cursor, 'Id of the last item of the previous page'),
+      ending_before: describeCursor(cursor, 'Id of the first item of the next page'),
       ...extra,
     })
     .refine(hasOneCursor, {
       path: ['ending_before'],
       message: 'cannot be used together with starting_after',
     });
+}
+
+/** Adds the cursor's own description, which describes its form. */
+function describeCursor<Cursor extends z.ZodType>(cursor: Cursor, description: string) {
+  const form = cursor.meta()?.description;
+  return cursor.optional().meta({ description: form === undefined ? description : `${description}. ${form}` });
 }
 
 export interface PageQuery<Cursor> {

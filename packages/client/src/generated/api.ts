@@ -4131,9 +4131,9 @@ export interface operations {
                  * @example 2
                  */
                 limit?: number;
-                /** @description Id of the last item of the previous page */
+                /** @description Id of the last item of the previous page. 64 hex digits of either case, with or without `0x` */
                 starting_after?: string;
-                /** @description Id of the first item of the next page */
+                /** @description Id of the first item of the next page. 64 hex digits of either case, with or without `0x` */
                 ending_before?: string;
                 /**
                  * @description Only blocks of the virtual selected parent chain
@@ -4464,9 +4464,9 @@ export interface operations {
                  * @example 2
                  */
                 limit?: number;
-                /** @description Id of the last item of the previous page */
+                /** @description Id of the last item of the previous page. `balance:address` of an item: the page begins right after it, even if that balance changes meanwhile. A plain `address` denotes its current position */
                 starting_after?: string;
-                /** @description Id of the first item of the next page */
+                /** @description Id of the first item of the next page. `balance:address` of an item: the page begins right after it, even if that balance changes meanwhile. A plain `address` denotes its current position */
                 ending_before?: string;
                 /** @description Only addresses with a tag, or in a cluster with a tag */
                 tagged_only?: boolean;
@@ -4611,9 +4611,9 @@ export interface operations {
                  * @example 2
                  */
                 limit?: number;
-                /** @description Id of the last item of the previous page */
+                /** @description Id of the last item of the previous page. A transaction id (64 hex digits, with or without `0x`), a colon and the index of the output */
                 starting_after?: string;
-                /** @description Id of the first item of the next page */
+                /** @description Id of the first item of the next page. A transaction id (64 hex digits, with or without `0x`), a colon and the index of the output */
                 ending_before?: string;
             };
             header?: {
@@ -4813,9 +4813,9 @@ export interface operations {
                  * @example 2
                  */
                 limit?: number;
-                /** @description Id of the last item of the previous page */
+                /** @description Id of the last item of the previous page. An address with its prefix, such as `kaspa:qr…` */
                 starting_after?: string;
-                /** @description Id of the first item of the next page */
+                /** @description Id of the first item of the next page. An address with its prefix, such as `kaspa:qr…` */
                 ending_before?: string;
                 /**
                  * @description Another address: the response lists the transactions that put it into the same cluster, or says that it is not in it
@@ -4973,9 +4973,9 @@ export interface operations {
                  * @example 2
                  */
                 limit?: number;
-                /** @description Id of the last item of the previous page */
+                /** @description Id of the last item of the previous page. An address with its prefix, such as `kaspa:qr…` */
                 starting_after?: string;
-                /** @description Id of the first item of the next page */
+                /** @description Id of the first item of the next page. An address with its prefix, such as `kaspa:qr…` */
                 ending_before?: string;
                 /** @description Only tags with this label */
                 label?: string;
@@ -5055,9 +5055,9 @@ export interface operations {
                  * @example 2
                  */
                 limit?: number;
-                /** @description Id of the last item of the previous page */
+                /** @description Id of the last item of the previous page. 64 hex digits of either case, with or without `0x` */
                 starting_after?: string;
-                /** @description Id of the first item of the next page */
+                /** @description Id of the first item of the next page. 64 hex digits of either case, with or without `0x` */
                 ending_before?: string;
                 /** @description Only accepted transactions */
                 accepted_only?: boolean;
@@ -5604,9 +5604,9 @@ export interface operations {
                  * @example 2
                  */
                 limit?: number;
-                /** @description Id of the last item of the previous page */
+                /** @description Id of the last item of the previous page. 64 hex digits of either case, with or without `0x` */
                 starting_after?: string;
-                /** @description Id of the first item of the next page */
+                /** @description Id of the first item of the next page. 64 hex digits of either case, with or without `0x` */
                 ending_before?: string;
                 /**
                  * @description Only accepted transactions
