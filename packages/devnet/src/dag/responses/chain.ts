@@ -28,7 +28,7 @@ export interface VirtualChainRequest {
   minConfirmationCount: bigint;
   /** Whether the response lists accepted transactions: then the number of merged blocks is limited instead of chain blocks. */
   withAccepted: boolean;
-  /** The network's limit of a mergeset; a response holds ten times that. */
+  /** The network's limit of a mergeset; a response contains ten times as many blocks. */
   mergeSetSizeLimit: number;
 }
 

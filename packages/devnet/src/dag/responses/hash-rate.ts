@@ -17,30 +17,33 @@ export function hashesPerSecond(
   request: { start: DagBlock | undefined; windowSize: number; isUnsafeRpc: boolean },
 ): bigint {
   const { windowSize, start } = request;
-  const refuse = (message: string) => new NodeResponseError(message);
   if (!request.isUnsafeRpc && windowSize > MAX_SAFE_WINDOW_SIZE) {
-    throw refuse(
+    throw new NodeResponseError(
       `Requested window size ${windowSize} is larger than max ${MAX_SAFE_WINDOW_SIZE} allowed in RPC safe mode.`,
     );
   }
   if (BigInt(windowSize) > network.pruningDepth) {
-    throw refuse(`Requested window size ${windowSize} is larger than pruning point depth ${network.pruningDepth}.`);
+    throw new NodeResponseError(
+      `Requested window size ${windowSize} is larger than pruning point depth ${network.pruningDepth}.`,
+    );
   }
   if (start !== undefined && start.selectedParent === undefined) {
-    throw refuse(
+    throw new NodeResponseError(
       'difficulty error: window data has only 0 entries -- this usually happens when the node has just began syncing',
     );
   }
   const window = heaviestBelow(dag, start, network.difficultyWindowBlueScores).slice(0, windowSize);
   const [heaviest, lightest] = [window[0], window.at(-1)];
   if (window.length < MIN_WINDOW_SIZE || heaviest === undefined || lightest === undefined) {
-    throw refuse(`difficulty error: under min allowed window size (${window.length} < ${MIN_WINDOW_SIZE})`);
+    throw new NodeResponseError(
+      `difficulty error: under min allowed window size (${window.length} < ${MIN_WINDOW_SIZE})`,
+    );
   }
   const timestamps = window.map((block) => block.header.timestamp);
   const minTimestamp = timestamps.reduce((least, timestamp) => (timestamp < least ? timestamp : least));
   const maxTimestamp = timestamps.reduce((greatest, timestamp) => (timestamp > greatest ? timestamp : greatest));
   if (minTimestamp === maxTimestamp) {
-    throw refuse('difficulty error: min window timestamp is equal to the max window timestamp');
+    throw new NodeResponseError('difficulty error: min window timestamp is equal to the max window timestamp');
   }
   const maxBlueWork = heaviest.header.blueWork;
   const minBlueWork = lightest.header.blueWork;

@@ -221,17 +221,24 @@ export class Consensus {
     return pov;
   }
 
-  private insert(body: BlockBody, { acceptance: _, ...pov }: Pov): Block {
+  private insert({ hash, header, transactions }: BlockBody, pov: Pov): Block {
     const block: Block = {
       index: this.blocks.size,
-      hash: body.hash,
-      id: toHex(body.hash),
-      header: body.header,
-      transactions: body.transactions,
-      ...pov,
+      hash,
+      id: toHex(hash),
+      header,
+      transactions,
+      parents: pov.parents,
+      ghostdag: pov.ghostdag,
       blueScore: pov.ghostdag.blueScore,
       blueWork: pov.ghostdag.blueWork,
       work: workFromBits(pov.bits),
+      daaScore: pov.daaScore,
+      nonDaa: pov.nonDaa,
+      bits: pov.bits,
+      pastMedianTime: pov.pastMedianTime,
+      difficultyWindow: pov.difficultyWindow,
+      medianTimeWindow: pov.medianTimeWindow,
       ...treePosition(pov.ghostdag.selectedParent),
       mergedBy: [],
       state: { kind: 'unknown' },

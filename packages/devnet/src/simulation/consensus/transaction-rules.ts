@@ -39,7 +39,6 @@ export function checkTransaction(
   }
   const immature = spent.findIndex((entry) => isImmature(entry, daaScore, rules));
   const [totalIn, totalOut] = [sumAmounts(spent), sumAmounts(transaction.outputs)];
-  const refuse = (reason: string): TransactionCheck => ({ kind: 'refused', reason });
   if (immature >= 0) return refuse(immatureReason(spent, immature, daaScore, rules));
   if (totalIn < totalOut) {
     return refuse(`transaction tries to spend ${totalOut} while its total inputs amount is ${totalIn}`);
@@ -51,6 +50,10 @@ export function checkTransaction(
     return refuse('failed to verify the signature script: false stack entry at end of script execution');
   }
   return { kind: 'valid', fee: totalIn - totalOut, spent };
+}
+
+function refuse(reason: string): TransactionCheck {
+  return { kind: 'refused', reason };
 }
 
 export function isImmature(

@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 
 describe('a payment', () => {
-  test('is in the pool, under sender and recipient, until a block holds it', () => {
+  test('is in the pool, under sender and recipient, until a block contains it', () => {
     const paid = payment(utxos[0], alice);
     expect(toHex(node.submitTransaction(paid, false))).toBe(id(paid));
     expect(node.findMempoolEntry(id(paid), POOL)).toMatchObject({ fee: BigInt(FEE), isOrphan: false });
@@ -33,7 +33,7 @@ describe('a payment', () => {
     expect(node.mempoolEntries(POOL)).toEqual([]);
   });
 
-  test('leaves the pool with all that stands on it when a block spends its UTXO otherwise', () => {
+  test('leaves the pool with its dependants when a block contains a conflicting transaction', () => {
     const paid = payment(utxos[0], alice);
     const onTop = payment(createdEntries(paid, 0, false)[0], bob);
     node.submitTransaction(paid, false);
@@ -62,7 +62,7 @@ test('an orphan waits for what it spends', () => {
   expect(node.mempoolEntries(ORPHANS)).toEqual([]);
 });
 
-test('a template holds what spends unspent outputs, not what stands on other payments', () => {
+test('a template contains the payments that spend UTXOs, not their dependants', () => {
   const paid = payment(utxos[0], alice);
   node.submitTransaction(paid, false);
   node.submitTransaction(payment(createdEntries(paid, 0, false)[0], bob), false);
@@ -85,7 +85,7 @@ describe('refused is', () => {
       'transaction ID is already in the mempool',
     ],
     [
-      'what a block holds already',
+      'a transaction of a block',
       () => {
         node.receive(blockOn(node, { payments: [payment(utxos[0], alice)] }));
         return payment(utxos[0], alice);

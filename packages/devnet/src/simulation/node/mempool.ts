@@ -39,7 +39,7 @@ export class Mempool {
   /** The outputs of pending transactions. */
   private readonly outputs = new Map<string, UtxoEntry>();
 
-  /** @param isInBlock whether any block holds a transaction id (hex) */
+  /** @param isInBlock whether any block contains a transaction id (hex) */
   constructor(consensus: Consensus, isInBlock: (id: string) => boolean) {
     this.consensus = consensus;
     this.isInBlock = isInBlock;

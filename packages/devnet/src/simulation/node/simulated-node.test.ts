@@ -50,7 +50,7 @@ describe('a block from outside', () => {
     expect(node.dag.sink).toBe(sink);
   });
 
-  test('is refused when it holds a double spend or a transaction twice', () => {
+  test('is refused when it contains a double spend or a transaction twice', () => {
     const { node, utxos } = nodeWithUtxos();
     for (const second of [payment(utxos[0], alice), payment(utxos[0], scriptOf(11))]) {
       const { header, transactions } = blockOn(node, { payments: [payment(utxos[0], alice), second] });
@@ -86,7 +86,7 @@ test('tells of a block, then of where the chain is now, with all that was remove
   ]);
 });
 
-test('a block is kept before anybody hears of it', () => {
+test('it persists a block before it announces it', () => {
   const order: string[] = [];
   const keep = (body: BlockBody): BlockBody => {
     order.push('kept');
