@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { hashOf, namesOf, SmallDag } from './testing/small-dag.ts';
 
-test('mergesets are ordered as they are accepted: selected parent first, then by ascending blue work', () => {
+test('it sorts a mergeset in the order of acceptance: selected parent, then ascending blue work', () => {
   const small = new SmallDag();
   small.addChain('a', 'genesis', 3);
   small.addChain('b', 'genesis', 2);
@@ -11,7 +11,7 @@ test('mergesets are ordered as they are accepted: selected parent first, then by
   expect(namesOf(merging.mergeSetReds)).toEqual(['b1']);
 });
 
-test('the chain switches to a heavier branch, and back', () => {
+test('it moves the chain to a heavier branch, and back', () => {
   const small = new SmallDag();
   small.addChain('a', 'genesis', 2);
   small.addChain('b', 'genesis', 3);
@@ -32,7 +32,7 @@ test('the chain switches to a heavier branch, and back', () => {
   expect(small.get('a2').mergingBlock).toBeUndefined();
 });
 
-test('acceptedBy returns the accepting block of the current chain', () => {
+test('it finds the accepting block on the current chain', () => {
   const small = new SmallDag();
   small.add('a', { parents: ['genesis'] });
   small.add('b', { parents: ['genesis'] });
@@ -43,7 +43,7 @@ test('acceptedBy returns the accepting block of the current chain', () => {
   expect(small.dag.findAcceptingBlock(coinbaseOfGenesis)).toBe(small.get('b'));
 });
 
-test('a block is added only once, and only if its parents are known', () => {
+test('it adds a block once, and only with known parents', () => {
   const small = new SmallDag();
   const first = small.add('a', { parents: ['genesis'] });
   expect(small.add('a', { parents: ['genesis'] })).toBe(first);

@@ -1,10 +1,8 @@
 /**
- * A block DAG in memory as a Kaspa node sees it: every block with its mergeset, the selected parent chain with what each
- * chain block accepts, and the virtual block on top. It knows no consensus rule: mergesets, colours, the sink and the accepted
- * transactions are its input (from the simulation, or from a recording), and `responses/` reads them.
+ * A block DAG in memory as a Kaspa node sees it: every block with its mergeset, the selected chain with its acceptance, and the virtual block. It
+ * contains no consensus rule: mergesets, colours, the sink and the accepted transactions come from the simulation or from a recording.
  */
 import { type Hash, type Header, toHex, type Transaction } from '@kasgres/kaspa';
-import { whatRemains } from './what-remains.ts';
 
 /** A transaction with the fields that a node derives from it. */
 export interface DagTransaction extends Transaction {
@@ -13,25 +11,19 @@ export interface DagTransaction extends Transaction {
   computeMass: bigint;
 }
 
-/** The input of `Dag.add`. Hashes are lower-case hex everywhere in `dag`; every named block must be known. */
-export interface NewBlock {
-  hash: string;
-  header: Header;
+/** The input of `Dag.add`. Hashes are lower-case hex everywhere in `dag`; every referenced block must be known. */
+export interface NewBlock extends Pick<DagBlock, 'hash' | 'header' | 'transactions' | 'difficulty'> {
   /** `undefined` for genesis. */
   selectedParentHash: string | undefined;
-  /** Selected parent first, then ascending by (blue work, hash). */
   mergeSetBlues: readonly string[];
-  /** Ascending by (blue work, hash). */
   mergeSetReds: readonly string[];
-  transactions: readonly DagTransaction[];
-  /** Difficulty as a multiple of the minimum, as in the node's verbose data. */
-  difficulty: number;
 }
 
 /** A block in the DAG. Only `Dag` changes it. */
 export interface DagBlock {
   readonly hash: string;
   readonly header: Header;
+  /** As a multiple of the minimum, as in the node's verbose data. */
   readonly difficulty: number;
   readonly transactions: readonly DagTransaction[];
   /** Direct (level 0) parents. */
@@ -39,7 +31,9 @@ export interface DagBlock {
   readonly children: readonly DagBlock[];
   /** `undefined` for genesis, and if it is pruned. */
   readonly selectedParent: DagBlock | undefined;
+  /** Selected parent first, then ascending by (blue work, hash). */
   readonly mergeSetBlues: readonly DagBlock[];
+  /** Ascending by (blue work, hash). */
   readonly mergeSetReds: readonly DagBlock[];
   /** The whole mergeset in the order of acceptance: selected parent first, then ascending by (blue work, hash). */
   readonly mergeSet: readonly DagBlock[];
@@ -59,7 +53,7 @@ export interface AcceptedTransaction {
   readonly transaction: DagTransaction;
 }
 
-/** The virtual block: the one a miner would make now. */
+/** The block that a miner would make now. */
 export interface Virtual {
   /** Its selected parent. */
   readonly sink: DagBlock;
@@ -86,16 +80,7 @@ export interface ChainChange {
   added: DagBlock[];
 }
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-type StoredBlock = Omit<Mutable<DagBlock>, Relation> & {
-  parents: StoredBlock[];
-  children: StoredBlock[];
-  selectedParent: StoredBlock | undefined;
-  mergeSetBlues: StoredBlock[];
-  mergeSetReds: StoredBlock[];
-  mergeSet: StoredBlock[];
-};
-type Relation = 'parents' | 'children' | 'selectedParent' | 'mergeSetBlues' | 'mergeSetReds' | 'mergeSet';
+type StoredBlock = { -readonly [K in keyof DagBlock]: DagBlock[K] };
 
 export class Dag {
   private readonly blocks = new Map<string, StoredBlock>();
@@ -116,11 +101,12 @@ export class Dag {
     const mergeSetBlues = block.mergeSetBlues.map((hash) => this.stored(hash));
     const mergeSetReds = block.mergeSetReds.map((hash) => this.stored(hash));
     const selectedParent = block.selectedParentHash === undefined ? undefined : this.stored(block.selectedParentHash);
+    const { hash, header, difficulty, transactions } = block;
     const added: StoredBlock = {
-      hash: block.hash,
-      header: block.header,
-      difficulty: block.difficulty,
-      transactions: block.transactions,
+      hash,
+      header,
+      difficulty,
+      transactions,
       parents,
       children: [],
       selectedParent,
@@ -132,14 +118,14 @@ export class Dag {
       mergingBlock: undefined,
       accepted: undefined,
     };
-    for (const parent of parents) parent.children.push(added);
-    for (const transaction of block.transactions) this.transactions.set(toHex(transaction.transactionId), transaction);
-    this.blocks.set(block.hash, added);
+    for (const parent of parents) parent.children = [...parent.children, added];
+    for (const transaction of transactions) this.transactions.set(toHex(transaction.transactionId), transaction);
+    this.blocks.set(hash, added);
     if (this.roots.length === 0) this.roots.push(added);
     return added;
   }
 
-  /** Sets what a chain block accepts, before `setVirtual` first puts it on the chain. */
+  /** Sets the transactions that a chain block accepts, before `setVirtual` first puts it on the chain. */
   setAcceptance(hash: string, accepted: readonly { blockHash: string; index: number }[]): void {
     this.stored(hash).accepted = accepted.map(({ blockHash, index }) => {
       const block = this.stored(blockHash);
@@ -153,10 +139,9 @@ export class Dag {
   setVirtual(virtual: NewVirtual): ChainChange {
     const sink = this.stored(virtual.sink);
     const added: StoredBlock[] = [];
-    let fork: StoredBlock | undefined = sink;
-    while (fork !== undefined && fork.chainIndex === undefined) {
-      added.push(fork);
-      fork = fork.selectedParent;
+    let fork: DagBlock | undefined = sink;
+    for (; fork !== undefined && fork.chainIndex === undefined; fork = fork.selectedParent) {
+      added.push(this.stored(fork.hash));
     }
     added.reverse();
     const removed = this.chain.splice((fork?.chainIndex ?? -1) + 1).reverse();
@@ -167,13 +152,13 @@ export class Dag {
   }
 
   /**
-   * Deletes what a node deletes when its pruning point moves to a chain block. Transactions and their accepting blocks are still found by id:
-   * a node keeps the same data of spent outputs.
+   * Moves the pruning point to a chain block and deletes the data that a node deletes then. Transactions and their accepting blocks are still found
+   * by id, because a node keeps the same data of spent outputs.
    * @param headersBelow the least depth, in chain blocks, to which headers are kept
    */
   prune(hash: string, headersBelow: number): void {
     const root = this.stored(hash);
-    const { whole, headers } = whatRemains(this, root, headersBelow);
+    const { whole, headers } = blocksKeptBy(this, root, headersBelow);
     for (const block of this.blocks.values()) {
       if (whole.has(block)) continue;
       block.transactions = [];
@@ -207,7 +192,7 @@ export class Dag {
     return this.acceptingBlocks.get(transactionId);
   }
 
-  /** The selected chain, from genesis, or the lowest header that was not pruned, to the sink. */
+  /** From genesis, or the lowest header that was not pruned, to the sink. */
   get chainBlocks(): readonly DagBlock[] {
     return this.chain;
   }
@@ -247,7 +232,7 @@ export class Dag {
     return this.blocks.values();
   }
 
-  /** Blocks without children. */
+  /** Returns the blocks without children. */
   tips(): DagBlock[] {
     return [...this.blocks.values()].filter((block) => block.children.length === 0);
   }
@@ -263,11 +248,11 @@ export class Dag {
   }
 
   private forgetRelations(block: StoredBlock): void {
-    const known = (blocks: StoredBlock[]) => blocks.filter((other) => this.isKnown(other));
+    const known = (blocks: readonly DagBlock[]) => blocks.filter((other) => this.isKnown(other));
     const { selectedParent } = block;
     block.parents = known(block.parents);
     block.children = known(block.children);
-    block.selectedParent = selectedParent !== undefined && this.isKnown(selectedParent) ? selectedParent : undefined;
+    block.selectedParent = selectedParent && known([selectedParent])[0];
     block.mergeSetBlues = known(block.mergeSetBlues);
     block.mergeSetReds = known(block.mergeSetReds);
     block.mergeSet = known(block.mergeSet);
@@ -275,7 +260,7 @@ export class Dag {
 
   private joinChain(block: StoredBlock): void {
     block.chainIndex = this.chain.push(block) - 1;
-    for (const merged of block.mergeSet) merged.mergingBlock = block;
+    this.setMergingBlock(block.mergeSet, block);
     for (const { transaction } of block.accepted ?? []) {
       this.acceptingBlocks.set(toHex(transaction.transactionId), block);
     }
@@ -283,19 +268,47 @@ export class Dag {
 
   private leaveChain(block: StoredBlock): void {
     block.chainIndex = undefined;
-    for (const merged of block.mergeSet) merged.mergingBlock = undefined;
+    this.setMergingBlock(block.mergeSet, undefined);
     for (const { transaction } of block.accepted ?? []) this.acceptingBlocks.delete(toHex(transaction.transactionId));
+  }
+
+  private setMergingBlock(mergeSet: readonly DagBlock[], mergingBlock: DagBlock | undefined): void {
+    for (const { hash } of mergeSet) this.stored(hash).mergingBlock = mergingBlock;
   }
 }
 
-/** Compares by (blue work, hash), the order of a mergeset and of the window of a hash rate. */
+/** Compares by (blue work, hash). */
 export function compareByBlueWork(a: DagBlock, b: DagBlock): number {
   if (a.header.blueWork !== b.header.blueWork) return a.header.blueWork < b.header.blueWork ? -1 : 1;
   if (a.hash === b.hash) return 0;
   return a.hash < b.hash ? -1 : 1;
 }
 
-function inAcceptanceOrder<T extends DagBlock>(selectedParent: T | undefined, mergeSet: T[]): T[] {
+function inAcceptanceOrder(selectedParent: DagBlock | undefined, mergeSet: DagBlock[]): DagBlock[] {
   if (selectedParent === undefined) return [];
   return [selectedParent, ...mergeSet.filter((block) => block !== selectedParent).sort(compareByBlueWork)];
+}
+
+/**
+ * Returns the blocks that a node keeps when its pruning point moves: whole ones are the pruning point, its future, and the part of its anticone in the
+ * past of its future; headers are the mergesets below. Source: rusty-kaspa, `PruningProcessor::prune`, which keeps more headers.
+ * @param headersBelow the mergesets of this number of chain blocks, from the root down, are kept as headers; more if whole blocks need them
+ */
+function blocksKeptBy(dag: Dag, root: DagBlock, headersBelow: number): Record<'whole' | 'headers', Set<DagBlock>> {
+  const { chainIndex } = root;
+  if (chainIndex === undefined) throw new RangeError(`block ${root.hash} is not on the chain`);
+  const whole = new Set([root]);
+  for (const block of dag.allBlocks()) if (block.parents.some((parent) => whole.has(parent))) whole.add(block);
+  // The set grows during the loop.
+  for (const block of whole) {
+    if (block === root) continue;
+    const above = block.parents.filter(({ mergingBlock }) => (mergingBlock?.chainIndex ?? Infinity) > chainIndex);
+    for (const parent of above) whole.add(parent);
+  }
+  let lowest = Math.max(0, chainIndex - headersBelow + 1);
+  for (const { mergeSet } of whole) {
+    for (const { mergingBlock } of mergeSet) lowest = Math.min(lowest, mergingBlock?.chainIndex ?? lowest);
+  }
+  const headers = dag.chainBlocks.slice(lowest, chainIndex + 1).flatMap(({ mergeSet }) => mergeSet);
+  return { whole, headers: new Set(headers) };
 }

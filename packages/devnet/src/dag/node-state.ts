@@ -1,7 +1,4 @@
-/**
- * The state of a node that does not follow from the DAG: mempool, templates, UTXO index, and submitted blocks and transactions. The simulation
- * and recordings implement `NodeState` for the gRPC server.
- */
+/** The state of a node for the gRPC server. The simulation, recordings and benchmarks implement it. */
 import type { Hash, Header, Network, ScriptPublicKey, Transaction, Utxo } from '@kasgres/kaspa';
 import type { ChainChange, Dag, DagBlock, DagTransaction } from './dag.ts';
 
@@ -16,6 +13,9 @@ export interface MempoolEntry {
   transaction: DagTransaction;
   isOrphan: boolean;
 }
+
+/** Entries that spend from and pay to a script. */
+export type MempoolEntriesOfScript = Record<'sending' | 'receiving', MempoolEntry[]>;
 
 /** The pools that a mempool request reads, as in kaspad: (filter, orphans) = (false, false) is the pool alone. */
 export interface MempoolFilter {
@@ -49,25 +49,21 @@ export interface NodeState {
   /** True: hash rates of large windows are allowed, as on a node with `--unsaferpc`. */
   readonly isUnsafeRpc?: boolean;
 
-  /** The entry of a transaction id (hex) in the pools that the filter names. */
+  /** @param transactionId hex */
   findMempoolEntry(transactionId: string, filter: MempoolFilter): MempoolEntry | undefined;
   mempoolEntries(filter: MempoolFilter): MempoolEntry[];
-  /** Entries that spend from or pay to a script. */
-  mempoolEntriesByScript(
-    script: ScriptPublicKey,
-    filter: MempoolFilter,
-  ): { sending: MempoolEntry[]; receiving: MempoolEntry[] };
+  mempoolEntriesByScript(script: ScriptPublicKey, filter: MempoolFilter): MempoolEntriesOfScript;
 
-  /** `extraData` as the miner gave it, without the node's version. */
+  /** @param extraData the miner's own, without the node's version */
   blockTemplate(payScript: ScriptPublicKey, extraData: Uint8Array): BlockTemplate;
   submitBlock(header: Header, transactions: Transaction[]): SubmitBlockResult;
-  /** The transaction's id. Throws `NodeResponseError` with kaspad's message if it is rejected. */
+  /** Returns the transaction's id. Throws `NodeResponseError` with kaspad's message if it is rejected. */
   submitTransaction(transaction: Transaction, allowOrphan: boolean): Hash;
 
-  /** The balance at the virtual block, as in the node's UTXO index: one step ahead of the sink. */
+  /** Returns the balance in sompi at the virtual block, as in the node's UTXO index. */
   balance(script: ScriptPublicKey): bigint;
   utxos(script: ScriptPublicKey): Utxo[];
-  /** Sompi, of the virtual block. */
+  /** Returns sompi at the virtual block. */
   circulatingSompi(): bigint;
 
   /** Calls the listener for every event. The returned function removes it. */

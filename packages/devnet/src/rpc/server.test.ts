@@ -9,7 +9,7 @@ import {
 } from '@kasgres/node';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { hashOf, SmallDag, transactionOf } from '../dag/testing/small-dag.ts';
-import { SmallState } from '../dag/testing/small-state.ts';
+import { smallState } from '../dag/testing/small-state.ts';
 import type { Fault } from './server.ts';
 import { NodeServer } from './server.ts';
 
@@ -20,7 +20,7 @@ const addressOfMainnet = scriptToAddress(script, 'kaspa') ?? '';
 
 /** A node over a chain of three blocks, and a client of it. Each fault hits the next request. */
 async function startNode(small = chainOfThree()) {
-  const state = new SmallState(small);
+  const state = smallState(small);
   const faults: Fault[] = [];
   const server = await NodeServer.start({ state, faults: () => faults.shift() });
   const client = new NodeClient({ url: server.url });

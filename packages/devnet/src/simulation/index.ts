@@ -2,7 +2,6 @@
 export { type ConsensusParams, SIMNET_PARAMS } from './consensus/params.ts';
 export { type BlockLevels, MAINNET_LEVELS } from './consensus/parent-levels.ts';
 export { DEFAULT_OPTIONS, type SimulationOptions } from '../economy/options.ts';
-export { makePast, type Past } from './generator/past.ts';
-export { Simulation } from './generator/simulation.ts';
+export { makePast, type Past, Simulation } from './generator/simulation.ts';
 export { SimulatedNode, type SimulatedNodeOptions } from './node/simulated-node.ts';
 export { openSimulatedDag, type SimulatedDag, type SimulatedDagOptions } from './simulated-dag.ts';

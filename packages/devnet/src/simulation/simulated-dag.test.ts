@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DEFAULT_OPTIONS } from '../economy/options.ts';
-import { makePast } from './generator/past.ts';
+import { makePast } from './generator/simulation.ts';
 import { START_TIME } from './testing/small-simulated-dag.ts';
 import { openSimulatedDag, type SimulatedDag } from './simulated-dag.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A simulated node with its network of miners, persisted in a journal. The chain is restored from its blocks: regrowing it from the seed would
- * take as long as growing it, and lose submitted blocks. The first record holds the options that a chain cannot change.
+ * A simulated node with its network of miners, persisted in a journal. The first record contains the options that a chain cannot change, the others
+ * the blocks.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,11 +45,9 @@ export function openSimulatedDag(simulatedDagOptions: SimulatedDagOptions): Simu
   mkdirSync(dataDir, { recursive: true });
   const { journal, records } = Journal.open(join(dataDir, 'chain.journal'));
   const [first, ...blocks] = records;
-  if (first !== undefined) {
-    return simulatedDagOn(foundation.parse(JSON.parse(first.toString())), simulatedDagOptions, blocks, journal);
-  }
-  journal.append(Buffer.from(JSON.stringify(wanted)));
-  return simulatedDagOn(wanted, simulatedDagOptions, [], journal);
+  if (first === undefined) journal.append(Buffer.from(JSON.stringify(wanted)));
+  const known = first === undefined ? wanted : foundation.parse(JSON.parse(first.toString()));
+  return simulatedDagOn(known, simulatedDagOptions, blocks, journal);
 }
 
 function simulatedDagOn(

@@ -1,4 +1,4 @@
-/** Walks the selected chain, and makes the responses to a node's virtual chain calls. */
+/** Walks the selected chain for a node's virtual chain calls. */
 import type { AcceptedTransaction, Dag, DagBlock } from '../dag.ts';
 import { NodeResponseError } from '../node-state.ts';
 
@@ -9,7 +9,7 @@ export function highestChainAncestor(block: DagBlock): DagBlock | undefined {
   return ancestor;
 }
 
-/** The chain blocks above a chain block, up to the sink. */
+/** Returns the chain blocks above a chain block, up to the sink. */
 export function chainAbove(dag: Dag, { hash, chainIndex }: DagBlock): readonly DagBlock[] {
   if (chainIndex === undefined) throw new Error(`block ${hash} is not on the chain`);
   return dag.chainBlocks.slice(chainIndex + 1);
@@ -28,7 +28,7 @@ export interface VirtualChainRequest {
   minConfirmationCount: bigint;
   /** Whether the response lists accepted transactions: then the number of merged blocks is limited instead of chain blocks. */
   withAccepted: boolean;
-  /** The network's limit of a mergeset; a response holds ten times that. */
+  /** The network's limit of a mergeset; a response contains ten times as many blocks. */
   mergeSetSizeLimit: number;
 }
 
@@ -62,7 +62,7 @@ function withConfirmations(chainBlocks: readonly DagBlock[], sink: DagBlock, min
   return chainBlocks.filter(({ header }) => sink.header.blueScore - header.blueScore > minimum);
 }
 
-/** The first of the chain blocks that together merge at most `limit` blocks. */
+/** Returns the longest prefix of the chain blocks that merges at most `limit` blocks. */
 function firstMerging(chainBlocks: readonly DagBlock[], limit: number): readonly DagBlock[] {
   let merged = 0;
   const tooMany = chainBlocks.findIndex((block) => {

@@ -5,7 +5,7 @@
 import { type DaaTimestamp, estimateTimestamp, type Network } from '@kasgres/kaspa';
 import type { Dag } from '../dag.ts';
 
-/** Unix milliseconds, one for each score, in the order asked. */
+/** Returns Unix milliseconds for each score, in the same order. */
 export function timestampsOfDaaScores(dag: Dag, network: Network, daaScores: readonly bigint[]): bigint[] {
   const samples = chainSamples(dag, network);
   return daaScores.map((daaScore) =>
@@ -13,7 +13,7 @@ export function timestampsOfDaaScores(dag: Dag, network: Network, daaScores: rea
   );
 }
 
-/** The network's known points, genesis and the pruning points after it, about three blocks of the chain above, and the sink; ascending. */
+/** Returns the network's known points, genesis and later pruning points, about three chain blocks above, and the sink; ascending. */
 function chainSamples(dag: Dag, network: Network): DaaTimestamp[] {
   const above = dag.chainBlocks.slice(Number(dag.root.chainIndex));
   const high = above.length - 1;

@@ -1,15 +1,11 @@
-/**
- * Which blocks a node's getBlocks names, and in which order: `low`; then the mergesets of the chain blocks above low's highest
- * ancestor on the chain, as far as they fit; the last of these chain blocks; and behind the sink, its anticone below the
- * virtual block. Source: rusty-kaspa, `get_blocks_call` and `antipast_hashes_between`.
- */
+/** Selects the blocks of a node's getBlocks. Source: rusty-kaspa, `get_blocks_call` and `antipast_hashes_between`. */
 import type { Dag, DagBlock } from '../dag.ts';
 import { NodeResponseError } from '../node-state.ts';
 import { chainAbove, highestChainAncestor } from './chain.ts';
 
 /**
- * Below the pruning point, blocks are headers only. Throws the node's error for a low that leaves the chain deeper than that.
- * @param mergeSetSizeLimit the network's (248 at ten blocks a second)
+ * Returns `low`; the mergesets of the chain blocks above its highest chain ancestor, while they fit; the last of these chain blocks; and after the
+ * sink, its anticone. Throws the node's error if the chain ancestor is pruned.
  */
 export function blocksFrom(dag: Dag, low: DagBlock, mergeSetSizeLimit: number): DagBlock[] {
   const maxBlocks = mergeSetSizeLimit + 1;
@@ -34,12 +30,12 @@ export function blocksFrom(dag: Dag, low: DagBlock, mergeSetSizeLimit: number): 
   return [low, ...blocks];
 }
 
-/** The sink's anticone within the virtual block's past: what the virtual block merges beside the sink. */
+/** Returns the sink's anticone in the virtual block's past, breadth first. */
 export function sinkAnticone(dag: Dag): DagBlock[] {
   const { parents, sink } = dag.virtual;
   const seen = new Set<DagBlock>(parents);
   const anticone: DagBlock[] = [];
-  // The set grows while it is walked: a search in breadth from the virtual block's parents down to what is merged.
+  // The set grows during the loop.
   for (const block of seen) {
     if (block === sink || block.mergingBlock !== undefined) continue;
     anticone.push(block);
@@ -48,8 +44,7 @@ export function sinkAnticone(dag: Dag): DagBlock[] {
   return anticone;
 }
 
-/** The part of low's past that mergesets above its chain ancestor may name: the ancestor itself (the first of them begins with
- * it), and for a low off the chain the mergesets down its selected parents. */
+/** Returns the blocks of low's past that mergesets above its chain ancestor may contain. The first of these mergesets starts with the ancestor. */
 function pastAbove(low: DagBlock, ancestor: DagBlock): Set<DagBlock> {
   const past = new Set<DagBlock>();
   for (let block = low; block !== ancestor && block.selectedParent !== undefined; block = block.selectedParent) {

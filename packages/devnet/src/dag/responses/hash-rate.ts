@@ -33,27 +33,24 @@ export function hashesPerSecond(
     );
   }
   const window = heaviestBelow(dag, start, network.difficultyWindowBlueScores).slice(0, windowSize);
-  if (window.length < MIN_WINDOW_SIZE) {
+  const [heaviest, lightest] = [window[0], window.at(-1)];
+  if (window.length < MIN_WINDOW_SIZE || heaviest === undefined || lightest === undefined) {
     throw new NodeResponseError(
       `difficulty error: under min allowed window size (${window.length} < ${MIN_WINDOW_SIZE})`,
     );
   }
-  const timestamps = window.map((block) => block.header.timestamp).sort(compareNumbers);
-  const minTimestamp = at(timestamps, 0);
-  const maxTimestamp = at(timestamps, -1);
+  const timestamps = window.map((block) => block.header.timestamp);
+  const minTimestamp = timestamps.reduce((least, timestamp) => (timestamp < least ? timestamp : least));
+  const maxTimestamp = timestamps.reduce((greatest, timestamp) => (timestamp > greatest ? timestamp : greatest));
   if (minTimestamp === maxTimestamp) {
     throw new NodeResponseError('difficulty error: min window timestamp is equal to the max window timestamp');
   }
-  return networkHashesPerSecond({
-    maxBlueWork: at(window, 0).header.blueWork,
-    minBlueWork: at(window, -1).header.blueWork,
-    minTimestamp,
-    maxTimestamp,
-  });
+  const maxBlueWork = heaviest.header.blueWork;
+  const minBlueWork = lightest.header.blueWork;
+  return networkHashesPerSecond({ maxBlueWork, minBlueWork, minTimestamp, maxTimestamp });
 }
 
-/** The past of a block (of the virtual block) without genesis and without blocks that came too late to count for the
- * difficulty where they were merged; heaviest first. */
+/** Returns the past of a block without genesis and without blocks merged too late to count for the difficulty, heaviest first. */
 function heaviestBelow(dag: Dag, start: DagBlock | undefined, difficultyWindow: bigint): DagBlock[] {
   const counted: DagBlock[] = [];
   const addMergeSet = (mergeSet: readonly DagBlock[], blueScore: bigint) => {
@@ -65,15 +62,4 @@ function heaviestBelow(dag: Dag, start: DagBlock | undefined, difficultyWindow: 
     addMergeSet(block.mergeSet, block.header.blueScore);
   }
   return counted.sort((a, b) => compareByBlueWork(b, a));
-}
-
-function compareNumbers(a: bigint, b: bigint): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
-}
-
-function at<T>(items: readonly T[], index: number): T {
-  const item = items.at(index);
-  if (item === undefined) throw new Error('an empty window');
-  return item;
 }

@@ -1,13 +1,11 @@
-/** DAGs for tests, block by block by name: mergesets and selected parents come from the parents, everything merged is blue. */
+/** DAGs for tests, made of named blocks. Mergesets and selected parents follow from the parents; merged blocks are blue by default. */
 import { COINBASE_SUBNETWORK, type Transaction, type TransactionOutput, ZERO_HASH } from '@kasgres/kaspa';
 import { compareByBlueWork, Dag, type DagBlock, type DagTransaction } from '../dag.ts';
 
 export interface SmallBlock {
   parents: string[];
-  /** Merged blocks that count as red. */
   reds?: string[];
   timestamp?: bigint;
-  /** Instead of one more than the blues merged. */
   blueScore?: bigint;
   transactions?: DagTransaction[];
 }
@@ -54,14 +52,14 @@ export class SmallDag {
   /** Adds a chain of `length` blocks on top of a block, and returns the name of the last one. */
   addChain(prefix: string, parent: string, length: number): string {
     let last = parent;
-    for (let place = 1; place <= length; place++) {
-      this.add(`${prefix}${place}`, { parents: [last] });
-      last = `${prefix}${place}`;
+    for (let position = 1; position <= length; position++) {
+      this.add(`${prefix}${position}`, { parents: [last] });
+      last = `${prefix}${position}`;
     }
     return last;
   }
 
-  /** Puts the virtual block on top of these: the heaviest is the sink, and each chain block accepts its mergeset's coinbases. */
+  /** Puts the virtual block on these parents: the heaviest is the sink, and each chain block accepts all transactions of its mergeset. */
   setVirtual(parents: string[]): { removed: DagBlock[]; added: DagBlock[] } {
     const blocks = parents.map((name) => this.get(name)).sort(compareByBlueWork);
     const sink = blocks.at(-1);
@@ -88,7 +86,6 @@ export class SmallDag {
   }
 }
 
-/** Returns the names of blocks. */
 export function namesOf(blocks: readonly DagBlock[]): string[] {
   return blocks.map(({ hash }) => Buffer.from(hash, 'hex').toString().replaceAll('\0', ''));
 }

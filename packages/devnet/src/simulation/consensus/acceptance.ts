@@ -1,20 +1,15 @@
 /**
  * Decides which transactions of a mergeset are accepted (rusty-kaspa, consensus/src/pipeline/virtual_processor/utxo_validation.rs): the selected
- * parent's coinbase, then block by block in the order of the mergeset every transaction that is valid after those before it. Of
- * several instances of one transaction the first valid one wins; other coinbases are never accepted.
+ * parent's coinbase, then, in the order of the mergeset, every transaction that is valid after those before it. The first valid instance of a
+ * transaction wins; other coinbases are never accepted.
  */
 import type { Block } from './block.ts';
 import { checkTransaction, type TransactionRules } from './transaction-rules.ts';
 import { createdEntries, type UtxoDiff, UtxoDiffBuilder, type UtxoView } from '../../economy/utxo.ts';
 
-/** An accepted transaction: the `index`th of a merged block. */
-export interface AcceptedPosition {
-  block: Block;
-  index: number;
-}
-
 export interface Acceptance {
-  accepted: readonly AcceptedPosition[];
+  /** `index` is the position of the transaction in its merged block. */
+  accepted: readonly { block: Block; index: number }[];
   /** The changes to the state at the selected parent. */
   diff: UtxoDiff;
   /** Sompi that the accepted transactions of each merged block pay, in the order of the mergeset. */
@@ -22,8 +17,8 @@ export interface Acceptance {
 }
 
 /**
- * Accepts a mergeset, in its order, over the state at its first block, the selected parent.
- * @param daaScore of the block that merges
+ * @param daaScore of the merging block
+ * @param view of the state at the selected parent
  */
 export function acceptMergeSet(
   mergeSet: readonly Block[],
@@ -32,20 +27,19 @@ export function acceptMergeSet(
   rules: TransactionRules,
 ): Acceptance {
   const diff = new UtxoDiffBuilder(view);
-  const accepted: AcceptedPosition[] = [];
+  const accepted: { block: Block; index: number }[] = [];
   const fees = mergeSet.map((block, position) => {
     let blockFees = 0n;
     for (const [index, transaction] of block.transactions.entries()) {
-      if (index === 0) {
-        if (position > 0) continue;
-        for (const entry of createdEntries(transaction, daaScore, true)) diff.add(entry);
-      } else {
+      const isCoinbase = index === 0;
+      if (isCoinbase && position > 0) continue;
+      if (!isCoinbase) {
         const check = checkTransaction(transaction, diff, daaScore, rules);
         if (check.kind !== 'valid') continue;
         for (const entry of check.spent) diff.spend(entry);
-        for (const entry of createdEntries(transaction, daaScore, false)) diff.add(entry);
         blockFees += check.fee;
       }
+      for (const entry of createdEntries(transaction, daaScore, isCoinbase)) diff.add(entry);
       accepted.push({ block, index });
     }
     return blockFees;

@@ -1,16 +1,16 @@
 /**
- * The rules for any block, on the chain or off it; messages are kaspad's (rusty-kaspa,
- * consensus/core/src/errors/block.rs). A block whose transactions do not fit the state is valid, but not on the chain (`chain-rules.ts`).
+ * The rules for every block, on the chain or off it; messages are kaspad's (rusty-kaspa, consensus/core/src/errors/block.rs). A block whose
+ * transactions are invalid in the UTXO set is valid, but not on the chain (`chain-rules.ts`).
  */
 import { decodeCoinbasePayload, type Header, isCoinbase, merkleRoot, toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import type { ConsensusParams } from './params.ts';
-import type { Pov } from './pov.ts';
+import type { Pov } from './block.ts';
 import { isDagAncestorOf } from './reachability.ts';
 import { describeOutpoint } from './transaction-rules.ts';
 import { outpointKey } from '../../economy/utxo.ts';
 
-/** The block is rejected; the message says why. */
+/** A block is invalid. The message is kaspad's. */
 export class BlockRuleError extends Error {
   override name = 'BlockRuleError';
 }
@@ -60,31 +60,26 @@ export function checkBody(header: Header, transactions: readonly DagTransaction[
   checkIndependence(payments);
 }
 
-/** No transaction of a block may spend an output of another one or conflict with it. */
 function checkIndependence(payments: readonly DagTransaction[]): void {
   const ids = new Set<string>();
-  for (const { transactionId } of payments) {
-    const id = toHex(transactionId);
+  for (const id of payments.map(({ transactionId }) => toHex(transactionId))) {
     if (ids.has(id)) throw refuse(`transaction ${id} is found more than once in the block`);
     ids.add(id);
   }
   const spent = new Set<string>();
-  for (const { inputs } of payments) {
-    for (const { previousOutpoint } of inputs) {
-      const key = outpointKey(previousOutpoint);
-      if (spent.has(key)) {
-        throw refuse(`outpoint ${describeOutpoint(previousOutpoint)} is spent more than once on the same block`);
-      }
-      spent.add(key);
-      if (ids.has(toHex(previousOutpoint.transactionId))) {
-        throw refuse(`outpoint ${describeOutpoint(previousOutpoint)} is created and spent on the same block`);
-      }
+  for (const { previousOutpoint } of payments.flatMap(({ inputs }) => inputs)) {
+    const key = outpointKey(previousOutpoint);
+    const isCreated = ids.has(toHex(previousOutpoint.transactionId));
+    if (isCreated || spent.has(key)) {
+      const problem = spent.has(key) ? 'spent more than once' : 'created and spent';
+      throw refuse(`outpoint ${describeOutpoint(previousOutpoint)} is ${problem} on the same block`);
     }
+    spent.add(key);
   }
 }
 
-function expectEqual(what: string, expected: bigint, actual: bigint): void {
-  if (expected !== actual) throw refuse(`expected header ${what} ${expected} but got ${actual}`);
+function expectEqual(field: string, expected: bigint, actual: bigint): void {
+  if (expected !== actual) throw refuse(`expected header ${field} ${expected} but got ${actual}`);
 }
 
 function refuse(message: string): BlockRuleError {

@@ -1,11 +1,7 @@
-/**
- * A block in consensus: the received data, and the data that follow from its position in the DAG. Blocks reference each other directly. All
- * fields below `transactions` are computed once, when the block is added, except for `state`.
- */
+/** A block in consensus. Blocks reference each other directly; only `state` and `mergedBy` change after a block is added. */
 import type { Hash, Header } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import type { Acceptance } from './acceptance.ts';
-import type { SampledWindow } from './window.ts';
 
 /** The GHOSTDAG data of a block or of the virtual block, which follow from its parents alone. */
 export interface Ghostdag {
@@ -16,11 +12,14 @@ export interface Ghostdag {
   mergeSetReds: readonly Block[];
   /** Blues and reds in the order of acceptance: selected parent first, then ascending. */
   mergeSet: readonly Block[];
-  /** For the blues whose count changed here: how many blues of this block's past are in their anticone. */
+  /** By blue whose count changed here: the number of blues of this block's past in its anticone. */
   blueAnticoneSizes: ReadonlyMap<Block, number>;
   blueScore: number;
   blueWork: bigint;
 }
+
+/** Blocks of a sampled window (KIP-4), descending by (blue work, hash). Blocks share a window until a mergeset adds a sample. */
+export type SampledWindow = readonly Block[];
 
 /** Further data that follow from a mergeset. */
 export interface BlockContext {
@@ -34,18 +33,20 @@ export interface BlockContext {
   medianTimeWindow: SampledWindow;
 }
 
-/**
- * Whether a block can be on the selected chain, known once it was a candidate: `qualified` with what it accepts, or `disqualified`
- * because one of its transactions or commitments is invalid (its transactions may still be accepted by others). On the chain or off it,
- * this is forgotten once it is `final`.
- */
-export type ChainState =
-  | { kind: 'unknown' }
-  | { kind: 'disqualified'; reason: string }
-  | { kind: 'qualified'; acceptance: Acceptance }
-  | { kind: 'final' };
+/** The data of a future block that follow from its parents alone. */
+export interface Pov extends BlockContext {
+  /** In the order of the header: the selected parent first, if the miner knew it. */
+  readonly parents: readonly Block[];
+  readonly ghostdag: Ghostdag;
+  /** Computed on demand, only if the selected parent is qualified for the chain. */
+  acceptance: Acceptance | undefined;
+}
 
-export const FINAL: ChainState = { kind: 'final' };
+/**
+ * Whether a block can be on the selected chain. It is unknown until the block is a candidate. A transaction of a disqualified block may still be
+ * accepted by others. The acceptance of a final block is deleted.
+ */
+export type ChainState = { kind: 'unknown' | 'disqualified' | 'final' } | { kind: 'qualified'; acceptance: Acceptance };
 
 export interface Block extends BlockContext {
   /** The order of insertion: parents have lower indexes. */
@@ -71,16 +72,15 @@ export interface Block extends BlockContext {
   state: ChainState;
 }
 
-/** Ascending by (blue work, hash): the order in which a node prefers, merges and accepts. */
+/** Ascending by (blue work, hash), the order of preference, mergesets and acceptance. */
 export function compareBlocks(a: Block, b: Block): number {
   if (a.blueWork !== b.blueWork) return a.blueWork < b.blueWork ? -1 : 1;
   if (a === b) return 0;
   return a.id < b.id ? -1 : 1;
 }
 
-/** Throws when there is none. */
-export function greatest(blocks: readonly Block[]): Block {
-  const [first, ...others] = blocks;
-  if (first === undefined) throw new Error('no block to choose from');
-  return others.reduce((best, block) => (compareBlocks(block, best) > 0 ? block : best), first);
+/** Throws for genesis. Walks down the chain stop before it, because genesis is in every block's past. */
+export function getGhostdag(block: Block): Ghostdag {
+  if (block.ghostdag === undefined) throw new Error('genesis has no mergeset');
+  return block.ghostdag;
 }

@@ -1,19 +1,25 @@
 /**
- * Decides whether a block can be on the selected chain: it must reward its mergeset and commit to it, name its selected parent first, and
- * contain no transaction that is invalid after that (rusty-kaspa, consensus/src/pipeline/virtual_processor/utxo_validation.rs).
+ * Decides whether a block can be on the selected chain: it must reward its mergeset and commit to it, name its selected parent first, and contain
+ * no transaction that is invalid after that (rusty-kaspa, consensus/src/pipeline/virtual_processor/utxo_validation.rs).
+ *
+ * kaspad's commitment to accepted ids can only be checked by a full node: here it is another hash of the same past.
  */
-import { transactionHash } from '@kasgres/kaspa';
+import { type Hash, merkleRoot, MuHash, transactionHash } from '@kasgres/kaspa';
 import type { Acceptance } from './acceptance.ts';
-import type { Block, ChainState } from './block.ts';
+import { type Block, getGhostdag } from './block.ts';
 import { coinbaseTransaction, getCoinbasePayload } from './coinbase.ts';
-import type { CommitTo } from './commitments.ts';
-import { getGhostdag } from './ghostdag.ts';
 import { checkTransaction, type TransactionRules } from './transaction-rules.ts';
 import type { UtxoView } from '../../economy/utxo.ts';
 
+export interface Commitments {
+  acceptedIdMerkleRoot: Hash;
+  utxoCommitment: Hash;
+}
+
 export interface ChainRules extends TransactionRules {
   subsidy: bigint;
-  commitTo: CommitTo;
+  /** True: headers commit to the UTXO set as a real node's do, at half a millisecond a block or more. */
+  commitsToUtxos: boolean;
   /** False where the headers carry a real node's commitments, which cannot be recomputed here. */
   checksCommitments: boolean;
 }
@@ -22,43 +28,57 @@ export interface ChainRules extends TransactionRules {
  * @param acceptance of the block's mergeset
  * @param view of the state after that
  */
-export function judgeChainBlock(block: Block, acceptance: Acceptance, view: UtxoView, rules: ChainRules): ChainState {
-  const reason =
-    coinbaseProblem(block, acceptance, rules) ??
-    commitmentProblem(block, acceptance, rules) ??
-    parentProblem(block) ??
-    transactionProblem(block, view, rules);
-  return reason === undefined ? { kind: 'qualified', acceptance } : { kind: 'disqualified', reason };
-}
-
-function coinbaseProblem(block: Block, { fees }: Acceptance, { subsidy }: ChainRules): string | undefined {
-  const merged = { ghostdag: getGhostdag(block), nonDaa: block.nonDaa, fees };
-  const expected = coinbaseTransaction(merged, getCoinbasePayload(block), subsidy);
-  const actual = block.transactions[0]?.hash;
-  const isExpected = actual !== undefined && Buffer.compare(transactionHash(expected), actual) === 0;
-  return isExpected ? undefined : 'coinbase transaction is not built as expected';
-}
-
-function commitmentProblem(block: Block, acceptance: Acceptance, rules: ChainRules): string | undefined {
-  if (!rules.checksCommitments) return undefined;
-  const expected = rules.commitTo(getGhostdag(block).selectedParent, acceptance);
-  if (Buffer.compare(expected.acceptedIdMerkleRoot, block.header.acceptedIdMerkleRoot) !== 0) {
-    return 'accepted ID merkle root is invalid';
+export function isValidOnChain(block: Block, acceptance: Acceptance, view: UtxoView, rules: ChainRules): boolean {
+  const { transactions, header, nonDaa, daaScore } = block;
+  const ghostdag = getGhostdag(block);
+  const merged = { ghostdag, nonDaa, fees: acceptance.fees };
+  const coinbase = coinbaseTransaction(merged, getCoinbasePayload(block), rules.subsidy);
+  if (!areEqual(transactionHash(coinbase), transactions[0]?.hash)) return false;
+  if (rules.checksCommitments) {
+    const expected = commitmentsAfter(ghostdag.selectedParent, acceptance, rules);
+    if (!areEqual(expected.acceptedIdMerkleRoot, header.acceptedIdMerkleRoot)) return false;
+    if (!areEqual(expected.utxoCommitment, header.utxoCommitment)) return false;
   }
-  const isSame = Buffer.compare(expected.utxoCommitment, block.header.utxoCommitment) === 0;
-  return isSame ? undefined : 'UTXO commitment is invalid';
+  if (block.parents[0] !== ghostdag.selectedParent) return false;
+  return transactions.slice(1).every((payment) => checkTransaction(payment, view, daaScore, rules).kind === 'valid');
 }
 
-function parentProblem(block: Block): string | undefined {
-  const isFirst = block.parents[0] === getGhostdag(block).selectedParent;
-  return isFirst ? undefined : 'first direct parent is not the selected parent';
+/** Returns the commitments of a block with this selected parent and acceptance. */
+export function commitmentsAfter(
+  selectedParent: Block,
+  acceptance: Acceptance,
+  { commitsToUtxos }: Pick<ChainRules, 'commitsToUtxos'>,
+): Commitments {
+  const { header } = selectedParent;
+  const ids = acceptance.accepted.flatMap(({ block, index }) => block.transactions[index]?.transactionId ?? []);
+  const acceptedIdMerkleRoot = merkleRoot([header.acceptedIdMerkleRoot, ...ids]);
+  const utxoCommitment = commitsToUtxos
+    ? new MuHash(utxoProductAfter(selectedParent, acceptance)).commitment()
+    : merkleRoot([header.utxoCommitment, acceptedIdMerkleRoot]);
+  return { acceptedIdMerkleRoot, utxoCommitment };
 }
 
-function transactionProblem(block: Block, view: UtxoView, rules: ChainRules): string | undefined {
-  const payments = block.transactions.slice(1);
-  const invalid = payments.filter((transaction) => {
-    return checkTransaction(transaction, view, block.daaScore, rules).kind !== 'valid';
-  });
-  if (invalid.length === 0) return undefined;
-  return `${invalid.length} non-coinbase transactions (out of ${payments.length}) are invalid in UTXO context`;
+/** The MuHash products of the UTXO set after an acceptance, each computed from that of the selected parent. */
+const utxoProducts = new WeakMap<Acceptance, bigint>();
+
+function utxoProductAfter(selectedParent: Block, acceptance: Acceptance): bigint {
+  const known = utxoProducts.get(acceptance);
+  if (known !== undefined) return known;
+  const muhash = new MuHash(utxoProductAt(selectedParent));
+  for (const utxo of acceptance.diff.added) muhash.add(utxo);
+  for (const utxo of acceptance.diff.removed) muhash.remove(utxo);
+  const { product } = muhash;
+  utxoProducts.set(acceptance, product);
+  return product;
+}
+
+function utxoProductAt({ height, id, state }: Block): bigint {
+  if (height === 0) return new MuHash().product;
+  const product = state.kind === 'qualified' ? utxoProducts.get(state.acceptance) : undefined;
+  if (product === undefined) throw new Error(`the UTXO commitment at block ${id} is unknown`);
+  return product;
+}
+
+function areEqual(expected: Hash, actual: Hash | undefined): boolean {
+  return actual !== undefined && Buffer.compare(expected, actual) === 0;
 }

@@ -1,20 +1,18 @@
 /**
  * The simulated consensus: adds blocks, parents first, and keeps the data that a node derives from them: GHOSTDAG data, the virtual block, the
- * selected chain with what it accepts, the unspent outputs. It has no clock, no I/O and no randomness: two instances that were given the
- * same blocks, in any order, agree on everything.
+ * selected chain with its acceptance, the UTXO set. It has no clock, no I/O and no randomness: two instances with the same blocks, added in any
+ * order, agree on everything.
  */
 import { type Hash, type Header, toHex, workFromBits } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import { UtxoSet, UtxoView } from '../../economy/utxo.ts';
 import { type Acceptance, acceptMergeSet } from './acceptance.ts';
 import { BlockRuleError, checkBody, checkHeader } from './block-rules.ts';
-import { type Block, FINAL } from './block.ts';
-import { type ChainRules, judgeChainBlock } from './chain-rules.ts';
-import { type Commitments, commitToIds, commitToUtxos } from './commitments.ts';
-import { getGhostdag } from './ghostdag.ts';
+import { type Block, getGhostdag, type Pov } from './block.ts';
+import { type ChainRules, type Commitments, commitmentsAfter, isValidOnChain } from './chain-rules.ts';
+import { blockContext, EMPTY_WINDOW } from './difficulty.ts';
+import { ghostdag } from './ghostdag.ts';
 import type { ConsensusParams } from './params.ts';
-import { PovMemo } from './pov.ts';
-import { type Pov, povOf } from './pov.ts';
 import {
   findChainAncestorAt,
   isChainAncestorOf,
@@ -31,29 +29,30 @@ import {
   type UtxoLookup,
 } from './transaction-rules.ts';
 import { findSink, pickVirtualParents } from './virtual-parents.ts';
-import { EMPTY_WINDOW } from './window.ts';
 
 /** A received block with the ids and hashes of its transactions, without the data that follow from its position in the DAG. */
-export interface BlockBody {
-  hash: Hash;
-  header: Header;
-  transactions: readonly DagTransaction[];
-}
+export type BlockBody = Pick<Block, 'hash' | 'header' | 'transactions'>;
 
-export interface ConsensusOptions {
+export interface ConsensusOptions extends Partial<Pick<ChainRules, 'checksCommitments' | 'commitsToUtxos'>> {
   params: ConsensusParams;
   genesis: BlockBody;
   hasValidSignatures: TransactionRules['hasValidSignatures'];
-  /** False where the headers carry a real node's commitments, which cannot be recomputed here. */
-  checksCommitments?: boolean;
-  /** True: headers commit to the unspent outputs as a real node's do, at half a millisecond a block or more. */
-  commitsToUtxos?: boolean;
 }
 
 /** The virtual block: its acceptance is always known. */
 export interface Virtual extends Pov {
   acceptance: Acceptance;
 }
+
+/** The way along the selected chain from one sink to another. */
+export interface ChainMove {
+  /** From the old sink down. */
+  removed: Block[];
+  /** From the lowest up to the new sink. */
+  added: Block[];
+}
+
+const REMEMBERED_POVS = 512;
 
 export class Consensus {
   readonly params: ConsensusParams;
@@ -63,7 +62,8 @@ export class Consensus {
   private readonly rules: ChainRules;
   private readonly blocks = new Map<string, Block>();
   private readonly tips = new Set<Block>();
-  private readonly povs: PovMemo;
+  /** The latest ones by their parents: siblings share one, and a new block mostly has that of the virtual block. */
+  private readonly povs = new Map<string, Pov>();
   private currentVirtual: Virtual;
   /** The highest block that is permanently on the selected chain. */
   private finalBlock: Block;
@@ -74,10 +74,8 @@ export class Consensus {
   constructor(options: ConsensusOptions) {
     const { params, genesis, hasValidSignatures, checksCommitments = true, commitsToUtxos = false } = options;
     const { coinbaseMaturity, subsidy } = params;
-    const commitTo = commitsToUtxos ? commitToUtxos : commitToIds;
     this.params = params;
-    this.rules = { coinbaseMaturity, hasValidSignatures, subsidy, commitTo, checksCommitments };
-    this.povs = new PovMemo((parents) => povOf(parents, params));
+    this.rules = { coinbaseMaturity, hasValidSignatures, subsidy, commitsToUtxos, checksCommitments };
     this.genesis = genesisOf(genesis);
     this.finalBlock = this.genesis;
     this.currentPruningPoint = this.genesis;
@@ -113,7 +111,7 @@ export class Consensus {
     return this.blocks.get(toHex(hash));
   }
 
-  /** Throws when the block is unknown. */
+  /** Throws `BlockRuleError` if the block is unknown. */
   get(hash: Hash): Block {
     const block = this.find(hash);
     if (block === undefined) throw new BlockRuleError(`block has missing parents: [${toHex(hash)}]`);
@@ -126,14 +124,13 @@ export class Consensus {
    */
   add(body: BlockBody, keep: (body: BlockBody) => BlockBody = (same) => same): Block {
     checkBody(body.header, body.transactions, this.params);
-    const { parents, pov } = this.placeOf(body.header);
-    return this.insert(keep(body), parents, pov);
+    const pov = this.checkedPovOf(body.header);
+    return this.insert(keep(body), pov);
   }
 
   /** Adds a block whose transactions are known to match its header. Throws `BlockRuleError`. */
   addChecked(body: BlockBody): Block {
-    const { parents, pov } = this.placeOf(body.header);
-    return this.insert(body, parents, pov);
+    return this.insert(body, this.checkedPovOf(body.header));
   }
 
   /**
@@ -147,7 +144,7 @@ export class Consensus {
       throw new RangeError(`block ${block.id} is not on the selected chain above the pruning point`);
     }
     this.currentPruningPoint = block;
-    this.finalizeUpTo(block);
+    this.finalizeUpTo(block, () => true);
     const tips = [...this.tips].filter((tip) => isDagAncestorOf(block, tip));
     for (const other of this.blocks.values()) if (!isDagAncestorOfAny(other, tips)) this.abandoned.add(other);
   }
@@ -158,122 +155,117 @@ export class Consensus {
     const cursor = this.cursor();
     const { sink, candidates } = findSink([...this.tips], cursor, this.finalBlock);
     this.currentVirtual = this.settleVirtual(pickVirtualParents(sink, candidates, this.params), cursor.view);
-    this.finalize();
+    this.finalizeUpTo(sink, (block) => sink.blueScore - block.blueScore >= this.params.finalityDepth);
     return chainMove(oldSink, sink);
   }
 
   /** Returns the mergeset and acceptance of a new block on these parents, `undefined` if it could not be on the chain. */
   findVirtualOn(parents: readonly Block[]): Virtual | undefined {
-    const pov = this.povs.get(parents);
+    const pov = this.povOf(parents);
     if (pov.acceptance === undefined) {
       if (!isChainAncestorOf(this.finalBlock, pov.ghostdag.selectedParent)) return undefined;
       const cursor = this.cursor();
       if (!cursor.moveTo(pov.ghostdag.selectedParent)) return undefined;
       this.accept(pov, cursor.view);
     }
-    return withAcceptance(pov);
+    return pov as Virtual;
   }
 
-  /** Whether a payment could be accepted by the next block, if these outputs were unspent. */
+  /** Checks whether the next block could accept a payment if these outputs were unspent. */
   checkPayment(transaction: DagTransaction, utxos: UtxoLookup, daaScore = this.virtual.daaScore): TransactionCheck {
     return checkTransaction(transaction, utxos, daaScore, this.rules);
   }
 
-  /** Whether a block on a previous virtual block could still be on the selected chain. */
-  isOpen({ parents, ghostdag }: Virtual): boolean {
-    if (parents.some((parent) => this.abandoned.has(parent))) return false;
-    return isChainAncestorOf(this.finalBlock, ghostdag.selectedParent);
+  /** Returns whether a block on a previous virtual block could still be on the selected chain. */
+  isOpen({ parents, ghostdag: { selectedParent } }: Virtual): boolean {
+    return !parents.some((parent) => this.abandoned.has(parent)) && isChainAncestorOf(this.finalBlock, selectedParent);
   }
 
   /** Returns the UTXOs that the transactions of a new block may spend. */
   viewOf(virtual: Virtual): UtxoView {
     if (virtual === this.virtual) return new UtxoView(this.utxos);
-    const { ghostdag, acceptance } = virtual;
     const cursor = this.cursor();
-    if (!cursor.moveTo(ghostdag.selectedParent)) throw new Error('the selected parent is disqualified');
-    cursor.view.apply(acceptance.diff);
+    if (!cursor.moveTo(virtual.ghostdag.selectedParent)) throw new Error('the selected parent is disqualified');
+    cursor.view.apply(virtual.acceptance.diff);
     return cursor.view;
   }
 
   /** Returns the commitments of a new block with the parents of this virtual block. */
-  commitmentsOf({ ghostdag, acceptance }: Virtual): Commitments {
-    return this.rules.commitTo(ghostdag.selectedParent, acceptance);
+  commitmentsOf(virtual: Virtual): Commitments {
+    return commitmentsAfter(virtual.ghostdag.selectedParent, virtual.acceptance, this.rules);
   }
 
-  private placeOf(header: Header): { parents: Block[]; pov: Pov } {
+  private checkedPovOf(header: Header): Pov {
     const parents = (header.parentsByLevel[0] ?? []).map((parent) => this.get(parent));
     if (parents.length === 0) throw new BlockRuleError('block has no parents');
-    const missing = parents.filter((parent) => this.abandoned.has(parent));
-    if (missing.length > 0)
-      throw new BlockRuleError(`block has missing parents: [${missing.map(({ id }) => id).join(', ')}]`);
-    if (!parents.some((parent) => isDagAncestorOf(this.pruningPoint, parent))) {
+    const missing = parents.filter((parent) => this.abandoned.has(parent)).map(({ id }) => id);
+    if (missing.length > 0) throw new BlockRuleError(`block has missing parents: [${missing.join(', ')}]`);
+    if (!isDagAncestorOfAny(this.pruningPoint, parents)) {
       throw new BlockRuleError(`pruning point ${this.pruningPoint.id} is not in the past of this block`);
     }
-    const pov = this.povs.get(parents);
+    const pov = this.povOf(parents);
     checkHeader(header, pov, this.params);
-    return { parents, pov };
+    return pov;
   }
 
-  private insert({ hash, header, transactions }: BlockBody, parents: Block[], pov: Pov): Block {
-    const { ghostdag, daaScore, nonDaa, bits, pastMedianTime, difficultyWindow, medianTimeWindow } = pov;
+  private povOf(parents: readonly Block[]): Pov {
+    const key = parents.map(({ index }) => index).join();
+    let pov = this.povs.get(key);
+    if (pov === undefined) {
+      const merged = ghostdag(parents, this.params);
+      pov = { parents, ghostdag: merged, ...blockContext(merged, this.params), acceptance: undefined };
+      this.povs.set(key, pov);
+      const [oldest = key] = this.povs.keys();
+      if (this.povs.size > REMEMBERED_POVS) this.povs.delete(oldest);
+    }
+    return pov;
+  }
+
+  private insert({ hash, header, transactions }: BlockBody, pov: Pov): Block {
     const block: Block = {
       index: this.blocks.size,
       hash,
       id: toHex(hash),
       header,
       transactions,
-      parents,
-      ghostdag,
-      blueScore: ghostdag.blueScore,
-      blueWork: ghostdag.blueWork,
-      work: workFromBits(bits),
-      daaScore,
-      nonDaa,
-      bits,
-      pastMedianTime,
-      difficultyWindow,
-      medianTimeWindow,
-      ...treePosition(ghostdag.selectedParent),
+      parents: pov.parents,
+      ghostdag: pov.ghostdag,
+      blueScore: pov.ghostdag.blueScore,
+      blueWork: pov.ghostdag.blueWork,
+      work: workFromBits(pov.bits),
+      daaScore: pov.daaScore,
+      nonDaa: pov.nonDaa,
+      bits: pov.bits,
+      pastMedianTime: pov.pastMedianTime,
+      difficultyWindow: pov.difficultyWindow,
+      medianTimeWindow: pov.medianTimeWindow,
+      ...treePosition(pov.ghostdag.selectedParent),
       mergedBy: [],
       state: { kind: 'unknown' },
     };
-    recordMerges(block, ghostdag);
+    recordMerges(block, pov.ghostdag);
     this.blocks.set(block.id, block);
-    for (const parent of parents) this.tips.delete(parent);
+    for (const parent of pov.parents) this.tips.delete(parent);
     this.tips.add(block);
     return block;
   }
 
   /** Moves the UTXO set to the virtual block on these parents. */
   private settleVirtual(parents: readonly Block[], viewOfSink: UtxoView): Virtual {
-    const pov = this.povs.get(parents);
+    const pov = this.povOf(parents);
     viewOfSink.apply(this.accept(pov, viewOfSink).diff);
     viewOfSink.commit();
-    return withAcceptance(pov);
+    return pov as Virtual;
   }
 
-  /** Deletes the undo data of blocks below the finality depth. */
-  private finalize(): void {
-    const depth = this.params.finalityDepth;
-    for (;;) {
-      const next = findChainAncestorAt(this.sink, this.finalBlock.height + 1);
-      if (next === undefined || this.sink.blueScore - next.blueScore < depth) return;
-      this.makeFinal(next);
-    }
-  }
-
-  private finalizeUpTo(block: Block): void {
+  /** Makes the chain blocks up to this one final while the condition holds. This deletes the data that would undo them. */
+  private finalizeUpTo(block: Block, isFinal: (block: Block) => boolean): void {
     for (;;) {
       const next = findChainAncestorAt(block, this.finalBlock.height + 1);
-      if (next === undefined) return;
-      this.makeFinal(next);
+      if (next === undefined || !isFinal(next)) return;
+      for (const merged of getGhostdag(next).mergeSet) merged.state = { kind: 'final' };
+      this.finalBlock = next;
     }
-  }
-
-  /** @param next the block above the highest that is final */
-  private makeFinal(next: Block): void {
-    for (const block of getGhostdag(next).mergeSet) block.state = FINAL;
-    this.finalBlock = next;
   }
 
   /** Returns a cursor at the sink. */
@@ -284,10 +276,11 @@ export class Consensus {
   }
 
   private judge(block: Block, view: UtxoView): void {
-    const acceptance = this.accept(this.povs.get(block.parents), view);
+    const acceptance = this.accept(this.povOf(block.parents), view);
     view.apply(acceptance.diff);
-    block.state = judgeChainBlock(block, acceptance, view, this.rules);
-    if (block.state.kind === 'disqualified') view.undo(acceptance.diff);
+    const isQualified = isValidOnChain(block, acceptance, view, this.rules);
+    block.state = isQualified ? { kind: 'qualified', acceptance } : { kind: 'disqualified' };
+    if (!isQualified) view.undo(acceptance.diff);
   }
 
   /** @param view of the state at the selected parent */
@@ -297,13 +290,7 @@ export class Consensus {
   }
 }
 
-function withAcceptance(pov: Pov): Virtual {
-  if (pov.acceptance === undefined) throw new Error('what the block would accept is not known');
-  return pov as Virtual;
-}
-
-/** The first block: what is computed for others is given for it. */
-export function genesisOf({ hash, header, transactions }: BlockBody): Block {
+function genesisOf({ hash, header, transactions }: BlockBody): Block {
   return {
     index: 0,
     hash,
@@ -327,15 +314,7 @@ export function genesisOf({ hash, header, transactions }: BlockBody): Block {
   };
 }
 
-/** The way along the selected chain from one sink to another. */
-export interface ChainMove {
-  /** From the old sink down. */
-  removed: Block[];
-  /** From the lowest up to the new sink. */
-  added: Block[];
-}
-
-export function chainMove(oldSink: Block, sink: Block): ChainMove {
+function chainMove(oldSink: Block, sink: Block): ChainMove {
   const removed: Block[] = [];
   let fork = oldSink;
   for (; !isChainAncestorOf(fork, sink); fork = getGhostdag(fork).selectedParent) removed.push(fork);

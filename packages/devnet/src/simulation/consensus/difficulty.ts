@@ -1,23 +1,61 @@
 /**
- * The difficulty and the past median time of the next block, from the sampled windows of its past (rusty-kaspa,
+ * The DAA score, difficulty and past median time of a block, from sampled windows of its past: every n-th block (KIP-4; rusty-kaspa,
  * consensus/src/processes/{difficulty,past_median_time}.rs).
  */
 import { targetFromBits } from '@kasgres/kaspa';
-import type { Block } from './block.ts';
+import { type Block, type BlockContext, compareBlocks, type Ghostdag, type SampledWindow } from './block.ts';
 import type { ConsensusParams } from './params.ts';
-import type { SampledWindow } from './window.ts';
 
 const MAX_TARGET = 2n ** 255n - 1n;
-/** Timestamps around the median that its average is taken of. */
+/** The number of timestamps around the median that are averaged. */
 const MEDIAN_FRAME = 11;
 
-/** Compact bits of a block with this difficulty window: its selected parent's until the window is long enough. */
-export function difficultyBits(window: SampledWindow, selectedParent: Block, params: ConsensusParams): number {
+export const EMPTY_WINDOW: SampledWindow = [];
+const NO_BLOCKS: ReadonlySet<Block> = new Set();
+
+export function blockContext(ghostdag: Ghostdag, params: ConsensusParams): BlockContext {
+  const { selectedParent } = ghostdag;
+  const nonDaa = blocksBelowWindow(ghostdag, params.difficulty);
+  const difficultyWindow = extendWindow(selectedParent.difficultyWindow, ghostdag, nonDaa, params.difficulty);
+  const medianTimeWindow = extendWindow(selectedParent.medianTimeWindow, ghostdag, nonDaa, params.medianTime);
+  return {
+    daaScore: selectedParent.daaScore + ghostdag.mergeSet.length - nonDaa.size,
+    nonDaa,
+    difficultyWindow,
+    medianTimeWindow,
+    bits: difficultyBits(difficultyWindow, selectedParent, params),
+    pastMedianTime: pastMedianTime(medianTimeWindow, selectedParent),
+  };
+}
+
+function blocksBelowWindow(
+  { mergeSet, blueScore }: Ghostdag,
+  { windowSize, sampleRate }: ConsensusParams['difficulty'],
+): ReadonlySet<Block> {
+  const lowestBlueScore = Math.max(blueScore - windowSize * sampleRate, 0);
+  // Genesis has a fixed timestamp and never counts.
+  const tooOld = mergeSet.filter((block) => block.blueScore < lowestBlueScore || block.height === 0);
+  return tooOld.length === 0 ? NO_BLOCKS : new Set(tooOld);
+}
+
+function extendWindow(
+  parentWindow: SampledWindow,
+  { selectedParent, mergeSet }: Ghostdag,
+  nonDaa: ReadonlySet<Block>,
+  { windowSize, sampleRate }: ConsensusParams['medianTime'],
+): SampledWindow {
+  if (selectedParent.height === 0) return EMPTY_WINDOW;
+  const counted = [selectedParent, ...mergeSet.slice(1).reverse()].filter((block) => !nonDaa.has(block));
+  const samples = counted.filter((_, index) => (selectedParent.daaScore + index + 1) % sampleRate === 0);
+  if (samples.length === 0) return parentWindow;
+  return [...parentWindow, ...samples].sort((a, b) => compareBlocks(b, a)).slice(0, windowSize);
+}
+
+/** Returns the compact bits: the selected parent's until the window is long enough. */
+function difficultyBits(window: SampledWindow, selectedParent: Block, params: ConsensusParams): number {
   const { sampleRate, minWindowSize } = params.difficulty;
-  if (window.blocks.length < minWindowSize) return selectedParent.bits;
-  if (window === selectedParent.difficultyWindow) return selectedParent.bits;
-  const byTime = window.blocks.toSorted((a, b) => timestamp(a) - timestamp(b));
-  const [earliest, ...others] = byTime;
+  if (window.length < minWindowSize || window === selectedParent.difficultyWindow) return selectedParent.bits;
+  const [earliest, ...others] = window.toSorted((a, b) => timestamp(a) - timestamp(b));
   const latest = others.at(-1);
   if (earliest === undefined || latest === undefined) return selectedParent.bits;
   const count = BigInt(others.length);
@@ -28,10 +66,10 @@ export function difficultyBits(window: SampledWindow, selectedParent: Block, par
   return bitsFromTarget(target < MAX_TARGET ? target : MAX_TARGET);
 }
 
-/** Unix milliseconds; not quite the median, but the mean of the middle of the window. */
-export function pastMedianTime(window: SampledWindow, selectedParent: Block): number {
-  if (window.blocks.length === 0) return timestamp(selectedParent);
-  const times = window.blocks.map(timestamp).sort((a, b) => a - b);
+/** Returns the mean of the middle of the window, in Unix milliseconds. */
+function pastMedianTime(window: SampledWindow, selectedParent: Block): number {
+  if (window.length === 0) return timestamp(selectedParent);
+  const times = window.map(timestamp).sort((a, b) => a - b);
   const frame = Math.min(times.length, MEDIAN_FRAME);
   const end = Math.ceil((times.length + frame) / 2);
   const sum = times.slice(end - frame, end).reduce((total, time) => total + time, 0);
@@ -42,7 +80,7 @@ function timestamp(block: Block): number {
   return Number(block.header.timestamp);
 }
 
-/** The compact form of a target: a mantissa of 23 bits and a length in bytes. */
+/** Returns the compact form of a target: a mantissa of 23 bits and a length in bytes. */
 export function bitsFromTarget(target: bigint): number {
   let length = Math.ceil(target.toString(2).length / 8);
   let mantissa = Number(length <= 3 ? target << BigInt(8 * (3 - length)) : target >> BigInt(8 * (length - 3)));

@@ -1,18 +1,20 @@
 /**
- * GHOSTDAG (https://eprint.iacr.org/2018/104.pdf) as rusty-kaspa runs it: the parent with the most blue work is the selected parent;
- * the blocks that only the other parents bring are coloured greedily in ascending order, blue as long as no blue block gets
- * more than k blues into its anticone.
+ * GHOSTDAG (https://eprint.iacr.org/2018/104.pdf) as in rusty-kaspa: the parent with the most blue work is the selected parent. The other merged
+ * blocks are coloured greedily in ascending order: blue while no blue block gets more than k blues into its anticone.
  */
-import { type Block, compareBlocks, type Ghostdag, greatest } from './block.ts';
+import { type Block, compareBlocks, getGhostdag, type Ghostdag } from './block.ts';
 import type { ConsensusParams } from './params.ts';
 import { isDagAncestorOf } from './reachability.ts';
 
-/** Computes the GHOSTDAG data of a block with these parents. Throws without parents: genesis has no such data. */
+type Colouring = { mergeSetBlues: Block[]; blueAnticoneSizes: Map<Block, number> } & Pick<Ghostdag, 'selectedParent'>;
+
+/** Returns the GHOSTDAG data of a block with these parents. Throws without parents. */
 export function ghostdag(
   parents: readonly Block[],
   { ghostdagK, ghostdagKBefore: before }: Pick<ConsensusParams, 'ghostdagK' | 'ghostdagKBefore'>,
 ): Ghostdag {
-  const selectedParent = greatest(parents);
+  const selectedParent = parents.toSorted(compareBlocks).at(-1);
+  if (selectedParent === undefined) throw new Error('a block without parents');
   const k = before !== undefined && selectedParent.daaScore < before.daaScore ? before.k : ghostdagK;
   const colouring: Colouring = {
     selectedParent,
@@ -40,63 +42,44 @@ export function ghostdag(
   };
 }
 
-interface Colouring {
-  selectedParent: Block;
-  mergeSetBlues: Block[];
-  blueAnticoneSizes: Map<Block, number>;
-}
-
-/** The past of the parents, parents included, without the past of the selected parent and without it. */
+/** Returns the parents and their past, without the selected parent and its past. */
 function blocksMergedBeside(selectedParent: Block, parents: readonly Block[]): Block[] {
-  const seen = new Set<Block>();
+  const merged = new Set<Block>();
   const queue = [...parents];
   for (const block of queue) {
-    if (seen.has(block) || isDagAncestorOf(block, selectedParent)) continue;
-    seen.add(block);
+    if (merged.has(block) || isDagAncestorOf(block, selectedParent)) continue;
+    merged.add(block);
     queue.push(...block.parents);
   }
-  return [...seen];
+  return [...merged];
 }
 
 /**
- * Returns the blues in the candidate's anticone, with the sizes of their blue anticones before it; `undefined` if the candidate must
- * be red. Goes down the selected chain, mergeset by mergeset, until a chain block is in the candidate's past: then all further
- * blues are too.
+ * Returns the blues in the candidate's anticone with the sizes of their blue anticones before it, `undefined` if the candidate must be red. A
+ * chain block in the candidate's past ends the walk: all further blues are in that past too.
  */
 function findAffectedBlues(colouring: Colouring, candidate: Block, k: number): Map<Block, number> | undefined {
   if (colouring.mergeSetBlues.length === k + 1) return undefined;
   const affected = new Map<Block, number>();
-  let blues: readonly Block[] = colouring.mergeSetBlues;
-  let chainBlock = colouring.selectedParent;
+  let level: Pick<Ghostdag, 'selectedParent' | 'mergeSetBlues'> = colouring;
   for (;;) {
-    for (const blue of blues) {
+    for (const blue of level.mergeSetBlues) {
       if (isDagAncestorOf(blue, candidate)) continue;
       const size = blueAnticoneSize(blue, colouring);
       affected.set(blue, size);
       if (affected.size > k || size === k) return undefined;
     }
-    if (isDagAncestorOf(chainBlock, candidate)) return affected;
-    const below = getGhostdag(chainBlock);
-    blues = below.mergeSetBlues;
-    chainBlock = below.selectedParent;
+    if (isDagAncestorOf(level.selectedParent, candidate)) return affected;
+    level = getGhostdag(level.selectedParent);
   }
 }
 
-/** How many blues a blue block has in its anticone, as the nearest block down the selected chain knows it. */
+/** The nearest block down the selected chain that has a count of this blue has the latest one. */
 function blueAnticoneSize(blue: Block, colouring: Colouring): number {
-  let sizes: ReadonlyMap<Block, number> = colouring.blueAnticoneSizes;
-  let chainBlock = colouring.selectedParent;
+  let level: Pick<Ghostdag, 'selectedParent' | 'blueAnticoneSizes'> = colouring;
   for (;;) {
-    const size = sizes.get(blue);
+    const size = level.blueAnticoneSizes.get(blue);
     if (size !== undefined) return size;
-    const below = getGhostdag(chainBlock);
-    sizes = below.blueAnticoneSizes;
-    chainBlock = below.selectedParent;
+    level = getGhostdag(level.selectedParent);
   }
-}
-
-/** Every block but genesis has it, and genesis is in every block's past: walks end before they ask for it. */
-export function getGhostdag(block: Block): Ghostdag {
-  if (block.ghostdag === undefined) throw new Error('genesis has no mergeset');
-  return block.ghostdag;
 }

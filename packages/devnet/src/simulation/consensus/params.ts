@@ -1,9 +1,8 @@
 import type { BlockLevels } from './parent-levels.ts';
 
 /**
- * The numbers of a network that consensus depends on; simnet's by default, which has mainnet's block rate and no proof of work
- * (rusty-kaspa, consensus/core/src/config), except that blocks become final sooner, so that what could undo them need not be kept.
- * Nothing is pruned by itself (`SimulatedNode.prune` does it when asked): a node does that after thirty hours.
+ * The parameters of a network (rusty-kaspa, consensus/core/src/config). Blocks become final sooner than in a node, which saves memory, and only
+ * `SimulatedNode.prune` prunes.
  */
 export interface ConsensusParams {
   /** Blues that a blue block may have in its anticone. */
@@ -27,6 +26,7 @@ export interface ConsensusParams {
   blockLevels?: BlockLevels | undefined;
 }
 
+/** simnet has mainnet's block rate and no proof of work. */
 export const SIMNET_PARAMS: ConsensusParams = {
   ghostdagK: 124,
   maxBlockParents: 64,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { scriptOf } from '../testing/hand-made.ts';
 import { DEFAULT_OPTIONS } from '../../economy/options.ts';
-import { makePast } from '../generator/past.ts';
+import { makePast } from '../generator/simulation.ts';
 import { openSimulatedDag } from '../simulated-dag.ts';
 import { MAINNET_LEVELS } from './parent-levels.ts';
 

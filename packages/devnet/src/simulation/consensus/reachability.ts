@@ -1,12 +1,11 @@
 /**
- * Whether one block is in the past of another, without walking the DAG. Selected parents make the DAG a tree, in which jump
- * pointers find an ancestor in logarithmic time. A block's whole future is, beside its own subtree, the subtrees of the blocks
- * that merged it: so each block lists these, as far as none of them is below another.
+ * Tells whether one block is in the past of another, without walking the DAG. Selected parents make the DAG a tree, in which jump pointers find an
+ * ancestor in logarithmic time. A block's future is its own subtree and the subtrees of the blocks that merged it. Each block lists the latter,
+ * except those below another of them.
  */
 import type { Block, Ghostdag } from './block.ts';
 
-/** Returns the position in the tree of a block with this selected parent. */
-export function treePosition(selectedParent: Block | undefined): { height: number; jump: Block | undefined } {
+export function treePosition(selectedParent: Block | undefined): Pick<Block, 'height' | 'jump'> {
   if (selectedParent === undefined) return { height: 0, jump: undefined };
   const { jump } = selectedParent;
   // Two jumps of equal length are followed by one over both: skew-binary numbers.
@@ -14,7 +13,7 @@ export function treePosition(selectedParent: Block | undefined): { height: numbe
   return { height: selectedParent.height + 1, jump: canJoin ? jump.jump : selectedParent };
 }
 
-/** Records that a new block merges others. To be called once per block. */
+/** Must be called once per block. */
 export function recordMerges(block: Block, { selectedParent, mergeSet }: Ghostdag): void {
   for (const merged of mergeSet) {
     if (merged === selectedParent) continue;
@@ -22,7 +21,7 @@ export function recordMerges(block: Block, { selectedParent, mergeSet }: Ghostda
   }
 }
 
-/** The ancestor by selected parents at a height; undefined when the block itself is lower. */
+/** Returns the ancestor by selected parents at a height, `undefined` if the block itself is lower. */
 export function findChainAncestorAt(block: Block, height: number): Block | undefined {
   let current = block;
   while (current.height > height) {
@@ -34,23 +33,17 @@ export function findChainAncestorAt(block: Block, height: number): Block | undef
   return current.height === height ? current : undefined;
 }
 
-/** Whether `ancestor` is the block itself or reached from it by selected parents. */
+/** Returns whether `ancestor` is the block itself or reached from it by selected parents. */
 export function isChainAncestorOf(ancestor: Block, block: Block): boolean {
   return ancestor.height <= block.height && findChainAncestorAt(block, ancestor.height) === ancestor;
 }
 
-/** Whether `ancestor` is the block itself or in its past. */
+/** Returns whether `ancestor` is the block itself or in its past. */
 export function isDagAncestorOf(ancestor: Block, block: Block): boolean {
   if (ancestor.index >= block.index) return ancestor === block;
   return isChainAncestorOf(ancestor, block) || ancestor.mergedBy.some((merging) => isChainAncestorOf(merging, block));
 }
 
-export function isDagAncestorOfAny(ancestor: Block, blocks: Iterable<Block>): boolean {
-  for (const block of blocks) if (isDagAncestorOf(ancestor, block)) return true;
-  return false;
-}
-
-export function isAnyDagAncestorOf(ancestors: Iterable<Block>, block: Block): boolean {
-  for (const ancestor of ancestors) if (isDagAncestorOf(ancestor, block)) return true;
-  return false;
+export function isDagAncestorOfAny(ancestor: Block, blocks: readonly Block[]): boolean {
+  return blocks.some((block) => isDagAncestorOf(ancestor, block));
 }

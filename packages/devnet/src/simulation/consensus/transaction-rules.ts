@@ -1,9 +1,8 @@
 /**
- * Checks whether a transaction may be accepted, given the UTXO set and the DAA score of the accepting block. Scripts are not executed: the caller
- * decides whether signatures are valid. Covenants are not checked.
- * Messages are kaspad's (rusty-kaspa, consensus/core/src/errors/tx.rs).
+ * Checks whether a transaction may be accepted, given the UTXO set and the DAA score of the accepting block. Scripts are not executed, and
+ * covenants are not checked. Messages are kaspad's (rusty-kaspa, consensus/core/src/errors/tx.rs).
  */
-import { type Outpoint, type Transaction, toHex, type TransactionInput } from '@kasgres/kaspa';
+import { type Outpoint, toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import { outpointKey, type UtxoEntry } from '../../economy/utxo.ts';
 
@@ -25,7 +24,7 @@ export type TransactionCheck =
 const SEQUENCE_LOCK_DISABLED = 1n << 63n;
 const SEQUENCE_LOCK_MASK = 0xffff_ffffn;
 
-/** Checks a transaction that is no coinbase against a state; changes nothing. */
+/** Checks a transaction that is no coinbase. */
 export function checkTransaction(
   transaction: DagTransaction,
   utxos: UtxoLookup,
@@ -33,52 +32,48 @@ export function checkTransaction(
   rules: TransactionRules,
 ): TransactionCheck {
   const spent: UtxoEntry[] = [];
-  for (const input of transaction.inputs) {
-    const entry = utxos.find(outpointKey(input.previousOutpoint));
+  for (const { previousOutpoint } of transaction.inputs) {
+    const entry = utxos.find(outpointKey(previousOutpoint));
     if (entry === undefined) return { kind: 'missing-inputs' };
     spent.push(entry);
   }
-  const reason = refusal(transaction, spent, daaScore, rules);
-  if (reason !== undefined) return { kind: 'refused', reason };
-  return { kind: 'valid', fee: sumAmounts(spent) - sumAmounts(transaction.outputs), spent };
-}
-
-function refusal(
-  transaction: DagTransaction,
-  spent: readonly UtxoEntry[],
-  daaScore: number,
-  rules: TransactionRules,
-): string | undefined {
   const immature = spent.findIndex((entry) => isImmature(entry, daaScore, rules));
-  if (immature >= 0) return immatureReason(transaction, spent, immature, daaScore, rules);
   const [totalIn, totalOut] = [sumAmounts(spent), sumAmounts(transaction.outputs)];
+  if (immature >= 0) return refuse(immatureReason(spent, immature, daaScore, rules));
   if (totalIn < totalOut) {
-    return `transaction tries to spend ${totalOut} while its total inputs amount is ${totalIn}`;
+    return refuse(`transaction tries to spend ${totalOut} while its total inputs amount is ${totalIn}`);
   }
-  if (transaction.inputs.some((input, index) => isLocked(input, spent[index], daaScore))) {
-    return 'one of the transaction sequence locks conditions was not met';
+  if (transaction.inputs.some(({ sequence }, index) => isLocked(sequence, spent[index], daaScore))) {
+    return refuse('one of the transaction sequence locks conditions was not met');
   }
   if (!rules.hasValidSignatures(transaction)) {
-    return 'failed to verify the signature script: false stack entry at end of script execution';
+    return refuse('failed to verify the signature script: false stack entry at end of script execution');
   }
-  return undefined;
+  return { kind: 'valid', fee: totalIn - totalOut, spent };
 }
 
-function isImmature(entry: UtxoEntry, daaScore: number, rules: TransactionRules): boolean {
-  return entry.isCoinbase && Number(entry.blockDaaScore) + rules.coinbaseMaturity > daaScore;
+function refuse(reason: string): TransactionCheck {
+  return { kind: 'refused', reason };
+}
+
+export function isImmature(
+  entry: UtxoEntry,
+  daaScore: number,
+  { coinbaseMaturity }: Pick<TransactionRules, 'coinbaseMaturity'>,
+): boolean {
+  return entry.isCoinbase && Number(entry.blockDaaScore) + coinbaseMaturity > daaScore;
 }
 
 function immatureReason(
-  { inputs }: Transaction,
   spent: readonly UtxoEntry[],
   index: number,
   daaScore: number,
   { coinbaseMaturity }: TransactionRules,
 ): string {
-  const outpoint = inputs[index]?.previousOutpoint;
+  const entry = spent[index];
   return (
     `one of the transaction inputs spends an immature UTXO: transaction input #${index} tried to spend coinbase outpoint ` +
-    `${outpoint === undefined ? '' : describeOutpoint(outpoint)} with daa score of ${spent[index]?.blockDaaScore}\n` +
+    `${entry && describeOutpoint(entry.outpoint)} with daa score of ${entry?.blockDaaScore}\n` +
     `    while the merging block daa score is ${daaScore} and the coinbase maturity period of ${coinbaseMaturity} hasn't passed yet`
   );
 }
@@ -88,13 +83,11 @@ export function describeOutpoint({ transactionId, index }: Outpoint): string {
   return `(${toHex(transactionId)}, ${index})`;
 }
 
-function isLocked({ sequence }: TransactionInput, entry: UtxoEntry | undefined, daaScore: number): boolean {
+function isLocked(sequence: bigint, entry: UtxoEntry | undefined, daaScore: number): boolean {
   if (sequence === 0n || (sequence & SEQUENCE_LOCK_DISABLED) !== 0n || entry === undefined) return false;
   return entry.blockDaaScore + (sequence & SEQUENCE_LOCK_MASK) - 1n >= BigInt(daaScore);
 }
 
 function sumAmounts(of: readonly { amount: bigint }[]): bigint {
-  let sum = 0n;
-  for (const { amount } of of) sum += amount;
-  return sum;
+  return of.reduce((sum, { amount }) => sum + amount, 0n);
 }

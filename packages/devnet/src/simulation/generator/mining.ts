@@ -1,19 +1,18 @@
 /**
- * Miners: each works on the DAG as it knows it, which may be a little behind, and so finds blocks parallel to those of others, with the same
- * transactions, with conflicting ones, or with other variants of them.
+ * Miners: each works on the DAG as it knows it, possibly a little behind, and so finds blocks parallel to those of others, with the same transactions,
+ * with conflicting ones, or with other variants of them.
  */
 import { toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
-import { buildTransaction, withDerived } from '../../economy/build-transaction.ts';
-import type { Keyring, Owner } from '../../economy/keyring.ts';
-import { MassBudget } from '../../economy/build-transaction.ts';
+import { buildTransaction, MassBudget, withDerived } from '../../economy/build-transaction.ts';
+import type { Keyring } from '../../economy/keyring.ts';
 import type { SimulationOptions } from '../../economy/options.ts';
 import type { Payments } from '../../economy/payments.ts';
 import type { Random } from '../../economy/random.ts';
 import { withOtherSignatures } from '../../economy/signatures.ts';
 import { outpointKey, type UtxoView } from '../../economy/utxo.ts';
 import type { Block } from '../consensus/block.ts';
-import { getCoinbasePayload, type Miner } from '../consensus/coinbase.ts';
+import type { Miner } from '../consensus/coinbase.ts';
 import type { Consensus, Virtual } from '../consensus/consensus.ts';
 import { assembleBlock } from '../node/assemble-block.ts';
 import type { SimulatedNode } from '../node/simulated-node.ts';
@@ -22,9 +21,9 @@ export interface MiningJob {
   /** The virtual block as the miner knows it. */
   virtual: Virtual;
   miner: Miner;
-  /** Blocks that it does not know, whose payments may have reached it. */
+  /** Blocks that the miner does not know, whose payments may have reached it. */
   unseen: readonly Block[];
-  /** Per payment in such a block: the miner includes it too. */
+  /** The share of payments in such blocks that the miner includes too. */
   duplicateRate: number;
   /** The share of variants with broken signatures, whose block cannot be on the selected chain. */
   brokenRate: number;
@@ -32,7 +31,7 @@ export interface MiningJob {
   timestamp: number;
 }
 
-/** Per pending payment: a miner includes it in its block. */
+/** The share of pending payments that a miner includes. */
 const PICK_RATE = 0.7;
 
 export class Mining {
@@ -63,15 +62,11 @@ export class Mining {
     this.pendingCount = count;
   }
 
-  /** Some are far larger than others. */
+  /** Returns a miner at random; some are far larger than others. */
   someMiner(random: Random): Miner {
-    return this.minerOf(this.keyring.miners[random.skewed(this.keyring.miners.length)]);
-  }
-
-  /** The miner of a block, by what its coinbase says. */
-  minerOfBlock(block: Block): Miner {
-    const { scriptPublicKey, extraData } = getCoinbasePayload(block);
-    return { scriptPublicKey, extraData };
+    const key = this.keyring.miners[random.skewed(this.keyring.miners.length)]?.keys[0];
+    if (key === undefined) throw new Error('a miner without an address');
+    return { scriptPublicKey: key.scriptPublicKey, extraData: Buffer.from(`${this.node.serverVersion}/devnet`) };
   }
 
   /** Mines a block and adds it to the node. */
@@ -83,16 +78,14 @@ export class Mining {
     for (const payment of this.nonStandard.splice(0)) {
       if (!filling.tryAdd(payment)) this.nonStandard.push(payment);
     }
-    this.forgetGonePayments();
+    for (const id of this.pending) if (!this.isInPool(id)) this.pending.delete(id);
     for (const { transaction } of this.node.mempool.ready()) {
       if (this.leavesPending(toHex(transaction.transactionId))) continue;
       if (random.chance(PICK_RATE)) filling.tryAdd(transaction);
     }
     const { virtual, miner, timestamp } = job;
-    const { payments } = filling;
-    return this.node.receive(
-      assembleBlock(this.node.consensus, { virtual, miner, payments, timestamp, nonce: random.uint64() }),
-    );
+    const options = { virtual, miner, payments: filling.payments, timestamp, nonce: random.uint64() };
+    return this.node.receive(assembleBlock(this.node.consensus, options));
   }
 
   private leavesPending(id: string): boolean {
@@ -100,12 +93,8 @@ export class Mining {
     return this.pending.has(id);
   }
 
-  /** Somebody else has mined it, or a block spends what it spends. */
-  private forgetGonePayments(): void {
-    for (const id of this.pending) {
-      const filter = { includeOrphanPool: false, filterTransactionPool: false };
-      if (this.node.mempool.find(id, filter) === undefined) this.pending.delete(id);
-    }
+  private isInPool(id: string): boolean {
+    return this.node.mempool.find(id, { includeOrphanPool: false, filterTransactionPool: false }) !== undefined;
   }
 
   /** Adds the payment of a parallel block, another variant of it, or a conflicting one, at random. */
@@ -123,17 +112,10 @@ export class Mining {
       filling.tryAdd(payment);
     }
   }
-
-  private minerOf(owner: Owner | undefined): Miner {
-    const key = owner?.keys[0];
-    if (key === undefined) throw new Error('a miner without an address');
-    return { scriptPublicKey: key.scriptPublicKey, extraData: Buffer.from(`${this.node.serverVersion}/devnet`) };
-  }
 }
 
-/** Fills a block with payments that are valid where it is mined, independent of each other, and fit. */
+/** Fills a block with payments that are valid on its virtual block and independent of each other, within the mass limits. */
 export class BlockFilling {
-  /** The unspent outputs that the block may spend. */
   readonly utxos: UtxoView;
   readonly payments: DagTransaction[] = [];
   private readonly consensus: Consensus;

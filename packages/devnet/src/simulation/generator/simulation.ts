@@ -1,7 +1,8 @@
 /**
- * The network around a simulated node: people who pay, miners who hear of blocks late, partitions. Every step is determined by the seed, the
- * number of blocks, and the given times.
+ * The network around a simulated node: people who pay, miners who receive blocks late, partitions. Every step is determined by the seed, the number of
+ * blocks, and the given times.
  */
+import { setImmediate } from 'node:timers/promises';
 import { fromHex, type Hash } from '@kasgres/kaspa';
 import type { NodeEvent } from '../../dag/node-state.ts';
 import { buildTransaction, withDerived } from '../../economy/build-transaction.ts';
@@ -11,18 +12,23 @@ import { Payments } from '../../economy/payments.ts';
 import { type Label, Random } from '../../economy/random.ts';
 import type { UtxoEntry } from '../../economy/utxo.ts';
 import { type Ledger, Wallet } from '../../economy/wallet.ts';
-import type { Block } from '../consensus/block.ts';
+import { type Block, getGhostdag } from '../consensus/block.ts';
+import { getCoinbasePayload } from '../consensus/coinbase.ts';
 import type { Virtual } from '../consensus/consensus.ts';
-import { isDagAncestorOfAny } from '../consensus/reachability.ts';
+import { findChainAncestorAt, isDagAncestorOfAny } from '../consensus/reachability.ts';
+import { isImmature } from '../consensus/transaction-rules.ts';
 import { Mining } from './mining.ts';
-import { mineBranch } from './partition.ts';
 import type { SimulatedNode } from '../node/simulated-node.ts';
 
 /** Blocks between two reloads of the wallet, which find UTXOs that it lost in reorganisations. */
 const RELOAD_EVERY = 5_000;
-
 /** The share of variants with broken signatures. */
 const BROKEN_RATE = 0.5;
+/** The share of the others' payments that a partition also includes. */
+const SHARED_RATE = 0.6;
+/** Enough for a block to be withheld until it can only be red. */
+const REMEMBERED_BLOCKS = 200;
+const YIELD_EVERY_BLOCKS = 64;
 
 export class Simulation {
   readonly keyring: Keyring;
@@ -31,12 +37,13 @@ export class Simulation {
   private readonly wallet: Wallet;
   private readonly payments: Payments;
   private readonly mining: Mining;
-  private readonly past = new RecentPast();
+  /** The latest blocks and the virtual block after each, which is the view of miners who are behind. */
+  private readonly recent: { block: Block; virtual: Virtual }[] = [];
   private latestBlock: Hash;
   /** Since the latest block. */
   private paymentsMade = 0;
 
-  /** Takes up the network where the node's blocks leave it. */
+  /** Continues from the blocks of the node. */
   constructor(node: SimulatedNode, options: SimulationOptions) {
     this.node = node;
     this.options = options;
@@ -46,11 +53,11 @@ export class Simulation {
     this.mining = new Mining(node, options, this.keyring, this.payments);
     this.reload();
     this.latestBlock = node.consensus.sink.hash;
-    this.past.add(node.consensus.sink, node.consensus.virtual);
+    this.recent.push({ block: node.consensus.sink, virtual: node.consensus.virtual });
     node.onEvent((event) => this.follow(event));
   }
 
-  /** Whether the first rewards are mature. */
+  /** Returns whether the first rewards are mature. */
   hasUtxos(): boolean {
     return this.node.consensus.virtual.daaScore > this.node.consensus.params.coinbaseMaturity + 1;
   }
@@ -81,7 +88,7 @@ export class Simulation {
     const { reorgRate, reorgDepth } = this.options;
     const depth = random.between(...reorgDepth);
     if (random.chance(reorgRate) && this.node.consensus.changeableDepth > depth) {
-      mineBranch(this.node, this.mining, depth, timestamp, random);
+      this.mineBranch(depth, timestamp, random);
     } else {
       this.mineBehind(this.blocksBehind(random), timestamp, random);
     }
@@ -93,13 +100,13 @@ export class Simulation {
    * @param timestamp Unix milliseconds
    */
   reorganise(depth: number, timestamp: number): void {
-    mineBranch(this.node, this.mining, depth, timestamp, this.random('reorganisation'));
+    this.mineBranch(depth, timestamp, this.random('reorganisation'));
   }
 
-  /** How many of the latest blocks a miner does not know. */
+  /** Returns the number of latest blocks that a miner does not know. */
   private blocksBehind(random: Random): number {
     const { redRate, lateRate, width } = this.options;
-    // More blues than k in its anticone: the block will be red.
+    // With more than k blues in its anticone, the block will be red.
     if (random.chance(redRate)) return this.node.consensus.params.ghostdagK + random.between(20, 40);
     if (random.chance(lateRate)) return random.between(5, 25);
     return random.poisson(width);
@@ -108,14 +115,46 @@ export class Simulation {
   private mineBehind(blocks: number, timestamp: number, random: Random): void {
     const { duplicateRate, sameCoinbaseRate } = this.options;
     const { consensus } = this.node;
-    const { virtual: current } = consensus;
-    const before = this.past.virtualBefore(blocks);
-    const virtual = before !== undefined && consensus.isOpen(before) ? before : current;
-    const unseen = virtual === current ? [] : this.past.unseenFrom(virtual);
+    const before = this.recent.at(-1 - blocks)?.virtual;
+    const virtual = before !== undefined && consensus.isOpen(before) ? before : consensus.virtual;
+    const unseen = virtual === consensus.virtual ? [] : this.unseenFrom(virtual);
     const twin = unseen.find((block) => isOn(virtual, block.parents));
     const isTwin = twin !== undefined && random.chance(sameCoinbaseRate);
-    const miner = isTwin ? this.mining.minerOfBlock(twin) : this.mining.someMiner(random);
+    const miner = isTwin ? getCoinbasePayload(twin) : this.mining.someMiner(random);
     this.mining.mine({ virtual, miner, unseen, duplicateRate, brokenRate: BROKEN_RATE, timestamp }, random);
+  }
+
+  /** Returns the remembered blocks that a miner on a virtual block does not know, latest first. */
+  private unseenFrom({ parents }: Virtual): Block[] {
+    const unseen: Block[] = [];
+    for (const { block } of this.recent.toReversed()) {
+      if (parents.includes(block)) break;
+      if (!isDagAncestorOfAny(block, parents)) unseen.push(block);
+    }
+    return unseen;
+  }
+
+  /**
+   * Mines the branch of miners who were disconnected from the others. It starts at a lower chain block, contains payments that reached them too, and
+   * grows until it is the heavier one.
+   */
+  private mineBranch(depth: number, timestamp: number, random: Random): void {
+    const { consensus } = this.node;
+    const fork = findChainAncestorAt(consensus.sink, consensus.sink.height - depth);
+    if (fork === undefined) throw new RangeError(`the chain has no block ${depth} below the sink`);
+    const others = blocksAbove(fork, consensus.sink);
+    const forkTime = Number(fork.header.timestamp);
+    const miner = this.mining.someMiner(random);
+    let tip = fork;
+    // Each side weighs as many blocks as it has, except the few that the others have merged meanwhile.
+    for (let made = 0; consensus.sink !== tip && made < 2 * others.length + 2; made += 1) {
+      const virtual = consensus.findVirtualOn([tip]);
+      if (virtual === undefined) throw new RangeError('the branch could never be on the selected chain');
+      const time = Math.round(forkTime + ((timestamp - forkTime) * (made + 1)) / (others.length + 2));
+      const unseen = others.slice(made, made + 1);
+      const rates = { duplicateRate: SHARED_RATE, brokenRate: 0 };
+      tip = this.mining.mine({ virtual, miner, unseen, ...rates, timestamp: Math.min(time, timestamp) }, random);
+    }
   }
 
   private follow(event: NodeEvent): void {
@@ -127,7 +166,8 @@ export class Simulation {
         this.wallet.learn(transaction, Number(header.daaScore), transaction === block.transactions[0]);
       }
     }
-    this.past.add(consensus.get(this.latestBlock), consensus.virtual);
+    this.recent.push({ block: consensus.get(this.latestBlock), virtual: consensus.virtual });
+    if (this.recent.length > REMEMBERED_BLOCKS) this.recent.shift();
     this.paymentsMade = 0;
     if (consensus.size % RELOAD_EVERY === 0) this.reload();
   }
@@ -145,8 +185,7 @@ export class Simulation {
 }
 
 function ledgerOf({ consensus, mempool }: SimulatedNode): Ledger {
-  const isMature = ({ isCoinbase, blockDaaScore }: UtxoEntry): boolean =>
-    !isCoinbase || Number(blockDaaScore) + consensus.params.coinbaseMaturity <= consensus.virtual.daaScore;
+  const isMature = (entry: UtxoEntry): boolean => !isImmature(entry, consensus.virtual.daaScore, consensus.params);
   return {
     isMature,
     isSpendable({ key }) {
@@ -161,30 +200,39 @@ function isOn({ parents }: Virtual, others: readonly Block[]): boolean {
   return parents.length === others.length && parents.every((parent, index) => parent === others[index]);
 }
 
-/** Blocks that are remembered: enough for a block to be withheld until it can only be red. */
-const CAPACITY = 200;
+/** Returns the blocks that the selected chain merges between two of its blocks, oldest first. */
+function blocksAbove(fork: Block, sink: Block): Block[] {
+  const chain: Block[] = [];
+  for (let block = sink; block !== fork; block = getGhostdag(block).selectedParent) chain.push(block);
+  return [...chain.reverse().flatMap((block) => getGhostdag(block).mergeSet), sink];
+}
 
-/** The latest blocks and the virtual block after each, which is the view of miners who are behind. */
-export class RecentPast {
-  private readonly moments: { block: Block; virtual: Virtual }[] = [];
+export interface Past {
+  /** The number of blocks, genesis included; a few more if the last event brings several. */
+  pastBlocks: number;
+  /** The total of payments, which begin when the first rewards are mature. */
+  pastTransactions: number;
+  blocksPerSecond: number;
+}
 
-  add(block: Block, virtual: Virtual): void {
-    this.moments.push({ block, virtual });
-    if (this.moments.length > CAPACITY) this.moments.shift();
-  }
-
-  /** Returns the virtual block of this number of blocks ago, `undefined` if that is no longer remembered. */
-  virtualBefore(blocks: number): Virtual | undefined {
-    return this.moments.at(-1 - blocks)?.virtual;
-  }
-
-  /** Remembered blocks that a miner on a virtual block does not know, latest first. */
-  unseenFrom({ parents }: Virtual): Block[] {
-    const unseen: Block[] = [];
-    for (const { block } of this.moments.toReversed()) {
-      if (parents.includes(block)) break;
-      if (!isDagAncestorOfAny(block, parents)) unseen.push(block);
-    }
-    return unseen;
+/** Makes the past of a chain at once, as if it had grown until now. */
+export async function makePast(
+  { node, simulation }: { node: SimulatedNode; simulation: Simulation },
+  { pastBlocks, pastTransactions, blocksPerSecond }: Past,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { consensus } = node;
+  const intervalMs = 1_000 / Math.max(blocksPerSecond, 1);
+  const paymentsPerBlock = pastTransactions / Math.max(1, pastBlocks - consensus.params.coinbaseMaturity);
+  const end = node.now();
+  let due = 0;
+  while (consensus.size < pastBlocks) {
+    const jitter = new Random('jitter', consensus.size).fraction();
+    simulation.mine(Math.round(end - (pastBlocks - consensus.size - jitter) * intervalMs));
+    due = simulation.hasUtxos() ? due + paymentsPerBlock : 0;
+    simulation.pay(Math.floor(due));
+    due %= 1;
+    if (consensus.size % YIELD_EVERY_BLOCKS === 0) await setImmediate();
+    signal?.throwIfAborted();
   }
 }

@@ -14,13 +14,13 @@ export interface BlockOptions {
   miner: Miner;
   /** Without the coinbase; each valid at the virtual block. */
   payments: readonly DagTransaction[];
-  /** Unix milliseconds; moved up where the past demands a later one. */
+  /** Unix milliseconds; raised if the past median time is later. */
   timestamp: number;
   nonce: bigint;
 }
 
-export function assembleBlock(consensus: Consensus, parts: BlockOptions): BlockBody {
-  const { virtual, miner, payments, timestamp, nonce } = parts;
+export function assembleBlock(consensus: Consensus, options: BlockOptions): BlockBody {
+  const { virtual, miner, payments, timestamp, nonce } = options;
   const { ghostdag, nonDaa, acceptance } = virtual;
   const merged = { ghostdag, nonDaa, fees: acceptance.fees };
   const coinbase = withDerived(coinbaseTransaction(merged, miner, consensus.params.subsidy));
@@ -42,7 +42,7 @@ export function assembleBlock(consensus: Consensus, parts: BlockOptions): BlockB
 }
 
 /**
- * Throws `BlockRuleError` when the header is from the future or names the wrong blocks on the higher levels or as pruning point.
+ * Throws `BlockRuleError` if the header is from the future or has wrong parents on the higher levels or a wrong pruning point.
  * @param now Unix milliseconds
  */
 export function checkSubmittedHeader(header: Header, consensus: Consensus, now: number): void {

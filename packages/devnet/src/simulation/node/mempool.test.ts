@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 
 describe('a payment', () => {
-  test('is in the mempool, by sender and recipient, until a block contains it', () => {
+  test('is in the pool, under sender and recipient, until a block contains it', () => {
     const paid = payment(utxos[0], alice);
     expect(toHex(node.submitTransaction(paid, false))).toBe(id(paid));
     expect(node.findMempoolEntry(id(paid), POOL)).toMatchObject({ fee: BigInt(FEE), isOrphan: false });
@@ -33,7 +33,7 @@ describe('a payment', () => {
     expect(node.mempoolEntries(POOL)).toEqual([]);
   });
 
-  test('leaves the mempool with its descendants when a block spends its UTXO in another transaction', () => {
+  test('leaves the pool with its dependants when a block contains a conflicting transaction', () => {
     const paid = payment(utxos[0], alice);
     const onTop = payment(createdEntries(paid, 0, false)[0], bob);
     node.submitTransaction(paid, false);
@@ -62,7 +62,7 @@ test('an orphan waits for the transaction it spends', () => {
   expect(node.mempoolEntries(ORPHANS)).toEqual([]);
 });
 
-test('a template contains transactions that spend confirmed outputs, not chained ones', () => {
+test('a template contains the payments that spend UTXOs, not their dependants', () => {
   const paid = payment(utxos[0], alice);
   node.submitTransaction(paid, false);
   node.submitTransaction(payment(createdEntries(paid, 0, false)[0], bob), false);
@@ -85,7 +85,7 @@ describe('a refused transaction', () => {
       'transaction ID is already in the mempool',
     ],
     [
-      'what a block holds already',
+      'a transaction of a block',
       () => {
         node.receive(blockOn(node, { payments: [payment(utxos[0], alice)] }));
         return payment(utxos[0], alice);

@@ -1,15 +1,32 @@
 /**
- * Pending transactions, and orphans whose inputs are unknown. It has kaspad's order of checks and its messages (rusty-kaspa, mining/src/mempool),
- * but no replacement by fee and no size limit.
+ * The mempool: pending transactions, and orphans whose inputs are unknown. The order of checks and the messages are kaspad's (rusty-kaspa,
+ * mining/src/mempool). There is no replacement by fee and no size limit.
  */
-import { type ScriptPublicKey, toHex, type Transaction, transactionHash } from '@kasgres/kaspa';
+import {
+  classifyScript,
+  type ScriptPublicKey,
+  toHex,
+  type Transaction,
+  transactionHash,
+  type TransactionOutput,
+  transientMass,
+} from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
-import { type MempoolEntry, type MempoolFilter, NodeResponseError } from '../../dag/node-state.ts';
+import {
+  type MempoolEntriesOfScript,
+  type MempoolEntry,
+  type MempoolFilter,
+  NodeResponseError,
+} from '../../dag/node-state.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { describeOutpoint } from '../consensus/transaction-rules.ts';
 import { createdEntries, outpointKey, scriptKey, type UtxoEntry } from '../../economy/utxo.ts';
 import { requiredStorageMass, withDerived } from '../../economy/build-transaction.ts';
-import { findFormProblem, findRelayProblem } from './mempool-rules.ts';
+
+const MAX_VERSION = 1;
+const MAX_MASS = 500_000n;
+const MAX_TRANSIENT_MASS = 1_000_000n;
+const MIN_FEE_PER_MASS = 100n;
 
 export class Mempool {
   private readonly consensus: Consensus;
@@ -17,22 +34,18 @@ export class Mempool {
   /** By hex transaction id, as the other maps. */
   private readonly pool = new Map<string, MempoolEntry>();
   private readonly orphans = new Map<string, MempoolEntry>();
-  /** Which transaction of the pool spends an outpoint. */
+  /** The id of the pool's spending transaction, by outpoint. */
   private readonly spenders = new Map<string, string>();
   /** The outputs of pending transactions. */
   private readonly outputs = new Map<string, UtxoEntry>();
 
-  /** @param isInBlock whether any block holds a transaction id (hex) */
+  /** @param isInBlock whether any block contains a transaction id (hex) */
   constructor(consensus: Consensus, isInBlock: (id: string) => boolean) {
     this.consensus = consensus;
     this.isInBlock = isInBlock;
   }
 
-  get size(): number {
-    return this.pool.size;
-  }
-
-  /** Takes a transaction in. Throws `NodeResponseError` with kaspad's message if it is rejected. */
+  /** Adds a transaction. Throws `NodeResponseError` with kaspad's message if it is rejected. */
   submit(bare: Transaction, allowOrphan: boolean): DagTransaction {
     const transaction = withDerived(bare);
     const id = toHex(transaction.transactionId);
@@ -57,45 +70,37 @@ export class Mempool {
   insert(id: string, transaction: DagTransaction, fee: bigint): void {
     this.orphans.delete(id);
     this.pool.set(id, { fee, transaction, isOrphan: false });
-    for (const { previousOutpoint } of transaction.inputs) this.spenders.set(outpointKey(previousOutpoint), id);
+    for (const key of outpointKeys(transaction)) this.spenders.set(key, id);
     for (const entry of createdEntries(transaction, Number.MAX_SAFE_INTEGER, false)) this.outputs.set(entry.key, entry);
   }
 
   /** Removes the transactions of a new block and those that conflict with them. */
   handleBlock(transactions: readonly DagTransaction[]): void {
     if (this.pool.size === 0 && this.orphans.size === 0) return;
-    for (const { transactionId, inputs } of transactions.slice(1)) {
-      const id = toHex(transactionId);
+    for (const transaction of transactions.slice(1)) {
+      const id = toHex(transaction.transactionId);
       this.orphans.delete(id);
       this.remove(id);
-      for (const { previousOutpoint } of inputs)
-        this.removeWithDependants(this.spenders.get(outpointKey(previousOutpoint)));
+      for (const key of outpointKeys(transaction)) this.removeWithDependants(this.spenders.get(key));
     }
     this.adoptOrphans();
   }
 
   /** Removes transactions whose inputs a reorganisation has removed. */
   revalidate(): void {
-    for (const [id, { transaction }] of this.pool) {
-      const isGone = transaction.inputs.some(
-        ({ previousOutpoint }) => this.findUtxo(outpointKey(previousOutpoint)) === undefined,
-      );
-      if (isGone) this.removeWithDependants(id);
-    }
+    for (const [id, { transaction }] of this.pool) if (!this.isComplete(transaction)) this.removeWithDependants(id);
   }
 
-  /** Whether a transaction of the pool spends an outpoint, given by its key. */
+  /** @param key of an outpoint */
   spends(key: string): boolean {
     return this.spenders.has(key);
   }
 
-  /** Entries that spend nothing but unspent outputs of the virtual block, oldest first: a block could hold them now. */
+  /** Returns the entries that the next block could include, oldest first: they spend only UTXOs of the virtual block. */
   *ready(): Generator<MempoolEntry> {
     for (const entry of this.pool.values()) {
-      const isReady = entry.transaction.inputs.every(({ previousOutpoint }) => {
-        return this.consensus.utxos.find(outpointKey(previousOutpoint)) !== undefined;
-      });
-      if (isReady) yield entry;
+      const keys = outpointKeys(entry.transaction);
+      if (keys.every((key) => this.consensus.utxos.find(key) !== undefined)) yield entry;
     }
   }
 
@@ -108,27 +113,25 @@ export class Mempool {
     return [...(filterTransactionPool ? [] : this.pool.values()), ...(includeOrphanPool ? this.orphans.values() : [])];
   }
 
-  entriesByScript(
-    script: ScriptPublicKey,
-    filter: MempoolFilter,
-  ): { sending: MempoolEntry[]; receiving: MempoolEntry[] } {
+  entriesByScript(script: ScriptPublicKey, filter: MempoolFilter): MempoolEntriesOfScript {
     const wanted = scriptKey(script);
     const entries = this.entries(filter);
-    const isWanted = (of: { scriptPublicKey: ScriptPublicKey } | undefined): boolean => {
-      return of !== undefined && scriptKey(of.scriptPublicKey) === wanted;
-    };
+    const isWanted = (of: Pick<TransactionOutput, 'scriptPublicKey'> | undefined): boolean =>
+      of !== undefined && scriptKey(of.scriptPublicKey) === wanted;
     return {
-      sending: entries.filter(({ transaction }) => {
-        return transaction.inputs.some(({ previousOutpoint }) =>
-          isWanted(this.findUtxo(outpointKey(previousOutpoint))),
-        );
-      }),
+      sending: entries.filter(({ transaction }) =>
+        outpointKeys(transaction).some((key) => isWanted(this.findUtxo(key))),
+      ),
       receiving: entries.filter(({ transaction }) => transaction.outputs.some(isWanted)),
     };
   }
 
   private findUtxo(key: string): UtxoEntry | undefined {
     return this.consensus.utxos.find(key) ?? this.outputs.get(key);
+  }
+
+  private isComplete(transaction: DagTransaction): boolean {
+    return outpointKeys(transaction).every((key) => this.findUtxo(key) !== undefined);
   }
 
   private findProblemBeforehand(transaction: DagTransaction, id: string): string | undefined {
@@ -148,7 +151,7 @@ export class Mempool {
     const entry = this.pool.get(id);
     if (entry === undefined) return;
     this.pool.delete(id);
-    for (const { previousOutpoint } of entry.transaction.inputs) this.spenders.delete(outpointKey(previousOutpoint));
+    for (const key of outpointKeys(entry.transaction)) this.spenders.delete(key);
     for (const key of outputKeys(entry.transaction)) this.outputs.delete(key);
   }
 
@@ -160,13 +163,10 @@ export class Mempool {
     for (const dependant of dependants) this.removeWithDependants(dependant);
   }
 
-  /** Submits again the orphans whose inputs are known by now; those refused are dropped. */
+  /** Submits orphans whose inputs have become known; rejected ones are dropped. */
   private adoptOrphans(): void {
     for (const [id, { transaction }] of this.orphans) {
-      const isComplete = transaction.inputs.every(
-        ({ previousOutpoint }) => this.findUtxo(outpointKey(previousOutpoint)) !== undefined,
-      );
-      if (!isComplete) continue;
+      if (!this.isComplete(transaction)) continue;
       this.orphans.delete(id);
       try {
         this.submit(transaction, true);
@@ -175,6 +175,10 @@ export class Mempool {
       }
     }
   }
+}
+
+function outpointKeys({ inputs }: Transaction): string[] {
+  return inputs.map(({ previousOutpoint }) => outpointKey(previousOutpoint));
 }
 
 function outputKeys({ transactionId, outputs }: DagTransaction): string[] {
@@ -189,4 +193,40 @@ function withStorageMass(transaction: DagTransaction, storageMass: bigint): DagT
 
 function refusal(id: string, reason: string): NodeResponseError {
   return new NodeResponseError(`Rejected transaction ${id}: ${reason}`);
+}
+
+/** Returns why a transaction is rejected regardless of the UTXOs that it spends, `undefined` if it is not. */
+function findFormProblem(transaction: DagTransaction): string | undefined {
+  const { version, inputs, outputs, computeMass } = transaction;
+  if (version > MAX_VERSION)
+    return notStandard(transaction, `transaction version ${version} is not in the valid range of 0-1`);
+  if (inputs.length === 0) return 'transaction has no inputs';
+  if (new Set(outpointKeys(transaction)).size < inputs.length) return 'transaction has duplicate inputs';
+  if (computeMass > MAX_MASS) return tooHeavy('compute', computeMass, MAX_MASS);
+  const transient = transientMass(transaction);
+  if (transient > MAX_TRANSIENT_MASS) return tooHeavy('transient (storage)', transient, MAX_TRANSIENT_MASS);
+  const worthless = outputs.findIndex(({ amount }) => amount === 0n);
+  if (worthless >= 0) return `transaction output ${worthless} has zero value`;
+  const odd = outputs.findIndex(({ scriptPublicKey }) => classifyScript(scriptPublicKey) === 'nonstandard');
+  if (odd >= 0) return notStandard(transaction, `transaction output #${odd}: non-standard script form`);
+  return undefined;
+}
+
+/** Returns why a valid transaction is not relayed, `undefined` if it is. Expects the storage mass to be set. */
+function findRelayProblem(transaction: DagTransaction, fee: bigint): string | undefined {
+  if (transaction.storageMass > MAX_MASS) return tooHeavy('storage', transaction.storageMass, MAX_MASS);
+  const halfTransient = transientMass(transaction) / 2n;
+  const mass = transaction.computeMass > halfTransient ? transaction.computeMass : halfTransient;
+  const required = mass * MIN_FEE_PER_MASS;
+  if (fee >= required) return undefined;
+  const problem = `transaction has ${fee} fees which is under the required amount of ${required} for compute mass ${mass}`;
+  return notStandard(transaction, problem);
+}
+
+function tooHeavy(kind: string, mass: bigint, limit: bigint): string {
+  return `transaction ${kind} mass of ${mass} is larger than max allowed size of ${limit}`;
+}
+
+function notStandard({ transactionId }: DagTransaction, problem: string): string {
+  return `transaction ${toHex(transactionId)} is not standard: ${problem}`;
 }

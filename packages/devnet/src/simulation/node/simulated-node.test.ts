@@ -50,7 +50,7 @@ describe('a submitted block', () => {
     expect(node.dag.sink).toBe(sink);
   });
 
-  test('is refused if it contains a double spend or a transaction twice', () => {
+  test('is refused when it contains a double spend or a transaction twice', () => {
     const { node, utxos } = nodeWithUtxos();
     for (const second of [payment(utxos[0], alice), payment(utxos[0], scriptOf(11))]) {
       const { header, transactions } = blockOn(node, { payments: [payment(utxos[0], alice), second] });
@@ -86,7 +86,7 @@ test('announces a block, then the removed and added chain blocks', () => {
   ]);
 });
 
-test('a block is stored before it is announced', () => {
+test('it persists a block before it announces it', () => {
   const order: string[] = [];
   const keep = (body: BlockBody): BlockBody => {
     order.push('kept');

@@ -1,7 +1,4 @@
-/**
- * A simulated node: consensus, mempool and the DAG that its RPC reads, kept consistent. Blocks come from the generator, from clients and, at a
- * start, from a journal; a new block is persisted before it is announced.
- */
+/** A simulated node: consensus, mempool and the DAG that its RPC reads, kept consistent. A new block is persisted before it is announced. */
 import {
   difficultyFromBits,
   fromHex,
@@ -10,6 +7,7 @@ import {
   type Hash,
   type Header,
   headerHash,
+  isCoinbase,
   type Network,
   type ScriptPublicKey,
   type Transaction,
@@ -18,24 +16,22 @@ import {
 import { type ChainChange, Dag, type DagBlock } from '../../dag/dag.ts';
 import type {
   BlockTemplate,
+  MempoolEntriesOfScript,
   MempoolEntry,
   MempoolFilter,
   NodeEvent,
   NodeState,
   SubmitBlockResult,
 } from '../../dag/node-state.ts';
-import { withDerived } from '../../economy/build-transaction.ts';
-import { MassBudget } from '../../economy/build-transaction.ts';
+import { MassBudget, withDerived } from '../../economy/build-transaction.ts';
 import { hasValidSignatures } from '../../economy/signatures.ts';
+import { createdEntries, outpointKey, type UtxoEntry } from '../../economy/utxo.ts';
 import { BlockRuleError } from '../consensus/block-rules.ts';
 import type { Block } from '../consensus/block.ts';
-import type { ChainMove } from '../consensus/consensus.ts';
-import { type BlockBody, Consensus, type Virtual } from '../consensus/consensus.ts';
+import { type BlockBody, type ChainMove, Consensus } from '../consensus/consensus.ts';
 import { type ConsensusParams, SIMNET_PARAMS } from '../consensus/params.ts';
-import { assembleBlock } from './assemble-block.ts';
+import { assembleBlock, checkSubmittedHeader } from './assemble-block.ts';
 import { Mempool } from './mempool.ts';
-import { PruningPointUtxos } from './pruning-point-utxos.ts';
-import { checkSubmittedHeader } from './assemble-block.ts';
 
 export interface SimulatedNodeOptions {
   params?: ConsensusParams;
@@ -43,14 +39,13 @@ export interface SimulatedNodeOptions {
   now: () => number;
   /** Persists a block before it is announced; returns it or an equal one. */
   keep?: (body: BlockBody) => BlockBody;
-  /** True: headers commit to the unspent outputs as a real node's do, at about a millisecond for each block. */
+  /** True: headers commit to the UTXO set as a real node's do, which costs about a millisecond a block. */
   commitsToUtxos?: boolean;
 }
 
 /** A node is synced while its sink is younger than this. */
 const SYNCED_WITHIN_MS = 661_000;
-/** Blocks of a journal between two virtual blocks while it is read. */
-const RESTORE_STEP = 256;
+const RESTORED_BLOCKS_PER_VIRTUAL = 256;
 
 export class SimulatedNode implements NodeState {
   readonly network: Network = getNetwork('simnet');
@@ -59,9 +54,10 @@ export class SimulatedNode implements NodeState {
   readonly dag = new Dag();
   readonly consensus: Consensus;
   readonly mempool: Mempool;
-  /** The time that the node goes by, Unix milliseconds. */
+  /** Unix milliseconds. */
   readonly now: () => number;
-  private readonly pruningPointUtxos = new PruningPointUtxos();
+  /** The UTXOs after the acceptance of the pruning point, ascending by key, which is by transaction id, then by index as little-endian bytes. */
+  private pruningPointUtxos: readonly UtxoEntry[] = [];
   private readonly keep: (body: BlockBody) => BlockBody;
   private readonly listeners = new Set<(event: NodeEvent) => void>();
   /** The greatest supply since the start, as kaspad reports it. */
@@ -75,8 +71,8 @@ export class SimulatedNode implements NodeState {
     this.mempool = new Mempool(this.consensus, (id) => this.dag.findTransaction(id) !== undefined);
     this.now = now;
     this.keep = keep;
-    addToDag(this.dag, this.consensus.genesis);
-    moveDag(this.dag, { removed: [], added: [this.consensus.genesis] }, this.consensus.virtual);
+    this.addToDag(this.consensus.genesis);
+    this.moveDag({ removed: [], added: [this.consensus.genesis] });
   }
 
   get isSynced(): boolean {
@@ -89,12 +85,12 @@ export class SimulatedNode implements NodeState {
 
   /** Returns the UTXO set that the node serves over p2p. */
   pruningPointSet(): { pruningPointHash: Hash; utxos: readonly Utxo[] } {
-    return { pruningPointHash: this.consensus.pruningPoint.hash, utxos: this.pruningPointUtxos.inOrder() };
+    return { pruningPointHash: this.consensus.pruningPoint.hash, utxos: this.pruningPointUtxos };
   }
 
   /**
-   * Moves the pruning point to any block of the selected chain and deletes what a node deletes then. Afterwards the chain always contains that
-   * block, and all new blocks are above it. The journal does not record it: a restored node has everything again.
+   * Moves the pruning point to any block of the selected chain and deletes what a node deletes then. The journal does not record it: a restored node
+   * has everything again.
    * @param hash hex
    * @param headersBelow the least depth, in chain blocks, to which headers are kept; a node keeps thousands
    */
@@ -103,7 +99,15 @@ export class SimulatedNode implements NodeState {
     this.consensus.prune(fromHex(hash));
     this.resolveVirtual();
     const above = this.dag.chainBlocks.slice(Number(chainIndex) + 1, Number(this.dag.get(hash).chainIndex) + 1);
-    this.pruningPointUtxos.advance(above);
+    const utxos = new Map(this.pruningPointUtxos.map((entry) => [entry.key, entry]));
+    for (const { header, accepted = [] } of above) {
+      for (const { transaction } of accepted) {
+        for (const { previousOutpoint } of transaction.inputs) utxos.delete(outpointKey(previousOutpoint));
+        const created = createdEntries(transaction, Number(header.daaScore), isCoinbase(transaction));
+        for (const entry of created) utxos.set(entry.key, entry);
+      }
+    }
+    this.pruningPointUtxos = [...utxos.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
     this.dag.prune(hash, headersBelow);
   }
 
@@ -111,7 +115,7 @@ export class SimulatedNode implements NodeState {
   receive(body: BlockBody): Block {
     const block = this.consensus.add(body, this.keep);
     this.mempool.handleBlock(body.transactions);
-    this.emit({ kind: 'blockAdded', block: addToDag(this.dag, block) });
+    this.emit({ kind: 'blockAdded', block: this.addToDag(block) });
     this.resolveVirtual();
     return block;
   }
@@ -119,9 +123,8 @@ export class SimulatedNode implements NodeState {
   /** Adds persisted blocks in their old order, without events. */
   restore(bodies: Iterable<BlockBody>): void {
     for (const body of bodies) {
-      addToDag(this.dag, this.consensus.addChecked(body));
-      if (this.consensus.size % RESTORE_STEP === 0)
-        moveDag(this.dag, this.consensus.resolveVirtual(), this.consensus.virtual);
+      this.addToDag(this.consensus.addChecked(body));
+      if (this.consensus.size % RESTORED_BLOCKS_PER_VIRTUAL === 0) this.moveDag(this.consensus.resolveVirtual());
     }
     this.resolveVirtual();
   }
@@ -134,22 +137,17 @@ export class SimulatedNode implements NodeState {
     return this.mempool.entries(filter);
   }
 
-  mempoolEntriesByScript(
-    script: ScriptPublicKey,
-    filter: MempoolFilter,
-  ): { sending: MempoolEntry[]; receiving: MempoolEntry[] } {
+  mempoolEntriesByScript(script: ScriptPublicKey, filter: MempoolFilter): MempoolEntriesOfScript {
     return this.mempool.entriesByScript(script, filter);
   }
 
   blockTemplate(scriptPublicKey: ScriptPublicKey, extraData: Uint8Array): BlockTemplate {
-    const miner = { scriptPublicKey, extraData: Buffer.concat([Buffer.from(`${this.serverVersion}/`), extraData]) };
-    const { virtual } = this.consensus;
+    const ready = this.mempool.ready().map(({ transaction }) => transaction);
     const budget = new MassBudget();
-    const payments = this.mempool.ready().filter(({ transaction }) => budget.take(transaction));
     const { header, transactions } = assembleBlock(this.consensus, {
-      virtual,
-      miner,
-      payments: payments.map(({ transaction }) => transaction).toArray(),
+      virtual: this.consensus.virtual,
+      miner: { scriptPublicKey, extraData: Buffer.concat([Buffer.from(`${this.serverVersion}/`), extraData]) },
+      payments: ready.filter((payment) => budget.take(payment)).toArray(),
       timestamp: this.now(),
       nonce: 0n,
     });
@@ -195,47 +193,45 @@ export class SimulatedNode implements NodeState {
     if (move.removed.length > 0) this.mempool.revalidate();
     const { total } = this.consensus.utxos;
     if (total > this.greatestSupply) this.greatestSupply = total;
-    this.emit({ kind: 'virtualChanged', change: moveDag(this.dag, move, this.consensus.virtual) });
+    this.emit({ kind: 'virtualChanged', change: this.moveDag(move) });
     this.emit({ kind: 'newBlockTemplate' });
   }
 
   private emit(event: NodeEvent): void {
     for (const listener of this.listeners) listener(event);
   }
-}
 
-/** Copies the results of consensus into the DAG that the RPC reads: new blocks, the selected chain and the virtual block. */
-export function addToDag(dag: Dag, block: Block): DagBlock {
-  const { ghostdag } = block;
-  return dag.add({
-    hash: block.id,
-    header: block.header,
-    selectedParentHash: ghostdag?.selectedParent.id,
-    mergeSetBlues: idsOf(ghostdag?.mergeSetBlues ?? []),
-    mergeSetReds: idsOf(ghostdag?.mergeSetReds ?? []),
-    transactions: block.transactions,
-    difficulty: difficultyFromBits(block.bits),
-  });
-}
+  private addToDag({ id, header, transactions, bits, ghostdag }: Block): DagBlock {
+    return this.dag.add({
+      hash: id,
+      header,
+      selectedParentHash: ghostdag?.selectedParent.id,
+      mergeSetBlues: idsOf(ghostdag?.mergeSetBlues ?? []),
+      mergeSetReds: idsOf(ghostdag?.mergeSetReds ?? []),
+      transactions,
+      difficulty: difficultyFromBits(bits),
+    });
+  }
 
-export function moveDag(dag: Dag, move: ChainMove, virtual: Virtual): ChainChange {
-  for (const block of move.added) setAcceptance(dag, block);
-  return dag.setVirtual({
-    sink: virtual.ghostdag.selectedParent.id,
-    parents: idsOf(virtual.parents),
-    blueScore: BigInt(virtual.ghostdag.blueScore),
-    daaScore: BigInt(virtual.daaScore),
-    pastMedianTime: BigInt(virtual.pastMedianTime),
-    difficulty: difficultyFromBits(virtual.bits),
-  });
-}
-
-function setAcceptance(dag: Dag, { id, state }: Block): void {
-  if (state.kind !== 'qualified') throw new Error(`block ${id} is on the chain without being qualified`);
-  dag.setAcceptance(
-    id,
-    state.acceptance.accepted.map(({ block, index }) => ({ blockHash: block.id, index })),
-  );
+  private moveDag(move: ChainMove): ChainChange {
+    for (const { id, state } of move.added) {
+      if (state.kind !== 'qualified') throw new Error(`block ${id} is on the chain and ${state.kind}`);
+      const { accepted } = state.acceptance;
+      this.dag.setAcceptance(
+        id,
+        accepted.map(({ block, index }) => ({ blockHash: block.id, index })),
+      );
+    }
+    const { ghostdag, parents, daaScore, pastMedianTime, bits } = this.consensus.virtual;
+    return this.dag.setVirtual({
+      sink: ghostdag.selectedParent.id,
+      parents: idsOf(parents),
+      blueScore: BigInt(ghostdag.blueScore),
+      daaScore: BigInt(daaScore),
+      pastMedianTime: BigInt(pastMedianTime),
+      difficulty: difficultyFromBits(bits),
+    });
+  }
 }
 
 function idsOf(blocks: readonly Block[]): string[] {

@@ -1,12 +1,11 @@
-/** Blocks and payments made one by one, for tests of what happens to them. */
+/** Blocks and payments for tests, made one by one. */
 import type { ScriptPublicKey } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import type { BlockBody, Virtual } from '../consensus/consensus.ts';
 import type { UtxoEntry } from '../../economy/utxo.ts';
-import { buildTransaction, leastFee } from '../../economy/build-transaction.ts';
+import { buildTransaction, leastFee, withDerived } from '../../economy/build-transaction.ts';
 import { assembleBlock } from '../node/assemble-block.ts';
 import type { SimulatedNode } from '../node/simulated-node.ts';
-import { withDerived } from '../../economy/build-transaction.ts';
 import { SMALL_PARAMS, smallNode, START_TIME } from './small-simulated-dag.ts';
 
 export const FEE = leastFee({ utxos: 1, outputs: 1, payload: 0 });
@@ -17,15 +16,14 @@ export function scriptOf(byte: number): ScriptPublicKey {
 }
 
 export interface BlockOptions {
-  /** Default: the current virtual block. */
   virtual?: Virtual;
   payments?: readonly DagTransaction[];
   miner?: ScriptPublicKey;
   nonce?: number;
 }
 
-export function blockOn(node: SimulatedNode, parts: BlockOptions = {}): BlockBody {
-  const { virtual = node.consensus.virtual, payments = [], miner = scriptOf(1), nonce = 0 } = parts;
+export function blockOn(node: SimulatedNode, options: BlockOptions = {}): BlockBody {
+  const { virtual = node.consensus.virtual, payments = [], miner = scriptOf(1), nonce = 0 } = options;
   return assembleBlock(node.consensus, {
     virtual,
     miner: { scriptPublicKey: miner, extraData: new Uint8Array(0) },
@@ -36,8 +34,8 @@ export function blockOn(node: SimulatedNode, parts: BlockOptions = {}): BlockBod
 }
 
 /**
- * Blocks on one virtual block, with these payments, whose hashes ascend. They have equal blue work, so the last one becomes the selected
- * parent of what is on top, and the others are merged in their order.
+ * Returns blocks on the virtual block with these payments. Their hashes ascend and their blue work is equal, so the last one becomes the selected
+ * parent of the next block, which merges the others in their order.
  */
 export function siblings(node: SimulatedNode, contents: readonly (readonly DagTransaction[])[]): BlockBody[] {
   return contents.map((payments, index) => {
@@ -59,7 +57,7 @@ export function nodeWithUtxos(): { node: SimulatedNode; utxos: UtxoEntry[] } {
   return { node, utxos };
 }
 
-/** Spends a UTXO whole, but for the fee. */
+/** Spends a whole UTXO, less the fee. */
 export function payment(utxo: UtxoEntry | undefined, recipient: ScriptPublicKey, fee = FEE): DagTransaction {
   if (utxo === undefined) throw new Error('no UTXO to spend');
   const outputs = [{ amount: Number(utxo.amount) - fee, scriptPublicKey: recipient }];

@@ -1,8 +1,8 @@
-/** Chain blocks that are hard to begin an index at, because of what lies beside them. */
+/** Chain blocks at which an index is hard to bootstrap, because of the blocks in their anticone. */
 import { toHex } from '@kasgres/kaspa';
 import type { Dag, DagBlock } from '../../dag/dag.ts';
 
-/** Chain blocks with a block beside them that carries a payment which was accepted below; lowest first. */
+/** Returns the chain blocks whose anticone has a payment that was accepted below, lowest first. */
 export function hardPruningPoints(dag: Dag): DagBlock[] {
   const isHard = new Set<DagBlock>();
   for (const merged of dag.chainBlocks.flatMap(({ mergeSet }) => mergeSet)) {
@@ -14,20 +14,20 @@ export function hardPruningPoints(dag: Dag): DagBlock[] {
   return dag.chainBlocks.filter((block) => isHard.has(block));
 }
 
-/** The anticone of a chain block, as far as it is merged later and stands on nothing but what is below. */
+/** Returns the blocks of a chain block's anticone that are merged later and whose parents are all merged below. */
 export function blocksBeside(block: DagBlock, dag: Dag): DagBlock[] {
   const above = dag.chainBlocks.slice(indexOf(block) + 1).flatMap(({ mergeSet }) => mergeSet);
   return above.filter((merged) => besideOf(merged, dag).includes(block));
 }
 
-/** The chain blocks that a block is beside of. */
+/** Returns the chain blocks in the anticone of a block. */
 function besideOf({ chainIndex, parents, mergingBlock }: DagBlock, dag: Dag): readonly DagBlock[] {
   if (chainIndex !== undefined || mergingBlock === undefined) return [];
-  const standsOn = Math.max(...parents.map((parent) => indexOf(parent.mergingBlock)));
-  return dag.chainBlocks.slice(standsOn, indexOf(mergingBlock));
+  const lowest = Math.max(...parents.map((parent) => indexOf(parent.mergingBlock)));
+  return dag.chainBlocks.slice(lowest, indexOf(mergingBlock));
 }
 
-/** On the chain; a block that is not on it is above all that are. */
+/** Returns the chain index, infinite for a block that is not on the chain. */
 function indexOf(block: DagBlock | undefined): number {
   return block?.chainIndex ?? Number.POSITIVE_INFINITY;
 }

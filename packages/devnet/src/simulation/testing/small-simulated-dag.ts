@@ -1,4 +1,4 @@
-/** Small simulated networks for tests: all that is rare made frequent, times from a clock that the test turns. */
+/** Small simulated networks for tests: rare events are frequent, and the test sets the clock. */
 import { SIMNET_PARAMS } from '../consensus/params.ts';
 import { DEFAULT_OPTIONS, type SimulationOptions } from '../../economy/options.ts';
 import { Simulation } from '../generator/simulation.ts';
@@ -7,7 +7,7 @@ import type { BlockBody } from '../consensus/consensus.ts';
 
 export const START_TIME = 1_800_000_000_000;
 
-/** A k of 8 makes reds of what is late. */
+/** With a k of 8, late blocks become red. */
 export const SMALL_PARAMS = { ...SIMNET_PARAMS, ghostdagK: 8, coinbaseMaturity: 20 };
 
 export const WILD_OPTIONS: SimulationOptions = {

@@ -1,127 +1,55 @@
-/**
- * A real node's chain in short form, and its way back into blocks that consensus takes. Blocks, transactions and scripts are numbers: their
- * places in the lists. Signatures are left out, so the transactions' hashes and the merkle roots made of them are not the real ones; ids
- * and block hashes are.
- */
-import {
-  COINBASE_SUBNETWORK,
-  fromHex,
-  merkleRoot,
-  NATIVE_SUBNETWORK,
-  type Transaction,
-  transactionHash,
-  transactionId,
-  ZERO_HASH,
-} from '@kasgres/kaspa';
-import type { DagTransaction } from '../../../dag/dag.ts';
+/** Reads the chain of a real node that `test/recording/make-recorded-chain.ts` wrote, as blocks that consensus takes. */
+import { readFileSync } from 'node:fs';
+import { brotliDecompressSync } from 'node:zlib';
+import { fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { fromHex, type Header, merkleRoot, parseBlueWork, ZERO_HASH } from '@kasgres/kaspa';
+import { protocol } from '@kasgres/node';
+import { withDerived } from '../../../economy/build-transaction.ts';
+import { readTransaction } from '../../../rpc/from-messages.ts';
 import type { BlockBody } from '../consensus.ts';
 
-export interface RecordedTransaction {
-  version: number;
-  /** Transaction and output; no inputs: a coinbase. */
-  inputs: [transaction: number, index: number][];
-  outputs: [amount: number, script: number, covenant?: { authorizingInput: number; covenantId: string }][];
-  payload: string;
-}
-
-export interface RecordedBlock {
-  hash: string;
-  version: number;
-  parents: number[];
-  timestamp: number;
-  bits: number;
-  daaScore: number;
-  blueScore: number;
-  blueWork: number;
-  transactions: number[];
-  /** The GHOSTDAG data that the node reported; genesis has none. */
-  selectedParent?: number;
-  mergeSetBlues: number[];
-  mergeSetReds: number[];
-}
-
-/** The node's virtual block when it knew the first `blocks` blocks. */
-export interface RecordedVirtual {
-  name: string;
-  blocks: number;
-  sink: number;
-  parents: number[];
-  daaScore: number;
-  pastMedianTime: number;
-}
-
 export interface RecordedChain {
-  coinbaseMaturity: number;
-  scripts: string[];
-  transactions: RecordedTransaction[];
-  /** Parents first, from genesis on, in the order of the checkpoints. */
-  blocks: RecordedBlock[];
-  checkpoints: RecordedVirtual[];
-  /** The selected chain above genesis in the end, with what each block accepts, in order. */
-  chain: { block: number; accepted: number[] }[];
-  /** Sompi, at the virtual block in the end. */
-  supply: number;
+  checkpoints: {
+    name: string;
+    sink: string;
+    virtualParentHashes: string[];
+    virtualDaaScore: string;
+    pastMedianTime: string;
+    /** The blocks since the last checkpoint as `protocol.Block`, parents first. */
+    blocks: JsonValue[];
+  }[];
+  /** The transaction ids that each block of the last selected chain accepts, in order. */
+  accepted: [hash: string, ids: string[]][];
+  /** Sompi at the last virtual block. */
+  supply: string;
 }
 
-export function recordedBodies(recorded: RecordedChain): BlockBody[] {
-  const transactions = recordedTransactions(recorded);
-  return recorded.blocks.map((block) => {
-    const own = block.transactions.map((number) => at(transactions, number));
-    const parents = block.parents.map((number) => fromHex(at(recorded.blocks, number).hash));
-    const header = {
-      version: block.version,
-      parentsByLevel: parents.length === 0 ? [] : [parents],
-      hashMerkleRoot: merkleRoot(own.map(({ hash }) => hash)),
-      acceptedIdMerkleRoot: ZERO_HASH,
-      utxoCommitment: ZERO_HASH,
-      timestamp: BigInt(block.timestamp),
-      bits: block.bits,
-      nonce: 0n,
-      daaScore: BigInt(block.daaScore),
-      blueScore: BigInt(block.blueScore),
-      blueWork: BigInt(block.blueWork),
-      pruningPoint: ZERO_HASH,
-    };
-    return { hash: fromHex(block.hash), header, transactions: own };
-  });
+export function readRecordedChain(): RecordedChain {
+  const file = new URL('../recorded/recorded-chain.json.br', import.meta.url);
+  return JSON.parse(brotliDecompressSync(readFileSync(file)).toString()) as RecordedChain;
 }
 
-/** A transaction stands behind those that it spends. */
-function recordedTransactions({ transactions, scripts }: RecordedChain): DagTransaction[] {
-  const made: DagTransaction[] = [];
-  for (const { version, inputs, outputs, payload } of transactions) {
-    const transaction: Transaction = {
-      version,
-      inputs: inputs.map(([number, index]) => ({
-        previousOutpoint: { transactionId: at(made, number).transactionId, index },
-        signatureScript: new Uint8Array(0),
-        sequence: 0n,
-        sigOpCount: 0,
-        computeBudget: 0,
-      })),
-      outputs: outputs.map(([amount, script, covenant]) => ({
-        amount: BigInt(amount),
-        scriptPublicKey: { version: 0, script: fromHex(at(scripts, script)) },
-        covenant: covenant && { ...covenant, covenantId: fromHex(covenant.covenantId) },
-      })),
-      lockTime: 0n,
-      subnetworkId: inputs.length === 0 ? COINBASE_SUBNETWORK : NATIVE_SUBNETWORK,
-      gas: 0n,
-      payload: fromHex(payload),
-      storageMass: 0n,
-    };
-    made.push({
-      ...transaction,
-      transactionId: transactionId(transaction),
-      hash: transactionHash(transaction),
-      computeMass: 0n,
-    });
-  }
-  return made;
-}
-
-export function at<T>(items: readonly T[], index: number): T {
-  const item = items[index];
-  if (item === undefined) throw new Error(`the recording has no number ${index}`);
-  return item;
+/**
+ * Returns a block and the GHOSTDAG data that the node reported. The recording omits signatures, so hashes of transactions and merkle roots are
+ * not the real ones; ids and block hashes are.
+ */
+export function readRecordedBlock(json: JsonValue): { body: BlockBody; ghostdag: protocol.BlockVerboseData } {
+  const { header, transactions: messages, verboseData } = fromJson(protocol.BlockSchema, json);
+  if (header === undefined || verboseData === undefined) throw new Error('a recorded block without header');
+  const transactions = messages.map((message) => withDerived(readTransaction(message)));
+  const bodyHeader: Header = {
+    version: header.version,
+    parentsByLevel: header.parents.map(({ parentHashes }) => parentHashes.map(fromHex)),
+    hashMerkleRoot: merkleRoot(transactions.map(({ hash }) => hash)),
+    acceptedIdMerkleRoot: ZERO_HASH,
+    utxoCommitment: ZERO_HASH,
+    timestamp: header.timestamp,
+    bits: header.bits,
+    nonce: 0n,
+    daaScore: header.daaScore,
+    blueScore: header.blueScore,
+    blueWork: parseBlueWork(header.blueWork),
+    pruningPoint: ZERO_HASH,
+  };
+  return { body: { hash: fromHex(verboseData.hash), header: bodyHeader, transactions }, ghostdag: verboseData };
 }
