@@ -16,7 +16,6 @@ import { stateOf, storedState } from '../support/oracle.ts';
 import { type Program, startIndexer } from '../support/programs.ts';
 import { Load } from './load/load.ts';
 import { mineTemplate } from './load/miner.ts';
-import { schnorrOwner } from './load/owner.ts';
 import { PeerLink } from './peer-link.ts';
 import { nothingPruned, smallPruning, smallPruningDepths, smallPruningLoad } from './pruning.ts';
 
@@ -231,8 +230,6 @@ export async function expectSound({ database: { pool }, indexer }: Index): Promi
   expect(indexer.isRunning(), indexer.output()).toBe(true);
 }
 
-const miner = schnorrOwner(new Uint8Array(32).fill(2));
-
 /**
  * Expects every UTXO, every balance and the supply of the node in the index. The node has them for its virtual block: one block is mined in
  * between. All inputs of accepted transactions must be resolved.
@@ -255,7 +252,7 @@ export async function expectStateOfNode(index: Index, peer: Peer, loads: readonl
   ];
   const { utxos, balances, circulatingSompi } = await readUtxoState(node, addresses, { isSupplyExact: true });
   const { virtualParentHashes } = await node.call('getBlockDagInfo', {});
-  await mineTemplate(node, miner);
+  await mineTemplate(node);
   await untilIndexed(index, peer);
   const { block } = await node.call('getBlock', { hash: await sinkOf(peer), includeTransactions: false });
   expect(block?.header?.parents[0]?.parentHashes.toSorted()).toEqual(virtualParentHashes.toSorted());
