@@ -62,7 +62,7 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
   });
 
   test.skipIf(isExternalNode)('the load has reorganised the chain at depths 1, 10 and 100', () => {
-    expect(indexed.history?.reorganisations.map(({ removed }) => removed)).toEqual([1, 10, 100]);
+    expect(indexed.history?.removedBlocks).toEqual([1, 10, 100]);
   });
 
   test.skipIf(isExternalNode)('the load has every kind of block, transaction and output', () => {

@@ -1,7 +1,6 @@
 /**
- * Real reorganisations of a chosen depth. A second node that is not connected to the first gets the same blocks. Both mine, the second one
- * more, and its branch is submitted to the first. The branches share some payments in another order, some payments conflict, and the others
- * are accepted again when the first branch is merged.
+ * Real reorganisations of a chosen depth. A second node, not connected to the first, gets the same blocks. Both mine, the second one more, and its
+ * branch is submitted to the first. The branches share some payments in another order, and some payments conflict.
  */
 import { NodeClient, NodeRpcError, type protocol } from '@kasgres/node';
 import { Kaspad } from '../../support/kaspad.ts';
@@ -9,13 +8,8 @@ import type { Load } from './load.ts';
 import { Mining } from './miner.ts';
 import type { Payment } from './payment.ts';
 
-export interface Reorganisation {
-  removed: number;
-  added: number;
-}
-
 const PAYMENTS_PER_BLOCK = 2;
-const MOST_PAYMENTS = 80;
+const MAX_PAYMENTS = 80;
 
 export class SecondNode {
   readonly #first: NodeClient;
@@ -44,12 +38,12 @@ export class SecondNode {
   }
 
   /**
-   * Removes `depth` blocks from the first node's chain.
+   * Removes `depth` blocks from the first node's chain. Returns how many it removed.
    * @param beforeReorg runs while the first node knows only its own branch
    */
-  async reorganise(depth: number, beforeReorg?: () => Promise<void>): Promise<Reorganisation> {
+  async reorganise(depth: number, beforeReorg?: () => Promise<void>): Promise<number> {
     const fork = await this.#agree();
-    const payments = this.#load.takePayments(Math.min(MOST_PAYMENTS, depth * PAYMENTS_PER_BLOCK));
+    const payments = this.#load.takePayments(Math.min(MAX_PAYMENTS, depth * PAYMENTS_PER_BLOCK));
     await mineChain(this.#first, this.#load.mining, fork, depth, payments);
     const ahead = (await blueScore(this.#first)) - (await blueScore(this.#second)) + 2n;
     const otherPayments = payments.flatMap((payment) => this.#otherVersion(payment)).reverse();
@@ -58,11 +52,8 @@ export class SecondNode {
 
     const { sink } = await this.#first.call('getSink', {});
     await copyBlocks(this.#second, this.#first, fork);
-    const { removedChainBlockHashes, addedChainBlockHashes } = await this.#first.call('getVirtualChainFromBlock', {
-      startHash: sink,
-      includeAcceptedTransactionIds: false,
-    });
-    return { removed: removedChainBlockHashes.length, added: addedChainBlockHashes.length };
+    const request = { startHash: sink, includeAcceptedTransactionIds: false };
+    return (await this.#first.call('getVirtualChainFromBlock', request)).removedChainBlockHashes.length;
   }
 
   /** Gives the first node a branch too short to reorganise its chain, so that several blocks in a row stay unmerged. */

@@ -11,8 +11,6 @@ import { idOf, type Payment, sign } from './payment.ts';
 /** The number of nonces that are tried for each sibling: siblings are ordered by their hashes. */
 const TRIES = 40;
 
-export type TwoVariants = Awaited<ReturnType<typeof mineTwoVariants>>;
-
 /** @returns `acceptedFrom` is the block whose variant the node says it accepted */
 export async function mineTwoVariants(node: NodeClient, load: Load) {
   await load.settle();
