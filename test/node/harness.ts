@@ -90,13 +90,12 @@ export interface PeerLink {
 export async function linkTo({ kaspad }: Peer, { bytesPerSecond }: Omit<PeerLink, 'url'>): Promise<PeerLink> {
   const { hostname, port } = new URL(kaspad.p2pUrl);
   const link = { url: '', bytesPerSecond };
-  const ignoreCuts = (): void => undefined;
   const sockets: Socket[] = [];
   const server = createServer((client) => {
     const upstream = connect({ host: hostname, port: Number(port) });
     sockets.push(client, upstream);
-    pipeline(client, upstream).catch(ignoreCuts);
-    pipeline(upstream, slowly, client).catch(ignoreCuts);
+    pipeline(client, upstream).catch(() => undefined);
+    pipeline(upstream, slowly, client).catch(() => undefined);
   });
   async function* slowly(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const data of source) {
