@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
 import { atRest } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
-import { holdEveryBatch, releaseBatches, untilHeld } from './held-batches.ts';
+import { holdEveryBatch, releaseBatches, untilHeld } from './held-steps.ts';
 import { openApi, openHarness, type Harness, queryPatiently } from './harness.ts';
 
 const WHEN_WRITTEN = 'trigger hold before insert on api_key_usage for each row';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
 import { atRest } from '../support/harness.ts';
-import { AT_COMMIT, holdEveryBatch, releaseBatches, untilHeld, WITH_ROWS_WRITTEN } from './held-batches.ts';
+import { AT_COMMIT, holdEveryBatch, releaseBatches, untilHeld, WITH_ROWS_WRITTEN } from './held-steps.ts';
 import type { OwnPostgres } from './own-postgres.ts';
 import { openApi, expectRecovery, follow, growChain, mineWhile, openHarness, type Harness } from './harness.ts';
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
 import { atRest } from '../support/harness.ts';
-import { AT_COMMIT, holdEveryBatch, untilHeld, WITH_ROWS_WRITTEN } from './held-batches.ts';
+import { AT_COMMIT, holdEveryBatch, untilHeld, WITH_ROWS_WRITTEN } from './held-steps.ts';
 import { openApi, expectRecovery, follow, growChain, openHarness, type Harness, queryPatiently } from './harness.ts';
 
 let harness: Harness;

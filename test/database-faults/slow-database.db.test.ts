@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
 import type { RunningIndexer } from '../support/simulated-dag.ts';
 import { atRest } from '../support/harness.ts';
-import { holdEveryBatch, releaseBatches, untilHeld, WITH_ROWS_WRITTEN } from './held-batches.ts';
+import { holdEveryBatch, releaseBatches, untilHeld, WITH_ROWS_WRITTEN } from './held-steps.ts';
 import { openApi, expectRecovery, follow, growChain, openHarness, type Harness } from './harness.ts';
 
 /** A multiple of the silence after which the indexer probes the server. */

@@ -81,7 +81,9 @@ async function storedSegments(db: Queryable): Promise<ChainRow[][]> {
 async function compare(segment: readonly ChainRow[], node: ChainSource, isLast: boolean): Promise<string[]> {
   const top = segment.at(-1);
   if (!isLast && (top === undefined || (await isOnNode(node, top)) !== 'on its chain')) return [];
-  const [first, ...stored] = segment.slice(await findFirstOnNode(segment, node));
+  const stored = [...segment];
+  let first = stored.shift();
+  while (first !== undefined && (await isOnNode(node, first)) === 'unknown') first = stored.shift();
   if (first === undefined || (await isOnNode(node, first)) !== 'on its chain') {
     return ['the stored chain is not on the chain of the node'];
   }
@@ -99,22 +101,6 @@ async function compare(segment: readonly ChainRow[], node: ChainSource, isLast: 
     }
   }
   return wrong;
-}
-
-/** Returns the position of the lowest block that a node, which may have pruned, has. */
-async function findFirstOnNode(segment: readonly ChainRow[], node: ChainSource): Promise<number> {
-  let [from, to] = [0, segment.length];
-  // Most nodes have all blocks.
-  let isFirst = true;
-  while (from < to) {
-    const position = isFirst ? from : Math.floor((from + to) / 2);
-    isFirst = false;
-    const row = segment[position];
-    if (row === undefined) return position;
-    if ((await isOnNode(node, row)) === 'unknown') from = position + 1;
-    else to = position;
-  }
-  return from;
 }
 
 async function isOnNode(node: ChainSource, { hash }: ChainRow): Promise<'on its chain' | 'off its chain' | 'unknown'> {

@@ -28,13 +28,12 @@ import { expectInvariants } from '../support/harness.ts';
 import { type IndexedNode, isExternalNode, isWithoutNode, startIndexedNode } from './indexed-node.ts';
 import { fillMempool } from './load/mempool.ts';
 import { mineTemplate } from './load/miner.ts';
-import { schnorrOwner } from './load/owner.ts';
+import { idOf } from './load/payment.ts';
 import { compareRefusals, createPayments, mineThroughApi, submitPayments, untilTemplateHas } from './submitting.ts';
 
 /** Costly comparisons are done for every n-th block; 1 compares all. */
 const every = Number(process.env['COMPARE_EVERY'] ?? 25);
 
-const miner = schnorrOwner(new Uint8Array(32).fill(1));
 const UNKNOWN_HASH = 'cd'.repeat(32);
 
 const withWrongRoot = (template: string): string =>
@@ -63,7 +62,7 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
   });
 
   test.skipIf(isExternalNode)('the load has reorganised the chain at depths 1, 10 and 100', () => {
-    expect(indexed.history?.reorganisations.map(({ removed }) => removed)).toEqual([1, 10, 100]);
+    expect(indexed.history?.removedBlocks).toEqual([1, 10, 100]);
   });
 
   test.skipIf(isExternalNode)('the load has every kind of block, transaction and output', () => {
@@ -171,7 +170,7 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
     const faults = await compareStateAfterBlock(comparison, comparison.dag.addresses, {
       isSupplyExact,
       mine: async () => {
-        await mineTemplate(indexed.node, miner);
+        await mineTemplate(indexed.node);
         await indexed.untilAtRest();
       },
       addressless: async () => {
@@ -200,7 +199,7 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
     const load = await indexed.load();
     const payments = createPayments(load);
     expect(await submitPayments(api, payments)).toEqual([]);
-    const ids = payments.map(({ id }) => toHex(id));
+    const ids = payments.map(idOf);
     expect(await compareMempoolEntries(comparison, ids)).toEqual([]);
     const [first] = payments;
     if (first === undefined) throw new Error('there is no payment');
@@ -230,7 +229,7 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
   });
 
   test('invariants 3, 4, 7 and 8 hold', async () => {
-    await mineTemplate(indexed.node, miner);
+    await mineTemplate(indexed.node);
     await indexed.untilAtRest();
     await expectInvariants(indexed.pool, indexed.node);
     expect(await checkUtxoCommitment(indexed.pool, 'utxos')).toEqual([]);

@@ -1,4 +1,7 @@
 /** Real nodes that a test starts, stops, wipes and connects, an index of them, and the checks of that index. All of it stops with the test. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkUtxoCommitment } from '@kasgres/cli';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
@@ -16,8 +19,6 @@ import { stateOf, storedState } from '../support/oracle.ts';
 import { type Program, startIndexer } from '../support/programs.ts';
 import { Load } from './load/load.ts';
 import { mineTemplate } from './load/miner.ts';
-import { schnorrOwner } from './load/owner.ts';
-import { PeerLink } from './peer-link.ts';
 import { nothingPruned, smallPruning, smallPruningDepths, smallPruningLoad } from './pruning.ts';
 
 const PAYMENTS_PER_BLOCK = 5;
@@ -25,6 +26,7 @@ const PAYMENTS_PER_BLOCK = 5;
 const WARM_UP_BLOCKS = 150;
 const WAIT_MS = 300_000;
 const PAUSE_MS = 50;
+const PIECES_PER_SECOND = 20;
 /** Reorgs up to this depth happen at the tip. */
 const MAX_TIP_REORG = 3n;
 
@@ -72,21 +74,46 @@ export async function isolate(peer: Peer): Promise<void> {
   await restartPeer(peer);
 }
 
-/** Connects `peer` to `other`, whose data comes at this rate until `bytesPerSecond` of the link is changed. */
-export async function joinSlowly(
-  peer: Peer,
-  other: Peer,
-  { bytesPerSecond }: { bytesPerSecond: number },
-): Promise<PeerLink> {
-  const link = await linkTo(other, { bytesPerSecond });
-  await peer.kaspad.join(link.url);
-  return link;
+/** Connects `peer` to `other`, whose data comes at the rate of the link. */
+export async function joinSlowly(peer: Peer, other: Peer, link: Omit<PeerLink, 'url'>): Promise<void> {
+  await peer.kaspad.join((await linkTo(other, link)).url);
 }
 
-export async function linkTo({ kaspad }: Peer, { bytesPerSecond }: { bytesPerSecond: number }): Promise<PeerLink> {
-  const link = await PeerLink.open(kaspad.p2pUrl);
-  onTestFinished(() => link.cut());
-  link.bytesPerSecond = bytesPerSecond;
+/** A connection to a peer that limits the rate of its data, so that a synchronisation takes as long as needed. */
+export interface PeerLink {
+  /** A node joins this address instead of the peer's. */
+  url: string;
+  bytesPerSecond: number;
+}
+
+/** Opens a link until the end of the test. Its rate may be changed. */
+export async function linkTo({ kaspad }: Peer, { bytesPerSecond }: Omit<PeerLink, 'url'>): Promise<PeerLink> {
+  const { hostname, port } = new URL(kaspad.p2pUrl);
+  const link = { url: '', bytesPerSecond };
+  const sockets: Socket[] = [];
+  const server = createServer((client) => {
+    const upstream = connect({ host: hostname, port: Number(port) });
+    sockets.push(client, upstream);
+    pipeline(client, upstream).catch(() => undefined);
+    pipeline(upstream, slowly, client).catch(() => undefined);
+  });
+  async function* slowly(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const data of source) {
+      for (let rest = data; rest.length > 0; ) {
+        const length = Math.min(rest.length, Math.ceil(link.bytesPerSecond / PIECES_PER_SECOND));
+        yield rest.subarray(0, length);
+        rest = rest.subarray(length);
+        if (link.bytesPerSecond !== Infinity) await sleep(1_000 / PIECES_PER_SECOND);
+      }
+    }
+  }
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  link.url = `grpc://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return link;
 }
 
@@ -231,8 +258,6 @@ export async function expectSound({ database: { pool }, indexer }: Index): Promi
   expect(indexer.isRunning(), indexer.output()).toBe(true);
 }
 
-const miner = schnorrOwner(new Uint8Array(32).fill(2));
-
 /**
  * Expects every UTXO, every balance and the supply of the node in the index. The node has them for its virtual block: one block is mined in
  * between. All inputs of accepted transactions must be resolved.
@@ -255,7 +280,7 @@ export async function expectStateOfNode(index: Index, peer: Peer, loads: readonl
   ];
   const { utxos, balances, circulatingSompi } = await readUtxoState(node, addresses, { isSupplyExact: true });
   const { virtualParentHashes } = await node.call('getBlockDagInfo', {});
-  await mineTemplate(node, miner);
+  await mineTemplate(node);
   await untilIndexed(index, peer);
   const { block } = await node.call('getBlock', { hash: await sinkOf(peer), includeTransactions: false });
   expect(block?.header?.parents[0]?.parentHashes.toSorted()).toEqual(virtualParentHashes.toSorted());

@@ -2,14 +2,13 @@
  * A real node with a busy history, an index of it and an API: all started here, or the node of NODE_URL (and its index in DATABASE_URL, if an
  * indexer follows that node already).
  */
-import type { Pool } from 'pg';
 import { connect, createKey, createTestDatabase, revokeKey } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
 import { ApiClient } from '../support/api-client.ts';
 import { findKaspad, Kaspad } from '../support/kaspad.ts';
 import { Load } from './load/load.ts';
-import { type Reorganisation, SecondNode } from './load/second-node.ts';
-import { mineTwoVariants, type TwoVariants } from './load/two-variants.ts';
+import { SecondNode } from './load/second-node.ts';
+import { mineTwoVariants } from './load/two-variants.ts';
 import { untilAtRest } from '../support/harness.ts';
 import { startApi, startIndexer } from '../support/programs.ts';
 
@@ -29,27 +28,9 @@ const WARM_UP_BLOCKS = 1100;
 const DEPTHS = [1, 10, 100];
 const UNMERGED_BLOCKS = 3;
 
-export interface IndexedNode {
-  node: NodeClient;
-  pool: Pool;
-  api: ApiClient;
-  /** Undefined for an external node. */
-  history: History | undefined;
-  /** Returns the load; on an external node it is created at the first call, which mines. */
-  load(): Promise<Load>;
-  untilAtRest(): Promise<void>;
-  apiOutput(): string;
-  /** Restarts the node, unless it is external. Returns whether it did. */
-  restartNode(): Promise<boolean>;
-  close(): Promise<void>;
-}
+export type IndexedNode = Awaited<ReturnType<typeof startIndexedNode>>;
 
-export interface History {
-  twoVariants: TwoVariants;
-  reorganisations: Reorganisation[];
-}
-
-export async function startIndexedNode(): Promise<IndexedNode> {
+export async function startIndexedNode() {
   const closing: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const step of closing.toReversed()) await step();
@@ -80,10 +61,13 @@ export async function startIndexedNode(): Promise<IndexedNode> {
       node,
       pool,
       api: new ApiClient(url, key),
+      /** Undefined for an external node. */
       history,
+      /** Returns the load; on an external node it is created at the first call, which mines. */
       load: async () => (ownLoad ??= await beginWithUtxos(node)),
       untilAtRest: indexed,
       apiOutput: () => program.output(),
+      /** Restarts the node, unless it is external. Returns whether it did. */
       restartNode: async () => {
         await kaspad?.halt();
         await kaspad?.run();
@@ -112,21 +96,21 @@ async function openDatabase(
 }
 
 /** Reorganises the chain while the index follows. At the end there is a branch that no block merges. */
-async function createHistory(node: NodeClient, load: Load, untilIndexed: () => Promise<void>): Promise<History> {
+async function createHistory(node: NodeClient, load: Load, untilIndexed: () => Promise<void>) {
   process.stdout.write(`The load comes from LOAD_SEED=${size.seed}.\n`);
   await load.warmUp(WARM_UP_BLOCKS);
   await load.run({ blocks: (WARM_UP_BLOCKS + size.blocks) / 2 });
   const twoVariants = await mineTwoVariants(node, load);
   const second = await SecondNode.start(node, load);
   try {
-    const reorganisations: Reorganisation[] = [];
+    const removedBlocks: number[] = [];
     for (const depth of DEPTHS) {
-      reorganisations.push(await second.reorganise(depth, untilIndexed));
+      removedBlocks.push(await second.reorganise(depth, untilIndexed));
       await load.run({ blocks: load.blocks + 30 });
     }
     await load.run({ blocks: size.blocks });
     await second.branchOff(UNMERGED_BLOCKS);
-    return { twoVariants, reorganisations };
+    return { twoVariants, removedBlocks };
   } finally {
     await second.stop();
   }

@@ -103,7 +103,7 @@ export async function storedClusters({ pool }: Pick<Connection, 'pool'>): Promis
   return inOrder(rows.map(({ scripts }) => scripts));
 }
 
-export interface SpendingTransaction {
+interface SpendingTransaction {
   /** Distinct, in hex. */
   inputScripts: string[];
   /** The input scripts of single keys. */
@@ -245,20 +245,17 @@ export function expectedChangeLinks({ node }: SimulatedDag, depth: bigint): stri
     }
     if (header.blueScore > sink.header.blueScore - depth) continue;
     for (const { transaction } of accepted) {
-      const spent = transaction.inputs.map(({ previousOutpoint, signatureScript }) => {
-        const output = node.dag.findTransaction(toHex(previousOutpoint.transactionId))?.outputs[previousOutpoint.index];
-        const script = toHex(output?.scriptPublicKey.script ?? new Uint8Array());
-        return { script, isPlain: output?.covenant === undefined && isOfOneKey(script) && signatureScript[65] === 1 };
-      });
+      const [spending] = spendingOf([transaction], (id) => node.dag.findTransaction(id));
+      if (spending === undefined || spending.hasCovenant || spending.hashTypes.some((type) => type !== 1)) continue;
+      const { inputScripts, keyScripts } = spending;
       const paid = transaction.outputs.map(({ scriptPublicKey }) => toHex(scriptPublicKey.script));
-      const isNew = paid.map((script) => firstSeen.get(script) === time);
+      const areNew = paid.map((script) => firstSeen.get(script) === time);
       const isFit =
-        spent.length > 0 &&
-        spent.every(({ isPlain }) => isPlain) &&
+        keyScripts.length === inputScripts.length &&
         paid.length === 2 &&
-        paid.every((script) => isOfOneKey(script) && spent.every((input) => input.script !== script));
-      if (isFit && isNew[0] !== isNew[1])
-        links.push(`${toHex(transaction.transactionId)} ${paid[isNew[0] === true ? 0 : 1]}`);
+        paid.every((script) => isOfOneKey(script) && !inputScripts.includes(script));
+      if (isFit && areNew[0] !== areNew[1])
+        links.push(`${toHex(transaction.transactionId)} ${paid[areNew[0] === true ? 0 : 1]}`);
     }
   }
   return links.sort();
@@ -272,43 +269,25 @@ function inOrder(sets: string[][]): string[][] {
  * The quality of clusters by pairs of scripts with known owners. Precision is the share of the pairs in one cluster that have one owner. Sensitivity
  * is the share of the knowable pairs that are in one cluster. A pair is knowable if accepted transactions, each with the inputs of one owner,
  * connect the two scripts.
+ * @param inputs scripts of the inputs of each accepted transaction
  */
-export interface Figures {
-  precision: number;
-  sensitivity: number;
-  knowable: number;
-}
-
-/** @param inputs scripts of the inputs of each accepted transaction */
 export function figuresOf(
   clusters: readonly (readonly string[])[],
   ownerOf: (script: string) => unknown,
   inputs: readonly (readonly string[])[],
-): Figures {
-  const parents = new Map<string, string>();
-  const rootOf = (script: string): string => {
-    let root = script;
-    for (let up = parents.get(root); up !== undefined; up = parents.get(root)) root = up;
-    if (root !== script) parents.set(script, root);
-    return root;
-  };
-  for (const [first = '', ...others] of inputs) {
-    if (others.some((other) => ownerOf(other) !== ownerOf(first))) continue;
-    for (const other of others) if (rootOf(other) !== rootOf(first)) parents.set(rootOf(other), rootOf(first));
-  }
+): { precision: number; sensitivity: number; knowable: number } {
+  const groups = united(inputs.filter((scripts) => new Set(scripts.map(ownerOf)).size === 1));
   const clusterOf = new Map(clusters.flatMap((cluster, index) => cluster.map((script) => [script, index] as const)));
-  const knowable = countBy(new Set(inputs.flat()), rootOf);
-  const found = countBy(new Set(inputs.flat()), (script) => `${rootOf(script)} ${clusterOf.get(script) ?? script}`);
+  const knowable = groups.reduce((sum, { length }) => sum + pairs(length), 0);
+  const found = groups.reduce((sum, group) => sum + countBy(group, (script) => clusterOf.get(script) ?? script), 0);
   const together = clusters.reduce((sum, { length }) => sum + pairs(length), 0);
-  const rightly = clusters.reduce((sum, cluster) => sum + countBy(new Set(cluster), ownerOf), 0);
+  const rightly = clusters.reduce((sum, cluster) => sum + countBy(cluster, ownerOf), 0);
   return { precision: rightly / together, sensitivity: found / knowable, knowable };
 }
 
 /** Counts the pairs with the same key. */
-function countBy(scripts: ReadonlySet<string>, of: (script: string) => unknown): number {
-  const counts = new Map<unknown, number>();
-  for (const script of scripts) counts.set(of(script), (counts.get(of(script)) ?? 0) + 1);
-  return [...counts.values()].reduce((sum, count) => sum + pairs(count), 0);
+function countBy(scripts: readonly string[], keyOf: (script: string) => unknown): number {
+  return [...Map.groupBy(scripts, keyOf).values()].reduce((sum, { length }) => sum + pairs(length), 0);
 }
 
 function pairs(count: number): number {

@@ -11,7 +11,6 @@ import { atRest, freshDatabase, type Harness, expectInvariants } from '../suppor
 import {
   expectStateOfSimulatedDag,
   followToTheTip,
-  type GapRow,
   gapsOf,
   forkBelowFinality,
   type Pruning,
@@ -63,7 +62,7 @@ test('an index from genesis records two gaps, with reorgs between them', async (
   simulatedDag.mine(60);
   await followToTheTip(harness);
   // A gap begins at the checkpoint, or lower if a reorg removed that.
-  const gaps: Pick<GapRow, 'before'>[] = [];
+  const gaps: { before: string }[] = [];
   for (let gap = 0; gap < 2; gap += 1) {
     gaps.push({ before: pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink).hash });
     const indexer = startIndexing(simulatedDag, database.url, RECORD);
@@ -143,7 +142,7 @@ test('a running indexer records a gap when its node comes back pruned, twice', a
     () => indexer.stop().catch(() => undefined),
   );
   await atRest(database, node, indexer);
-  const gaps: Pick<GapRow, 'before'>[] = [];
+  const gaps: { before: string }[] = [];
   for (let gap = 0; gap < 2; gap += 1) {
     away.goAway();
     gaps.push({ before: pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink).hash });

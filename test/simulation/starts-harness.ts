@@ -164,34 +164,20 @@ export async function expectRightFromBootstrap(harness: Harness): Promise<void> 
   await expectRight(harness);
 }
 
-export interface StartRow {
-  chainIndex: number;
-  hash: string;
-  utxos: number;
-}
-
-export async function startsOf(db: Db): Promise<StartRow[]> {
-  const { rows } = await db.query<{ chain_index: bigint; hash: Buffer; utxo_count: bigint }>(
-    'select s.chain_index, b.hash, s.utxo_count from starts s join blocks b on b.id = s.block_id order by s.chain_index',
+export async function startsOf(db: Db): Promise<{ chainIndex: number; hash: string; utxos: number }[]> {
+  const { rows } = await db.query<{ chainIndex: number; hash: string; utxos: number }>(
+    `select s.chain_index::int as "chainIndex", encode(b.hash, 'hex') as hash, s.utxo_count::int as utxos
+       from starts s join blocks b on b.id = s.block_id order by s.chain_index`,
   );
-  return rows.map((row) => ({
-    chainIndex: Number(row.chain_index),
-    hash: toHex(row.hash),
-    utxos: Number(row.utxo_count),
-  }));
+  return rows;
 }
 
-export interface GapRow {
-  after: string;
-  before: string;
-  reason: string;
-}
-
-export async function gapsOf(db: Db): Promise<GapRow[]> {
-  const { rows } = await db.query<{ after: Buffer; before: Buffer; reason: string }>(
-    'select after_block_hash as after, before_block_hash as before, reason from gaps order by recorded_at',
+export async function gapsOf(db: Db): Promise<{ after: string; before: string; reason: string }[]> {
+  const { rows } = await db.query<{ after: string; before: string; reason: string }>(
+    `select encode(after_block_hash, 'hex') as after, encode(before_block_hash, 'hex') as before, reason
+       from gaps order by recorded_at`,
   );
-  return rows.map(({ after, before, reason }) => ({ after: toHex(after), before: toHex(before), reason }));
+  return rows;
 }
 
 /** Counts the rows of each table that describes the chain; a running load of a UTXO set does not. */

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { DEFAULT_OPTIONS, NodeServer, openSimulatedDag } from '@kasgres/devnet';
 import { afterEach, expect, test } from 'vitest';
 import { findNodeProblem } from '../../packages/cli/src/start/node-problem.ts';
-import { freePort } from './started.ts';
+import { freePort } from '../support/programs.ts';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

@@ -8,7 +8,8 @@ import { cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { paste, freePort, ROOT, Started } from './started.ts';
+import { freePort } from '../support/programs.ts';
+import { paste, ROOT, Started } from './started.ts';
 
 const QUICK = { DEVNET_PAST_BLOCKS: '200', DEVNET_PAST_TRANSACTIONS: '200' };
 const isRoot = process.getuid?.() === 0;

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { paste, freePort, ROOT, Started } from './started.ts';
+import { freePort } from '../support/programs.ts';
+import { paste, ROOT, Started } from './started.ts';
 
 let database: TestDatabase;
 let node: Started;

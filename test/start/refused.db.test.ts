@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Program, startIndexer } from '../support/programs.ts';
-import { freePort, ROOT, Started } from './started.ts';
+import { freePort } from '../support/programs.ts';
+import { ROOT, Started } from './started.ts';
 
 const SMALL_CHAIN = { DEVNET_PAST_BLOCKS: '200', DEVNET_PAST_TRANSACTIONS: '200', DEVNET_BLOCKS_PER_SECOND: '0' };
 

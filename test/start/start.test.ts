@@ -9,8 +9,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ApiClient } from '../support/api-client.ts';
-import { paste, freePort, ROOT, Started } from './started.ts';
-import { askTwelveEndpoints } from './twelve-endpoints.ts';
+import { freePort } from '../support/programs.ts';
+import { paste, ROOT, Started } from './started.ts';
+import { createClient } from '../../packages/client/src/index.ts';
+import { requestTwelveEndpoints } from './twelve-endpoints.ts';
 
 const status = z.object({
   sink: z.string(),
@@ -77,7 +79,8 @@ describe('the first start, from nothing', () => {
     const demo = z.object({ tags: z.tuple([z.object({ address: z.string() })], z.object({ address: z.string() })) });
     const { tags } = demo.parse(JSON.parse(readFileSync(join(dataDir, 'node', 'demo.json'), 'utf8')));
     const [first, ...others] = tags.map(({ address }) => address);
-    await askTwelveEndpoints(apiOf(started), [first ?? '', ...others]);
+    const { url, key } = apiOf(started);
+    await requestTwelveEndpoints(createClient({ baseUrl: url, apiKey: key }), [first ?? '', ...others]);
   });
 
   test('prints a line that opens SQL on the data', async () => {

@@ -1,14 +1,14 @@
 /**
- * The economy of the simulated network on a real simnet node. It fills the node with a busy DAG, round by round: siblings on one template,
- * some submitted late, some so late that they turn red, with payments and mischief. Only the node decides what is accepted.
+ * The economy of the simulated network on a real simnet node. It fills the node with a busy DAG, round by round: siblings on one template, some
+ * submitted late, some so late that they turn red, with payments and mischief. Only the node decides what is accepted.
  */
-import { outpointKey, Random } from '@kasgres/devnet';
+import { Random } from '@kasgres/devnet';
 import { fromHex, getNetwork, toHex } from '@kasgres/kaspa';
 import type { NodeClient } from '@kasgres/node';
+import { LoadKeys } from './keys.ts';
 import { type MinedBlock, Mining } from './miner.ts';
-import { doMischief, type Mischief, mischiefNames } from './mischief.ts';
-import { LoadKeys } from './owner.ts';
-import { fitting, type Payment } from './payment.ts';
+import { createMischief } from './mischief.ts';
+import { fitting, idOf, type Payment } from './payment.ts';
 import { loadOptions, Traffic } from './traffic.ts';
 import { Wallet } from './wallet.ts';
 
@@ -32,13 +32,11 @@ const WARM_UP_WIDTH = 4;
 /** Shares of the siblings after the first that carry mischief, and that are late. */
 const MISCHIEF_SHARE = 0.3;
 const LATE_SHARE = 0.06;
-const MOST_BLOCKS_LATE = 20;
+const MAX_BLOCKS_LATE = 20;
 const ROUNDS_PER_RED = 20;
 /** A block that misses more than k blocks is red. */
 const BLOCKS_BEYOND_K_FOR_RED = 16;
 const KEPT_PAST = 500;
-
-const NO_MISCHIEF: Mischief = { payments: [], isValid: true };
 
 export class Load {
   readonly random: Random;
@@ -46,13 +44,14 @@ export class Load {
   readonly wallet: Wallet;
   readonly traffic: Traffic;
   readonly mining: Mining;
+  /** The latest mined payments. */
+  past: Payment[] = [];
   readonly #node: NodeClient;
   readonly #paymentsPerBlock: number;
   readonly #ghostdagK: number;
   /** Signed and not mined yet. */
   #queue: Payment[] = [];
-  #postponed: { payment: Payment; fromDaaScore: bigint }[] = [];
-  #past: Payment[] = [];
+  #postponed: { payment: Payment; fromDaaScore: number }[] = [];
   /** Blocks that are submitted once the load has `fromBlocks` blocks. */
   #late: { block: MinedBlock; fromBlocks: number }[] = [];
   #rounds = 0;
@@ -87,8 +86,7 @@ export class Load {
   /** Mines empty blocks until the load has this many, so that the first coinbases mature. */
   async warmUp(blocks: number): Promise<void> {
     while (this.blocks < blocks) {
-      const templates = await this.mining.templates(WARM_UP_WIDTH);
-      await this.wallet.follow(this.#node, templates[0]?.header?.daaScore ?? 0n);
+      const templates = await this.#templates(WARM_UP_WIDTH);
       const empty = templates.map((template) => this.mining.make(template, []));
       // Late blocks too: a block that is later than the node prunes is invalid.
       await this.mining.submit([...empty, ...this.#takeLate()]);
@@ -102,25 +100,23 @@ export class Load {
 
   async round(): Promise<void> {
     this.#rounds += 1;
-    const templates = await this.mining.templates(1 + this.random.weighted(WIDTHS));
-    const daaScore = templates[0]?.header?.daaScore ?? 0n;
-    await this.wallet.follow(this.#node, daaScore);
-    this.#resume(daaScore);
-
+    const templates = await this.#templates(1 + this.random.weighted(WIDTHS));
     const valid: MinedBlock[] = [];
     const invalid: MinedBlock[] = [];
     for (const [index, template] of templates.entries()) {
-      const sibling = valid.at(-1)?.payments ?? [];
-      const mischief = index > 0 && this.random.chance(MISCHIEF_SHARE) ? this.#mischief(sibling) : NO_MISCHIEF;
-      const block = this.mining.make(template, this.#fill(mischief.payments));
+      const hasMischief = index > 0 && this.random.chance(MISCHIEF_SHARE);
+      const { payments, isValid } = hasMischief
+        ? createMischief(valid.at(-1)?.payments ?? [], this)
+        : { payments: [], isValid: true };
+      const block = this.mining.make(template, this.#fill(payments));
       const lateBlocks = index > 0 ? this.#lateBlocks() : 0;
       if (lateBlocks > 0) this.#late.push({ block, fromBlocks: this.blocks + lateBlocks });
-      else (mischief.isValid ? valid : invalid).push(block);
+      else (isValid ? valid : invalid).push(block);
     }
     const submitted = this.mining.submit([...valid, ...this.#takeLate()], invalid);
     // Signing uses the time in which the node is busy.
     await new Promise(setImmediate);
-    this.#sign();
+    this.#sign(Math.ceil(this.#paymentsPerBlock * WIDTHS.length * 2));
     await submitted;
   }
 
@@ -137,12 +133,24 @@ export class Load {
 
   /** Returns signed payments of existing UTXOs. No two of them conflict. */
   takePayments(count: number): Payment[] {
-    while (this.#queue.length < count) {
-      const payment = this.traffic.next();
-      if (payment === undefined) break;
-      this.#queue.push(payment);
-    }
+    this.#sign(count);
     return this.#queue.splice(0, count);
+  }
+
+  /** Queues a payment that is to be mined once the DAA score is reached. */
+  postpone(payment: Payment, fromDaaScore: number): void {
+    this.#postponed.push({ payment, fromDaaScore });
+  }
+
+  /** Returns templates, and follows the node's chain up to them. Payments of UTXOs that are mature by now move to the head of the queue. */
+  async #templates(count: number): ReturnType<Mining['templates']> {
+    const templates = await this.mining.templates(count);
+    const daaScore = templates[0]?.header?.daaScore ?? 0n;
+    await this.wallet.follow(this.#node, daaScore);
+    const due = this.#postponed.filter(({ fromDaaScore }) => fromDaaScore <= daaScore);
+    this.#postponed = this.#postponed.filter((postponed) => !due.includes(postponed));
+    this.#queue.unshift(...due.map(({ payment }) => payment));
+    return templates;
   }
 
   /** Returns the payments of a block: the extra ones, and those of the queue that fit and are compatible. */
@@ -151,34 +159,17 @@ export class Load {
     const isFree = compatibleWith(extra);
     const chosen = fitting([...extra, ...this.#queue.slice(0, wanted).filter(isFree)]);
     this.#queue = this.#queue.filter((payment) => !chosen.includes(payment));
-    this.#past = [...this.#past, ...chosen].slice(-KEPT_PAST);
+    this.past = [...this.past, ...chosen].slice(-KEPT_PAST);
     return chosen;
   }
 
-  #mischief(sibling: readonly Payment[]): Mischief {
-    return doMischief(this.random.pick(mischiefNames), sibling, {
-      random: this.random,
-      traffic: this.traffic,
-      wallet: this.wallet,
-      past: this.#past,
-      later: (payment, fromDaaScore) => this.#postponed.push({ payment, fromDaaScore }),
-    });
-  }
-
-  #sign(): void {
-    const wanted = Math.ceil(this.#paymentsPerBlock * WIDTHS.length * 2);
+  /** Fills the queue up to this number of payments. */
+  #sign(wanted: number): void {
     while (this.#queue.length < wanted) {
       const payment = this.traffic.next();
       if (payment === undefined) return;
       this.#queue.push(payment);
     }
-  }
-
-  /** Moves payments of UTXOs that are mature by now to the head of the queue. */
-  #resume(daaScore: bigint): void {
-    const due = this.#postponed.filter(({ fromDaaScore }) => fromDaaScore <= daaScore);
-    this.#postponed = this.#postponed.filter(({ fromDaaScore }) => fromDaaScore > daaScore);
-    this.#queue.unshift(...due.map(({ payment }) => payment));
   }
 
   /** Returns by how many blocks a block is late. */
@@ -187,7 +178,7 @@ export class Load {
       this.#reds += 1;
       return this.#ghostdagK + BLOCKS_BEYOND_K_FOR_RED;
     }
-    return this.random.chance(LATE_SHARE) ? 1 + this.random.below(MOST_BLOCKS_LATE) : 0;
+    return this.random.chance(LATE_SHARE) ? 1 + this.random.below(MAX_BLOCKS_LATE) : 0;
   }
 
   #takeLate({ all = false } = {}): MinedBlock[] {
@@ -199,14 +190,12 @@ export class Load {
 
 /** A block may not contain a payment twice, spend a UTXO twice, or spend its own outputs. */
 function compatibleWith(others: readonly Payment[]): (payment: Payment) => boolean {
-  const made = new Set(others.map(({ id }) => toHex(id)));
-  const spent = others.flatMap(({ plan }) => plan.utxos.map(({ outpoint }) => outpoint));
-  const spentUtxos = new Set(spent.map(outpointKey));
-  const spentOf = new Set(spent.map(({ transactionId }) => toHex(transactionId)));
-  return ({ id, plan }) =>
-    !made.has(toHex(id)) &&
-    !spentOf.has(toHex(id)) &&
-    plan.utxos.every(
-      ({ outpoint }) => !made.has(toHex(outpoint.transactionId)) && !spentUtxos.has(outpointKey(outpoint)),
-    );
+  const ids = new Set(others.map(idOf));
+  const entries = others.flatMap(({ draft }) => draft.utxos.map(({ entry }) => entry));
+  const spent = new Set(entries.map(({ key }) => key));
+  const parents = new Set(entries.map(({ outpoint }) => toHex(outpoint.transactionId)));
+  return (payment) =>
+    !ids.has(idOf(payment)) &&
+    !parents.has(idOf(payment)) &&
+    payment.draft.utxos.every(({ entry }) => !spent.has(entry.key) && !ids.has(toHex(entry.outpoint.transactionId)));
 }

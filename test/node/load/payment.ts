@@ -1,173 +1,140 @@
-/** Signed transactions of the load, with their masses and the UTXOs that they create. */
-import { outpointKey, type UtxoEntry } from '@kasgres/devnet';
+/** Signed transactions: the economy's drafts with valid signatures (rusty-kaspa, consensus/core/src/hashing/sighash.rs, type "all"). */
 import {
-  computeMass,
-  type Covenant,
+  buildTransaction,
+  createdEntries,
+  type DagTransaction,
+  type Draft,
+  type UtxoEntry,
+  withDerived,
+} from '@kasgres/devnet';
+import {
   type Hash,
-  type Outpoint,
   NATIVE_SUBNETWORK,
-  storageMass,
+  toHex,
   type Transaction,
-  transactionHash,
-  transactionId,
   type TransactionOutput,
-  transientMass,
+  ZERO_HASH,
 } from '@kasgres/kaspa';
 import { blake2b } from '@noble/hashes/blake2.js';
-import type { Owner } from './owner.ts';
-import { signingHashes, uint16, uint32, uint64 } from './signing-hash.ts';
-
-export interface Payout {
-  amount: bigint;
-  owner: Owner;
-  covenant?: Covenant;
-}
-
-/** A transaction output with its owner. */
-export interface Utxo {
-  entry: UtxoEntry;
-  outpoint: Outpoint;
-  output: TransactionOutput;
-  owner: Owner;
-}
-
-/** Whether it has an address, demands a signature, and carries no covenant. */
-export function isStandard({ owner, output }: Utxo): boolean {
-  return owner.sigOps > 0 && output.covenant === undefined;
-}
-
-/** The fields of a transaction; omitted ones are empty. The fee is the amount that is not paid out. */
-export interface Plan {
-  version?: 0 | 1;
-  utxos: Utxo[];
-  payouts: Payout[];
-  payload?: Uint8Array;
-  lockTime?: bigint;
-  subnetworkId?: Uint8Array;
-  gas?: bigint;
-  sequence?: bigint;
-  /** Compute budget of each signed input of a version 1 transaction. The id leaves it out. */
-  computeBudget?: number;
-  /** Breaks the first signature: the transaction keeps its id and is invalid. */
-  broken?: boolean;
-}
+import { MassBudget } from '../../../packages/devnet/src/economy/build-transaction.ts';
+import { ByteWriter } from '../../../packages/kaspa/src/byte-writer.ts';
+import type { LoadKeys } from './keys.ts';
 
 export interface Payment {
-  id: Hash;
-  hash: Hash;
-  transaction: Transaction;
   /** Signing it again gives another variant: the same id with other signatures. */
-  plan: Plan;
-  /** The UTXOs that its acceptance creates. */
-  makes: Utxo[];
-  mass: Mass;
+  draft: Draft;
+  transaction: DagTransaction;
 }
 
-/** Grams, in the three dimensions that a block limits. */
-export interface Mass {
-  compute: bigint;
-  storage: bigint;
-  transient: bigint;
+export interface SignOptions {
+  /** Of each input of a version 1 transaction. The id leaves it out. The default is that of the economy. */
+  computeBudget?: number;
+  /** Breaks the first signature: the transaction keeps its id and is invalid. */
+  isBroken?: boolean;
 }
 
-/** Enough for a signature under a script hash. */
-const COMPUTE_BUDGET = 12;
-const COVENANT_ID_KEY = Buffer.from('CovenantID');
+const SIGN_ALL = 1;
 
-export function sign(plan: Plan): Payment {
-  const transaction = unsignedTransaction(plan);
-  const hashes = signingHashes(transaction, plan.utxos);
-  for (const [index, input] of transaction.inputs.entries()) {
-    input.signatureScript = signatureScript(plan, index, hashes[index] ?? new Uint8Array());
-  }
-  const id = transactionId(transaction);
-  return {
-    id,
-    hash: transactionHash(transaction),
-    transaction,
-    plan,
-    makes: plan.payouts.map(({ owner }, index) => createdUtxo(id, transaction, index, owner)),
-    mass: {
-      compute: computeMass(transaction),
-      storage: transaction.storageMass,
-      transient: transientMass(transaction),
-    },
-  };
-}
-
-function createdUtxo(transactionId: Hash, { outputs }: Transaction, index: number, owner: Owner): Utxo {
-  const output = outputs[index];
-  if (output === undefined) throw new Error(`the transaction has no output ${index}`);
-  const { amount, scriptPublicKey, covenant } = output;
-  const outpoint = { transactionId, index };
-  const entry = {
-    key: outpointKey(outpoint),
-    outpoint,
-    amount,
-    scriptPublicKey,
-    blockDaaScore: 0n,
-    isCoinbase: false,
-    covenantId: covenant?.covenantId,
-  };
-  return { entry, outpoint, output, owner };
-}
-
-/** Returns the id of a covenant that this UTXO founds. It commits to the UTXO and to the outputs that carry the covenant. */
-export function covenantId(origin: Utxo, outputs: { index: number; payout: Payout }[]): Hash {
-  const parts = outputs.flatMap(({ index, payout: { amount, owner } }) => {
-    const { version, script } = owner.scriptPublicKey;
-    return [uint32(index), uint64(amount), uint16(version), uint64(BigInt(script.length)), script];
-  });
-  const { transactionId, index } = origin.outpoint;
-  const bytes = Buffer.concat([transactionId, uint32(index), uint64(BigInt(outputs.length)), ...parts]);
-  return blake2b(bytes, { key: COVENANT_ID_KEY, dkLen: 32 });
-}
-
-function unsignedTransaction(plan: Plan): Transaction {
-  const version = plan.version ?? 0;
-  const outputs = plan.payouts.map(({ amount, owner, covenant }) => ({
-    amount,
-    scriptPublicKey: owner.scriptPublicKey,
-    covenant,
-  }));
-  return {
-    version,
-    inputs: plan.utxos.map(({ outpoint, owner }) => ({
-      previousOutpoint: outpoint,
-      signatureScript: new Uint8Array(),
-      sequence: plan.sequence ?? 0n,
-      sigOpCount: version === 0 ? owner.sigOps : 0,
-      computeBudget: version === 0 ? 0 : (plan.computeBudget ?? COMPUTE_BUDGET),
+export function sign(keys: LoadKeys, draft: Draft, { computeBudget, isBroken = false }: SignOptions = {}): Payment {
+  const spent = draft.utxos.map(({ entry }) => entry);
+  const version = spent.some(({ covenantId }) => covenantId !== undefined) ? 1 : draft.version;
+  const built = buildTransaction({ ...draft, version });
+  const unsigned = {
+    ...built,
+    inputs: built.inputs.map((input, index) => ({
+      ...input,
+      sigOpCount: version === 0 ? keys.ownerOf(at(spent, index)).sigOps : 0,
+      computeBudget: version === 0 ? 0 : (computeBudget ?? input.computeBudget),
     })),
-    outputs,
-    lockTime: plan.lockTime ?? 0n,
-    subnetworkId: plan.subnetworkId ?? NATIVE_SUBNETWORK,
-    gas: plan.gas ?? 0n,
-    payload: plan.payload ?? new Uint8Array(),
-    storageMass: storageMass(
-      plan.utxos.map(({ output }) => output),
-      outputs,
-    ),
   };
-}
-
-function signatureScript({ utxos, broken }: Plan, index: number, signingHash: Hash): Uint8Array {
-  const script = utxos[index]?.owner.sign(signingHash) ?? new Uint8Array();
-  // The first byte pushes, the next 64 are the signature.
-  return broken === true && index === 0 ? script.map((byte, at) => (at === 10 ? byte ^ 1 : byte)) : script;
-}
-
-/** Just below the limits of a block. */
-const LIMITS: Mass = { compute: 490_000n, storage: 490_000n, transient: 980_000n };
-
-/** Returns the longest prefix of these payments that fits into one block. */
-export function fitting(payments: readonly Payment[]): Payment[] {
-  const used: Mass = { compute: 0n, storage: 0n, transient: 0n };
-  const full = payments.findIndex(({ mass }) => {
-    used.compute += mass.compute;
-    used.storage += mass.storage;
-    used.transient += mass.transient;
-    return used.compute > LIMITS.compute || used.storage > LIMITS.storage || used.transient > LIMITS.transient;
+  const hashes = signingHashes(unsigned, spent);
+  const inputs = unsigned.inputs.map((input, index) => {
+    const signatureScript = keys.ownerOf(at(spent, index)).sign(at(hashes, index));
+    // The first byte pushes, and the next 64 are the signature.
+    if (isBroken && index === 0) signatureScript[10] = at(signatureScript, 10) ^ 1;
+    return { ...input, signatureScript };
   });
-  return payments.slice(0, full < 0 ? payments.length : full);
+  return { draft, transaction: withDerived({ ...unsigned, inputs }) };
+}
+
+/** Returns the UTXOs that the acceptance of a payment creates. */
+export function outputsOf({ transaction }: Payment): UtxoEntry[] {
+  return createdEntries(transaction, 0, false);
+}
+
+export function idOf({ transaction }: Payment): string {
+  return toHex(transaction.transactionId);
+}
+
+/** Returns the payments that fit into one block together. */
+export function fitting(payments: readonly Payment[]): Payment[] {
+  const budget = new MassBudget();
+  return payments.filter(({ transaction }) => budget.take(transaction));
+}
+
+/** Returns the id of a covenant that this UTXO founds for the first output. */
+export function covenantId({ outpoint }: UtxoEntry, { amount, scriptPublicKey }: Draft['outputs'][number]): Hash {
+  return hash('CovenantID', (writer) => {
+    writer.bytes(outpoint.transactionId).uint32(outpoint.index).length(1).uint32(0);
+    writer.uint64(BigInt(amount)).uint16(scriptPublicKey.version).lengthAndBytes(scriptPublicKey.script);
+  });
+}
+
+/** Returns what each input signs: the whole transaction except the signature scripts, and the UTXO that the input spends. */
+function signingHashes(transaction: Transaction, spent: readonly UtxoEntry[]): Hash[] {
+  const { version, inputs, outputs, payload, subnetworkId } = transaction;
+  const outpoints = signingHash((writer) => {
+    for (const { previousOutpoint: previous } of inputs) writer.bytes(previous.transactionId).uint32(previous.index);
+  });
+  const sequences = signingHash((writer) => {
+    for (const { sequence } of inputs) writer.uint64(sequence);
+  });
+  const sigOpCounts = signingHash((writer) => {
+    for (const { sigOpCount } of inputs) writer.uint8(sigOpCount);
+  });
+  const paid = signingHash((writer) => {
+    for (const output of outputs) writeOutput(writer, output, version);
+  });
+  const isPlain = payload.length === 0 && Buffer.compare(subnetworkId, NATIVE_SUBNETWORK) === 0;
+  const payloadHash = isPlain ? ZERO_HASH : signingHash((writer) => writer.lengthAndBytes(payload));
+  return inputs.map(({ previousOutpoint, sequence, sigOpCount }, index) => {
+    const { amount, scriptPublicKey } = at(spent, index);
+    return signingHash((writer) => {
+      writer.uint16(version).bytes(outpoints).bytes(sequences);
+      if (version === 0) writer.bytes(sigOpCounts);
+      writer.bytes(previousOutpoint.transactionId).uint32(previousOutpoint.index);
+      writer.uint16(scriptPublicKey.version).lengthAndBytes(scriptPublicKey.script).uint64(amount).uint64(sequence);
+      if (version === 0) writer.uint8(sigOpCount);
+      writer.bytes(paid).uint64(transaction.lockTime).bytes(subnetworkId).uint64(transaction.gas);
+      writer.bytes(payloadHash).uint8(SIGN_ALL);
+    });
+  });
+}
+
+function writeOutput(
+  writer: ByteWriter,
+  { amount, scriptPublicKey, covenant }: TransactionOutput,
+  version: number,
+): void {
+  writer.uint64(amount).uint16(scriptPublicKey.version).lengthAndBytes(scriptPublicKey.script);
+  if (version === 0) return;
+  writer.uint8(covenant === undefined ? 0 : 1);
+  if (covenant !== undefined) writer.uint16(covenant.authorizingInput).bytes(covenant.covenantId);
+}
+
+function signingHash(write: (writer: ByteWriter) => void): Hash {
+  return hash('TransactionSigningHash', write);
+}
+
+const writer = new ByteWriter();
+
+function hash(domain: string, write: (writer: ByteWriter) => void): Hash {
+  write(writer.reset());
+  return blake2b(writer.written(), { key: Buffer.from(domain), dkLen: 32 });
+}
+
+function at<T>(items: ArrayLike<T>, index: number): T {
+  const item = items[index];
+  if (item === undefined) throw new Error(`there is no item ${index}`);
+  return item;
 }

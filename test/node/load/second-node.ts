@@ -1,7 +1,6 @@
 /**
- * Real reorganisations of a chosen depth. A second node that is not connected to the first gets the same blocks. Both mine, the second one
- * more, and its branch is submitted to the first. The branches share some payments in another order, some payments conflict, and the others
- * are accepted again when the first branch is merged.
+ * Real reorganisations of a chosen depth. A second node, not connected to the first, gets the same blocks. Both mine, the second one more, and its
+ * branch is submitted to the first. The branches share some payments in another order, and some payments conflict.
  */
 import { NodeClient, NodeRpcError, type protocol } from '@kasgres/node';
 import { Kaspad } from '../../support/kaspad.ts';
@@ -9,13 +8,8 @@ import type { Load } from './load.ts';
 import { Mining } from './miner.ts';
 import type { Payment } from './payment.ts';
 
-export interface Reorganisation {
-  removed: number;
-  added: number;
-}
-
 const PAYMENTS_PER_BLOCK = 2;
-const MOST_PAYMENTS = 80;
+const MAX_PAYMENTS = 80;
 
 export class SecondNode {
   readonly #first: NodeClient;
@@ -39,23 +33,17 @@ export class SecondNode {
     return new SecondNode(first, new NodeClient({ url: kaspad.url }), kaspad, load);
   }
 
-  /** @see Kaspad.refusals */
   get refusals(): readonly string[] {
     return this.#kaspad.refusals;
   }
 
   /**
-   * Removes `depth` blocks from the first node's chain.
+   * Removes `depth` blocks from the first node's chain. Returns how many it removed.
    * @param beforeReorg runs while the first node knows only its own branch
    */
-  async reorganise(depth: number, beforeReorg?: () => Promise<void>): Promise<Reorganisation> {
-    await this.#load.settle();
-    const fork = await copyBlocks(this.#first, this.#second, this.#common);
-    if ((await this.#second.call('getSink', {})).sink !== fork)
-      throw new Error('the nodes do not agree before the fork');
-    this.#common = fork;
-
-    const payments = this.#load.takePayments(Math.min(MOST_PAYMENTS, depth * PAYMENTS_PER_BLOCK));
+  async reorganise(depth: number, beforeReorg?: () => Promise<void>): Promise<number> {
+    const fork = await this.#agree();
+    const payments = this.#load.takePayments(Math.min(MAX_PAYMENTS, depth * PAYMENTS_PER_BLOCK));
     await mineChain(this.#first, this.#load.mining, fork, depth, payments);
     const ahead = (await blueScore(this.#first)) - (await blueScore(this.#second)) + 2n;
     const otherPayments = payments.flatMap((payment) => this.#otherVersion(payment)).reverse();
@@ -64,18 +52,13 @@ export class SecondNode {
 
     const { sink } = await this.#first.call('getSink', {});
     await copyBlocks(this.#second, this.#first, fork);
-    const { removedChainBlockHashes, addedChainBlockHashes } = await this.#first.call('getVirtualChainFromBlock', {
-      startHash: sink,
-      includeAcceptedTransactionIds: false,
-    });
-    return { removed: removedChainBlockHashes.length, added: addedChainBlockHashes.length };
+    const request = { startHash: sink, includeAcceptedTransactionIds: false };
+    return (await this.#first.call('getVirtualChainFromBlock', request)).removedChainBlockHashes.length;
   }
 
   /** Gives the first node a branch too short to reorganise its chain, so that several blocks in a row stay unmerged. */
   async branchOff(length: number): Promise<void> {
-    await this.#load.settle();
-    const fork = await copyBlocks(this.#first, this.#second, this.#common);
-    this.#common = fork;
+    const fork = await this.#agree();
     const payments = this.#load.takePayments(length * PAYMENTS_PER_BLOCK * 2);
     await mineChain(this.#first, this.#load.mining, fork, length + 2, payments.slice(0, payments.length / 2));
     await mineChain(this.#second, this.#mining, fork, length, payments.slice(payments.length / 2));
@@ -85,6 +68,15 @@ export class SecondNode {
   async stop(): Promise<void> {
     await this.#second.close();
     await this.#kaspad.stop();
+  }
+
+  /** Gives the second node all blocks of the first. Returns their sink, above which both mine. */
+  async #agree(): Promise<string> {
+    await this.#load.settle();
+    this.#common = await copyBlocks(this.#first, this.#second, this.#common);
+    const { sink } = await this.#second.call('getSink', {});
+    if (sink !== this.#common) throw new Error('the nodes do not agree before the fork');
+    return sink;
   }
 
   #otherVersion(payment: Payment): Payment[] {
@@ -143,27 +135,20 @@ async function copyBlocks(from: NodeClient, to: NodeClient, lowHash: string): Pr
   }
   let left = [...blocks.values()].filter(({ header }) => header !== undefined && header.parents.length > 0);
   while (left.length > 0) {
-    const rejected = await submitAll(to, left);
+    const rejected: protocol.Block[] = [];
+    // The node rejects blocks while its queue is full, and a block whose parents it does not know yet.
+    for (const block of left) if (!(await isAccepted(to, block))) rejected.push(block);
     if (rejected.length === left.length) throw new Error(`${left.length} blocks were rejected`);
     left = rejected;
   }
   return sink;
 }
 
-/**
- * Submits blocks one by one. The node rejects blocks while its queue is full, and a block whose parents it does not know yet.
- * @returns the rejected blocks
- */
-async function submitAll(node: NodeClient, blocks: readonly protocol.Block[]): Promise<protocol.Block[]> {
-  const rejected: protocol.Block[] = [];
-  for (const block of blocks) {
-    try {
-      const { rejectReason } = await node.call('submitBlock', { block, allowNonDAABlocks: true });
-      if (rejectReason !== 0) rejected.push(block);
-    } catch (error) {
-      if (!(error instanceof NodeRpcError)) throw error;
-      rejected.push(block);
-    }
+async function isAccepted(node: NodeClient, block: protocol.Block): Promise<boolean> {
+  try {
+    return (await node.call('submitBlock', { block, allowNonDAABlocks: true })).rejectReason === 0;
+  } catch (error) {
+    if (error instanceof NodeRpcError) return false;
+    throw error;
   }
-  return rejected;
 }

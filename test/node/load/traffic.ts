@@ -1,12 +1,19 @@
-/** The economy of the simulated network with real signatures, and payments that the load needs on purpose. */
-import { DEFAULT_OPTIONS, type EconomyOptions, outpointKey, Payments, Random } from '@kasgres/devnet';
+/** The economy of the simulated network with real signatures, and payments of chosen UTXOs. */
+import {
+  DEFAULT_OPTIONS,
+  type Draft,
+  type EconomyOptions,
+  outpointKey,
+  Payments,
+  type Random,
+  type UtxoEntry,
+} from '@kasgres/devnet';
 import type { Hash } from '@kasgres/kaspa';
-import type { LoadKeys, Owner } from './owner.ts';
-import { covenantId, fitting, type Payment, type Payout, type Plan, sign, type Utxo } from './payment.ts';
+import type { LoadKeys } from './keys.ts';
+import { covenantId, fitting, type Payment, sign } from './payment.ts';
 import type { Wallet } from './wallet.ts';
 
-const MEMPOOL_FEE_SOMPI = 2_000_000n;
-const FEE_SOMPI = 500_000n;
+const MEMPOOL_FEE_SOMPI = 2_000_000;
 const STRANGER_SOMPI = 120_000_000n;
 /** 40 KAS, enough for the storage mass of the long script. */
 const LARGE_SOMPI = 4_000_000_000n;
@@ -26,101 +33,66 @@ export function loadOptions(seed: string): EconomyOptions {
 }
 
 export class Traffic {
-  readonly miners: Owner[];
   readonly #random: Random;
   readonly #keys: LoadKeys;
   readonly #wallet: Wallet;
   readonly #payments: Payments;
 
   constructor(random: Random, keys: LoadKeys, wallet: Wallet, options: EconomyOptions) {
-    this.miners = keys.miners;
     this.#random = random;
     this.#keys = keys;
     this.#wallet = wallet;
-    this.#payments = new Payments({
-      options,
-      keyring: keys,
-      wallet: wallet.economy,
-      nonStandardScripts: keys.nonStandard.map(({ scriptPublicKey }) => scriptPublicKey),
-      covenantId: (origin, { amount, scriptPublicKey }) =>
-        covenantId(keys.utxoOf(origin), [
-          { index: 0, payout: { amount: BigInt(amount), owner: keys.ownerOf(scriptPublicKey) } },
-        ]),
-    });
+    const { nonStandard: nonStandardScripts } = keys;
+    this.#payments = new Payments({ options, keyring: keys, wallet: wallet.economy, nonStandardScripts, covenantId });
   }
 
   /** Returns the next payment, `undefined` while there is no UTXO to spend. */
   next(): Payment | undefined {
     for (;;) {
-      const plan = this.#random.chance(LONG_SCRIPT_RATE) ? this.#toLongScript() : this.#plan();
-      if (plan === undefined) return undefined;
-      const payment = sign(plan);
+      const isLong = this.#random.chance(LONG_SCRIPT_RATE);
+      const draft = isLong ? this.#toLongScript() : this.#payments.make(this.#random)?.draft;
+      if (draft === undefined) return undefined;
+      const entries = draft.utxos.map(({ entry }) => entry);
+      this.#wallet.spend(entries);
+      const payment = sign(this.#keys, draft);
       if (fitting([payment]).length === 1) return payment;
-      for (const utxo of plan.utxos) this.#wallet.giveBack(utxo);
+      for (const entry of entries) this.#wallet.giveBack(entry);
     }
   }
 
   /** Another payment of the UTXO that `payment` spends first: only one of the two can be accepted. */
-  conflictOf({ plan }: Payment): Payment {
-    const [utxo] = plan.utxos;
-    if (utxo === undefined) throw new Error('a payment spends something');
-    return this.spend(utxo);
+  conflictOf({ draft }: Payment): Payment {
+    const [utxo] = draft.utxos;
+    if (utxo === undefined) throw new Error('a payment without inputs has no conflict');
+    return this.spend(utxo.entry);
   }
 
-  /** A payment that spends this UTXO alone. */
-  spend(utxo: Utxo): Payment {
-    return sign({ utxos: [utxo], payouts: [this.#payout(utxo.output.amount - FEE_SOMPI)] });
+  /** Pays this UTXO to one address. */
+  spend(entry: UtxoEntry): Payment {
+    return sign(this.#keys, this.#payments.conflict(0, entry, this.#random));
   }
 
-  /** A payment that a mempool takes: to standard scripts only, and with a fee of more than 100 sompi a gram. */
-  standard(utxo: Utxo, payload: Uint8Array = new Uint8Array()): Payment {
-    const half = (utxo.output.amount - MEMPOOL_FEE_SOMPI) / 2n;
-    const amounts = [half, utxo.output.amount - MEMPOOL_FEE_SOMPI - half];
-    return sign({ utxos: [utxo], payouts: amounts.map((amount) => this.#payout(amount)), payload });
+  /** Splits a UTXO in a way that a mempool accepts: between standard scripts, with a fee of more than 100 sompi a gram. */
+  split(entry: UtxoEntry, payload: Uint8Array = new Uint8Array()): Payment {
+    const spendable = Number(entry.amount) - MEMPOOL_FEE_SOMPI;
+    const half = Math.floor(spendable / 2);
+    const outputs = [half, spendable - half].map((amount) => ({
+      amount,
+      scriptPublicKey: this.#keys.recipient(this.#random).scriptPublicKey,
+    }));
+    return sign(this.#keys, draftOf(entry, outputs, { payload }));
   }
 
   /** A payment of a UTXO that never existed. */
   stranger(): Payment {
-    return this.#spendMissing(this.#random.bytes(32), this.#random.below(3));
+    return this.spendMissing(this.#random.bytes(32), this.#random.below(3));
   }
 
-  /** A payment of an output that a known transaction does not have. */
-  beyond(transactionId: Hash): Payment {
-    return this.#spendMissing(transactionId, 4_000_000_000);
-  }
-
-  #plan(): Plan | undefined {
-    const payment = this.#payments.make(this.#random);
-    if (payment === undefined) return undefined;
-    const { version, utxos, outputs, payload, lockTime, sequence, subnetworkId, gas } = payment.draft;
-    const entries = utxos.map(({ entry }) => entry);
-    this.#wallet.spend(entries);
-    return {
-      version: version === 1 || entries.some((entry) => entry.covenantId !== undefined) ? 1 : 0,
-      utxos: entries.map((entry) => this.#keys.utxoOf(entry)),
-      payouts: outputs.map(({ amount, scriptPublicKey, covenant }) => {
-        return { amount: BigInt(amount), owner: this.#keys.ownerOf(scriptPublicKey), ...(covenant && { covenant }) };
-      }),
-      payload,
-      ...(lockTime !== undefined && { lockTime }),
-      ...(sequence !== undefined && { sequence }),
-      ...(subnetworkId !== undefined && { subnetworkId }),
-      ...(gas !== undefined && { gas }),
-    };
-  }
-
-  #toLongScript(): Plan | undefined {
-    const utxo = this.#wallet.take();
-    if (utxo === undefined) return undefined;
-    const amount = utxo.output.amount - FEE_SOMPI;
-    const owner = amount > LARGE_SOMPI ? this.#keys.longScript : this.#payout(amount).owner;
-    return { version: 1, utxos: [utxo], payouts: [{ amount, owner }] };
-  }
-
-  #spendMissing(transactionId: Hash, index: number): Payment {
+  /** A payment of an output that does not exist. */
+  spendMissing(transactionId: Hash, index: number): Payment {
     const { scriptPublicKey } = this.#keys.recipient(this.#random);
     const outpoint = { transactionId, index };
-    const entry = {
+    return this.spend({
       key: outpointKey(outpoint),
       outpoint,
       amount: STRANGER_SOMPI,
@@ -128,11 +100,24 @@ export class Traffic {
       blockDaaScore: 0n,
       isCoinbase: false,
       covenantId: undefined,
-    };
-    return this.spend(this.#keys.utxoOf(entry));
+    });
   }
 
-  #payout(amount: bigint): Payout {
-    return { amount, owner: this.#keys.ownerOf(this.#keys.recipient(this.#random).scriptPublicKey) };
+  #toLongScript(): Draft | undefined {
+    const entry = this.#wallet.take();
+    if (entry === undefined) return undefined;
+    const draft = this.#payments.conflict(1, entry, this.#random);
+    if (entry.amount < LARGE_SOMPI) return draft;
+    return draftOf(
+      entry,
+      [{ amount: Number(entry.amount) - MEMPOOL_FEE_SOMPI, scriptPublicKey: this.#keys.longScript }],
+      { version: 1 },
+    );
   }
+}
+
+/** @param others override the defaults: version 0 without a payload */
+export function draftOf(entry: UtxoEntry, outputs: Draft['outputs'], others: Partial<Draft> = {}): Draft {
+  const utxos = [{ entry, redeemScript: undefined }];
+  return { version: 0, utxos, outputs, payload: new Uint8Array(0), ...others };
 }
