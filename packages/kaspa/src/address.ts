@@ -36,17 +36,14 @@ export class AddressError extends Error {
   }
 }
 
-const PAYLOAD_BYTES: Readonly<Record<AddressVersion, number>> = { 0: 32, 1: 33, 8: 32 };
+export const PAYLOAD_BYTES: Readonly<Record<AddressVersion, number>> = { 0: 32, 1: 33, 8: 32 };
 const BITS_PER_DIGIT = 5;
-const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
-const CHARACTER_CODES = Buffer.from(ALPHABET);
+const CHARACTER_CODES = Buffer.from('qpzry9x8gf2tvdw0s3jn54khce6mua7l');
 /** Digits by character code. */
-const DIGITS: readonly (number | undefined)[] = Array.from({ length: 128 }, (_, code) => {
-  const digit = CHARACTER_CODES.indexOf(code);
-  return digit === -1 ? undefined : digit;
-});
+const DIGITS: (number | undefined)[] = [];
+for (const [digit, code] of CHARACTER_CODES.entries()) DIGITS[code] = digit;
 
-/** Buffers for the longest address, reused. */
+// Large enough for the longest address.
 const digitBuffer = new Uint8Array(Math.ceil((34 * 8) / BITS_PER_DIGIT) + CHECKSUM_DIGITS);
 const textBuffer = Buffer.alloc('kaspatest:'.length + digitBuffer.length);
 

@@ -43,18 +43,15 @@ function writeBlueWork(blueWork: bigint): void {
  * An odd hash is paired with zeros; one hash is its own root; the root of none is zeros.
  */
 export function merkleRoot(hashes: readonly Hash[]): Hash {
-  if (hashes.length === 0) return ZERO_HASH;
   let level = hashes;
-  while (level.length > 1) level = pairUp(level);
-  return level[0] ?? ZERO_HASH;
-}
-
-function pairUp(level: readonly Hash[]): Hash[] {
-  const above: Hash[] = [];
-  for (let left = 0; left < level.length; left += 2) {
-    writer.reset().bytes(level[left] ?? ZERO_HASH);
-    writer.bytes(level[left + 1] ?? ZERO_HASH);
-    above.push(hashMerkleBranch(writer.written()));
+  while (level.length > 1) {
+    const above: Hash[] = [];
+    for (let left = 0; left < level.length; left += 2) {
+      writer.reset().bytes(level[left] ?? ZERO_HASH);
+      writer.bytes(level[left + 1] ?? ZERO_HASH);
+      above.push(hashMerkleBranch(writer.written()));
+    }
+    level = above;
   }
-  return above;
+  return level[0] ?? ZERO_HASH;
 }

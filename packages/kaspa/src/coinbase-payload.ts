@@ -8,7 +8,6 @@ export interface CoinbasePayload {
   blueScore: bigint;
   /** Sompi, without the fees. */
   subsidy: bigint;
-  /** The script that pays the miner. */
   scriptPublicKey: ScriptPublicKey;
   /** Free bytes. In a node's template: its version, a slash, the miner's data. */
   extraData: Uint8Array;
@@ -18,7 +17,7 @@ export class CoinbasePayloadError extends Error {
   override name = 'CoinbasePayloadError';
 }
 
-/** The size of blue score, subsidy, version and length of the script. */
+/** Blue score, subsidy, version and length of the script. */
 const FIXED_BYTES = 8 + 8 + 2 + 1;
 const MAX_SCRIPT_BYTES = 150;
 const MAX_PAYLOAD_BYTES = 204;

@@ -16,14 +16,14 @@ export interface Pace {
  */
 export function estimateTimestamp(daaScore: bigint, points: readonly DaaTimestamp[], pace: Pace): bigint {
   const aboveIndex = firstAbove(daaScore, points);
-  const below = points[aboveIndex - 1];
-  const above = points[aboveIndex];
+  const [below, above] = [points[aboveIndex - 1], points[aboveIndex]];
   if (below !== undefined) {
     const elapsed =
       above === undefined
         ? (daaScore - below.daaScore) * BigInt(pace.targetTimePerBlockMs)
         : interpolate(daaScore, below, above, pace);
-    return clampToUint64(below.timestamp + elapsed);
+    const timestamp = below.timestamp + elapsed;
+    return timestamp > LARGEST_UINT64 ? LARGEST_UINT64 : timestamp;
   }
   if (above === undefined) throw new RangeError('An estimate needs at least one known point');
   return above.timestamp;
@@ -75,8 +75,4 @@ function scoreAfter(from: bigint, time: bigint, pace: Pace): bigint {
   const untilActivation = nominalTime(from, crescendo.activationDaaScore, pace);
   if (time <= untilActivation) return from + time / BigInt(crescendo.targetTimePerBlockMsBefore);
   return crescendo.activationDaaScore + (time - untilActivation) / BigInt(targetTimePerBlockMs);
-}
-
-function clampToUint64(value: bigint): bigint {
-  return value > LARGEST_UINT64 ? LARGEST_UINT64 : value;
 }

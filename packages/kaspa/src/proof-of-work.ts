@@ -4,20 +4,16 @@
  */
 
 const UINT256_BITS = 256;
-const MANTISSA_MASK = 0xffffff;
 /** The highest bit of the mantissa is a sign, and a target is never negative. */
 const LARGEST_MANTISSA = 0x7fffff;
-const MANTISSA_BYTES = 3;
 
 /** The node's literal for 2^255 − 1. */
 const LARGEST_TARGET = 5.78960446186581e76;
 
-const BLUE_WORK = /^[0-9a-f]{1,48}$/i;
-
 export function targetFromBits(bits: number): bigint {
-  const mantissa = bits & MANTISSA_MASK;
+  const mantissa = bits & 0xffffff;
   if (mantissa > LARGEST_MANTISSA) return 0n;
-  const shiftBytes = (bits >>> 24) - MANTISSA_BYTES;
+  const shiftBytes = (bits >>> 24) - 3;
   if (shiftBytes < 0) return BigInt(mantissa >> (-shiftBytes * 8));
   return BigInt.asUintN(UINT256_BITS, BigInt(mantissa) << BigInt(shiftBytes * 8));
 }
@@ -37,7 +33,7 @@ export function workFromBits(bits: number): bigint {
  * @throws RangeError on anything else
  */
 export function parseBlueWork(hex: string): bigint {
-  if (!BLUE_WORK.test(hex)) throw new RangeError(`Not a blue work: ${JSON.stringify(hex.slice(0, 80))}`);
+  if (!/^[0-9a-f]{1,48}$/i.test(hex)) throw new RangeError(`Not a blue work: ${JSON.stringify(hex.slice(0, 80))}`);
   return BigInt(`0x${hex}`);
 }
 

@@ -2,7 +2,14 @@
  * The three standard forms of a script public key and their addresses (rusty-kaspa, crypto/txscript/src/script_class.rs). Any
  * other script, and any script of another version, is non-standard and has no address.
  */
-import { ADDRESS_VERSION, type AddressPrefix, type AddressVersion, decodeAddress, encodeAddress } from './address.ts';
+import {
+  ADDRESS_VERSION,
+  type AddressPrefix,
+  type AddressVersion,
+  decodeAddress,
+  encodeAddress,
+  PAYLOAD_BYTES,
+} from './address.ts';
 import type { ScriptPublicKey } from './model.ts';
 
 /** The node's own names. */
@@ -23,32 +30,14 @@ interface StandardForm {
   type: ScriptType;
   addressVersion: AddressVersion;
   before: readonly number[];
-  payloadBytes: number;
   after: number;
 }
 
+const { pubKey, scriptHash, pubKeyEcdsa } = ADDRESS_VERSION;
 const STANDARD_FORMS: readonly StandardForm[] = [
-  {
-    type: 'pubkey',
-    addressVersion: ADDRESS_VERSION.pubKey,
-    before: [OP_DATA_32],
-    payloadBytes: 32,
-    after: OP_CHECK_SIG,
-  },
-  {
-    type: 'scripthash',
-    addressVersion: ADDRESS_VERSION.scriptHash,
-    before: [OP_BLAKE2B, OP_DATA_32],
-    payloadBytes: 32,
-    after: OP_EQUAL,
-  },
-  {
-    type: 'pubkeyecdsa',
-    addressVersion: ADDRESS_VERSION.pubKeyEcdsa,
-    before: [OP_DATA_33],
-    payloadBytes: 33,
-    after: OP_CHECK_SIG_ECDSA,
-  },
+  { type: 'pubkey', addressVersion: pubKey, before: [OP_DATA_32], after: OP_CHECK_SIG },
+  { type: 'scripthash', addressVersion: scriptHash, before: [OP_BLAKE2B, OP_DATA_32], after: OP_EQUAL },
+  { type: 'pubkeyecdsa', addressVersion: pubKeyEcdsa, before: [OP_DATA_33], after: OP_CHECK_SIG_ECDSA },
 ];
 
 export function classifyScript(scriptPublicKey: ScriptPublicKey): ScriptType {
@@ -75,13 +64,11 @@ export function addressToScript(text: string): ScriptPublicKey {
 }
 
 function findForm({ version, script }: ScriptPublicKey): StandardForm | undefined {
-  return version === SCRIPT_VERSION ? STANDARD_FORMS.find((form) => hasForm(script, form)) : undefined;
-}
-
-function hasForm(script: Uint8Array, { before, payloadBytes, after }: StandardForm): boolean {
-  return (
-    script.length === before.length + payloadBytes + 1 &&
-    script.at(-1) === after &&
-    before.every((opcode, index) => script[index] === opcode)
+  if (version !== SCRIPT_VERSION) return undefined;
+  return STANDARD_FORMS.find(
+    ({ addressVersion, before, after }) =>
+      script.length === before.length + PAYLOAD_BYTES[addressVersion] + 1 &&
+      script.at(-1) === after &&
+      before.every((opcode, index) => script[index] === opcode),
   );
 }

@@ -21,28 +21,20 @@ export const COINBASE_SUBNETWORK: Uint8Array = new Uint8Array(SUBNETWORK_ID_BYTE
 const NO_BYTES = new Uint8Array(0);
 const writer = new ByteWriter();
 
-/** The optional fields of a serialisation. */
-interface Fields {
-  /** Signature scripts, sig-op counts, compute budgets and the storage mass. */
-  signatures: boolean;
-  payload: boolean;
-}
-
-const ALL_FIELDS: Fields = { signatures: true, payload: true };
-const WITHOUT_SIGNATURES: Fields = { signatures: false, payload: true };
-const WITHOUT_SIGNATURES_AND_PAYLOAD: Fields = { signatures: false, payload: false };
+/** Which optional fields are serialised. Signatures stand for signature scripts, sig-op counts, compute budgets and the storage mass. */
+type Fields = Record<'signatures' | 'payload', boolean>;
 
 /** Returns the 32 bytes by which inputs refer to a transaction. */
 export function transactionId(transaction: Transaction): Hash {
-  if (transaction.version === 0) return hashTransactionId(serialize(transaction, WITHOUT_SIGNATURES));
+  if (transaction.version === 0) return hashTransactionId(serialize(transaction, { signatures: false, payload: true }));
   const payloadDigest = hashTransactionPayload(transaction.payload);
-  const restDigest = hashTransactionRest(serialize(transaction, WITHOUT_SIGNATURES_AND_PAYLOAD));
+  const restDigest = hashTransactionRest(serialize(transaction, { signatures: false, payload: false }));
   return hashTransactionIdV1(writer.reset().bytes(payloadDigest).bytes(restDigest).written());
 }
 
 /** Returns the 32 bytes that commit to every field of a transaction. */
 export function transactionHash(transaction: Transaction): Hash {
-  return hashTransaction(serialize(transaction, ALL_FIELDS));
+  return hashTransaction(serialize(transaction, { signatures: true, payload: true }));
 }
 
 /**
@@ -54,8 +46,7 @@ export function transactionHashBeforeCrescendo(transaction: Transaction): Hash {
 }
 
 export function isCoinbase(transaction: Pick<Transaction, 'subnetworkId'>): boolean {
-  const id = transaction.subnetworkId;
-  return id.length === SUBNETWORK_ID_BYTES && id.every((byte, index) => byte === COINBASE_SUBNETWORK[index]);
+  return Buffer.compare(transaction.subnetworkId, COINBASE_SUBNETWORK) === 0;
 }
 
 /** Returns a view that is valid until the next serialisation. */

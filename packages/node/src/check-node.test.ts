@@ -2,8 +2,7 @@ import { getNetwork } from '@kasgres/kaspa';
 import { expect, it } from 'vitest';
 import { checkNode } from './check-node.ts';
 import { NodeUnsuitableError } from './errors.ts';
-import type { FakeStream, KaspadRequest } from './testing/fake-node.ts';
-import { connect, startNode } from './testing/with-fake-node.ts';
+import { connect, type FakeStream, type KaspadRequest, startNode } from './testing/fake-node.ts';
 
 const SINK = 'ab'.repeat(32);
 

@@ -1,9 +1,9 @@
+import { constants } from 'node:http2';
 import { createLogger, sleep } from '@kasgres/runtime';
 import { describe, expect, it, vi } from 'vitest';
 import { NodeProtocolError, NodeUnavailableError } from './errors.ts';
 import { encodeFrame } from './grpc-frames.ts';
-import { respondSink, FakeNode, type FakeStream } from './testing/fake-node.ts';
-import { connect, startNode } from './testing/with-fake-node.ts';
+import { connect, respondSink, FakeNode, type FakeStream, startNode } from './testing/fake-node.ts';
 
 /** What a node does instead of responding, and the error that the call fails with. */
 const faults: [
@@ -12,7 +12,12 @@ const faults: [
   abstract new (...args: never[]) => Error,
   RegExp,
 ][] = [
-  ['resets the stream', (stream) => stream.reset(), NodeUnavailableError, /out of reach/],
+  [
+    'resets the stream',
+    (stream) => stream.http2Stream.close(constants.NGHTTP2_INTERNAL_ERROR),
+    NodeUnavailableError,
+    /out of reach/,
+  ],
   ['ends the stream', (stream) => stream.http2Stream.end(), NodeUnavailableError, /it ended the stream/],
   ['says goodbye', (_, node) => node.goAway(), NodeUnavailableError, /GOAWAY/],
   ['cuts the connection', (_, node) => node.disconnectAll(), NodeUnavailableError, /out of reach/],

@@ -4,8 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { NodeProtocolError, NodeRpcError, NodeUnavailableError } from './errors.ts';
 import { KaspadResponseSchema } from './generated/kaspad_pb.ts';
 import { encodeFrame } from './grpc-frames.ts';
-import { respondSink, type KaspadRequest, sinkOf } from './testing/fake-node.ts';
-import { connect, startNode } from './testing/with-fake-node.ts';
+import { connect, respondSink, type KaspadRequest, sinkOf, startNode } from './testing/fake-node.ts';
 
 describe('a call', () => {
   it('gets the response with its id, regardless of the order of responses', async () => {

@@ -1,8 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Notification } from './calls.ts';
 import { NotifyCommand } from './generated/kaspad_pb.ts';
-import { type FakeStream, type KaspadRequest } from './testing/fake-node.ts';
-import { connect, startNode } from './testing/with-fake-node.ts';
+import { connect, type FakeStream, type KaspadRequest, startNode } from './testing/fake-node.ts';
 
 const daaScoreChanged = (virtualDaaScore: bigint) =>
   ({ case: 'virtualDaaScoreChangedNotification', value: { virtualDaaScore } }) as const;
@@ -29,9 +28,9 @@ describe('a subscription', () => {
     client.subscribe(['virtualDaaScoreChanged', 'newBlockTemplate'], (n) => received.push(n), { onSubscribed });
     await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(1));
     const [stream] = node.streams;
-    stream?.notify({ case: 'sinkBlueScoreChangedNotification', value: { sinkBlueScore: 1n } });
-    stream?.notify(daaScoreChanged(2n));
-    stream?.notify({ case: 'newBlockTemplateNotification', value: {} });
+    stream?.respond(0n, { case: 'sinkBlueScoreChangedNotification', value: { sinkBlueScore: 1n } });
+    stream?.respond(0n, daaScoreChanged(2n));
+    stream?.respond(0n, { case: 'newBlockTemplateNotification', value: {} });
     await vi.waitFor(() => expect(received).toHaveLength(2));
     expect(received[0]).toMatchObject({ topic: 'virtualDaaScoreChanged', message: { virtualDaaScore: 2n } });
     expect(received[1]).toMatchObject({ topic: 'newBlockTemplate' });
@@ -55,7 +54,7 @@ describe('a subscription', () => {
     await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(1));
     node.disconnectAll();
     await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(2), { timeout: 5_000 });
-    node.streams[1]?.notify(daaScoreChanged(7n));
+    node.streams[1]?.respond(0n, daaScoreChanged(7n));
     await vi.waitFor(() => expect(received).toHaveLength(1));
   });
 
@@ -97,8 +96,8 @@ describe('a subscription', () => {
       { onSubscribed },
     );
     await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(1));
-    node.streams[0]?.notify(daaScoreChanged(1n));
-    node.streams[0]?.notify(daaScoreChanged(2n));
+    node.streams[0]?.respond(0n, daaScoreChanged(1n));
+    node.streams[0]?.respond(0n, daaScoreChanged(2n));
     await vi.waitFor(() => expect(scores).toEqual([1n, 2n]));
     expect(client.connected).toBe(true);
   });

@@ -1,13 +1,12 @@
-/**
- * A gRPC server for tests, which decide the response to each request, down to the bytes. It responds to pings itself unless
- * `respondsPings` is false.
- */
+/** A gRPC server for tests, which decide the response to each request, down to the bytes, and clients of it. */
 import { once } from 'node:events';
-import { constants, createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { onTestFinished } from 'vitest';
 import { type KaspadRequest, KaspadRequestSchema, KaspadResponseSchema } from '../generated/kaspad_pb.ts';
 import { encodeFrame, FrameReader } from '../grpc-frames.ts';
+import { NodeClient, type NodeClientOptions } from '../node-client.ts';
 
 type ResponsePayload = NonNullable<MessageInitShape<typeof KaspadResponseSchema>['payload']>;
 export type OnRequest = (request: KaspadRequest, stream: FakeStream, node: FakeNode) => void;
@@ -15,6 +14,21 @@ export type OnRequest = (request: KaspadRequest, stream: FakeStream, node: FakeN
 const FRAME_LIMIT = 2 ** 20;
 
 export type { KaspadRequest } from '../generated/kaspad_pb.ts';
+
+export async function startNode(onRequest: OnRequest, port = 0): Promise<FakeNode> {
+  const server = createServer().listen(port, '127.0.0.1');
+  const node = new FakeNode(server, onRequest);
+  onTestFinished(() => node.stop());
+  await once(server, 'listening');
+  return node;
+}
+
+/** Reconnects quickly, so that tests are short. */
+export function connect(url: string, options: Partial<NodeClientOptions> = {}): NodeClient {
+  const client = new NodeClient({ url, deadlineMs: 5_000, maxPauseMs: 200, ...options });
+  onTestFinished(() => client.close());
+  return client;
+}
 
 /** Responds to getSink with a sink that contains the id of the request. */
 export function respondSink(request: KaspadRequest, stream: FakeStream): void {
@@ -29,11 +43,12 @@ export class FakeNode {
   /** Requests of all streams, without pings. */
   readonly requests: KaspadRequest[] = [];
   readonly streams: FakeStream[] = [];
+  /** Whether the node responds to pings by itself. */
   respondsPings = true;
   readonly #server: Http2Server;
   readonly #sessions = new Set<ServerHttp2Session>();
 
-  private constructor(server: Http2Server, onRequest: OnRequest) {
+  constructor(server: Http2Server, onRequest: OnRequest) {
     this.#server = server;
     server.on('session', (session) => {
       this.#sessions.add(session);
@@ -56,14 +71,6 @@ export class FakeNode {
       http2Stream.on('data', (chunk: Buffer) => frames.push(chunk));
       http2Stream.on('error', () => undefined);
     });
-  }
-
-  static async start(onRequest: OnRequest, port = 0): Promise<FakeNode> {
-    const server = createServer();
-    const node = new FakeNode(server, onRequest);
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    return node;
   }
 
   get port(): number {
@@ -103,10 +110,6 @@ export class FakeStream {
     this.sendMessage(toBinary(KaspadResponseSchema, create(KaspadResponseSchema, { id, payload })));
   }
 
-  notify(payload: ResponsePayload): void {
-    this.respond(0n, payload);
-  }
-
   sendMessage(message: Uint8Array): void {
     this.sendBytes(encodeFrame(message));
   }
@@ -115,10 +118,6 @@ export class FakeStream {
     if (this.http2Stream.destroyed) return;
     if (!this.http2Stream.headersSent) this.http2Stream.respond({ 'content-type': 'application/grpc' });
     this.http2Stream.write(bytes);
-  }
-
-  reset(): void {
-    this.http2Stream.close(constants.NGHTTP2_INTERNAL_ERROR);
   }
 
   /** Refuses the stream: sends headers and no message. */

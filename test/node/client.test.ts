@@ -5,38 +5,42 @@ import {
   type Hash,
   headerHash,
   merkleRoot,
+  toHex,
   transactionHash,
   transactionId,
 } from '@kasgres/kaspa';
+import {
+  checkNode,
+  NodeClient,
+  NodeRpcError,
+  NodeUnavailableError,
+  NodeUnsuitableError,
+  type Notification,
+} from '@kasgres/node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Notification } from './calls.ts';
-import { checkNode } from './check-node.ts';
-import { NodeRpcError, NodeUnavailableError, NodeUnsuitableError } from './errors.ts';
-import { NodeClient } from './node-client.ts';
-import { findKaspad, Kaspad } from './testing/kaspad.ts';
+import { findKaspad, Kaspad } from '../support/kaspad.ts';
 
-const binary = findKaspad() ?? '';
-const words = binary === '' ? ' (skipped: needs kaspad on the PATH or in KASPAD_BIN)' : '';
+const hasKaspad = findKaspad() !== undefined;
 
 const MINER = encodeAddress({ prefix: 'kaspasim', version: 0, payload: new Uint8Array(32).fill(7) });
 const { genesisHash } = getNetwork('simnet');
 
-describe.skipIf(binary === '')(`a real node${words}`, () => {
+describe.skipIf(!hasKaspad)('a real node', () => {
   let kaspad: Kaspad;
   let client: NodeClient;
 
   beforeAll(async () => {
-    kaspad = await Kaspad.create(binary);
+    kaspad = await Kaspad.start();
     client = new NodeClient({ url: kaspad.url, streams: 2, maxPauseMs: 300 });
     await client.waitUntilConnected({ signal: AbortSignal.timeout(30_000) });
   });
 
   afterAll(async () => {
     await client.close();
-    await kaspad.remove();
+    await kaspad.stop();
   });
 
-  /** Blocks one on another, each the node's template as it comes. */
+  /** Mines blocks one on another, each from the node's template. */
   async function mine(count: number): Promise<void> {
     for (let mined = 0; mined < count; mined++) {
       const { block } = await client.call('getBlockTemplate', { payAddress: MINER, extraData: 'test' });
@@ -69,11 +73,11 @@ describe.skipIf(binary === '')(`a real node${words}`, () => {
     expect(blocks.length).toBe(31);
     expect(wireBytes).toBeGreaterThan(31 * 500);
     for (const block of blocks) {
-      expect(hex(headerHash(block.header))).toBe(hex(block.hash));
-      expect(hex(merkleRoot(block.transactions.map(transactionHash)))).toBe(hex(block.header.hashMerkleRoot));
+      expect(toHex(headerHash(block.header))).toBe(toHex(block.hash));
+      expect(toHex(merkleRoot(block.transactions.map(transactionHash)))).toBe(toHex(block.header.hashMerkleRoot));
       for (const transaction of block.transactions) {
-        expect(hex(transactionId(transaction))).toBe(hex(transaction.transactionId));
-        expect(hex(transactionHash(transaction))).toBe(hex(transaction.hash));
+        expect(toHex(transactionId(transaction))).toBe(toHex(transaction.transactionId));
+        expect(toHex(transactionHash(transaction))).toBe(toHex(transaction.hash));
       }
     }
   });
@@ -84,7 +88,7 @@ describe.skipIf(binary === '')(`a real node${words}`, () => {
       includeAcceptedTransactionIds: true,
     });
     const { sink } = await client.call('getSink', {});
-    expect(hex(chain.addedChainBlockHashes.at(-1) as Hash)).toBe(sink);
+    expect(toHex(chain.addedChainBlockHashes.at(-1) as Hash)).toBe(sink);
     expect(chain.removedChainBlockHashes).toEqual([]);
     expect(chain.acceptedTransactionIds.map((accepted) => accepted.acceptingBlockHash)).toEqual(
       chain.addedChainBlockHashes,
@@ -105,7 +109,7 @@ describe.skipIf(binary === '')(`a real node${words}`, () => {
   });
 
   it('responds to every call with the described message', async () => {
-    const hash = hex(
+    const hash = toHex(
       (await client.getVirtualChainFromBlock({ startHash: genesisHash, includeAcceptedTransactionIds: false }))
         .addedChainBlockHashes[3] as Hash,
     );
@@ -118,7 +122,8 @@ describe.skipIf(binary === '')(`a real node${words}`, () => {
     expect((await client.call('getCurrentBlockColor', { hash })).blue).toBe(true);
     expect((await client.call('getBlockRewardInfo', { hash })).rewardAmount).toBeGreaterThan(0n);
     expect(
-      (await client.call('getVirtualChainFromBlockV2', { startHash: hex(genesisHash) })).chainBlockAcceptedTransactions,
+      (await client.call('getVirtualChainFromBlockV2', { startHash: toHex(genesisHash) }))
+        .chainBlockAcceptedTransactions,
     ).toHaveLength(30);
     expect((await client.call('getDaaScoreTimestampEstimate', { daaScores: [1n] })).timestamps).toHaveLength(1);
     expect((await client.call('getCoinSupply', {})).circulatingSompi).toBeGreaterThan(0n);
@@ -136,7 +141,7 @@ describe.skipIf(binary === '')(`a real node${words}`, () => {
     ['getMempoolEntry', { txId: 'ab'.repeat(32) }, 'not-found'],
     ['getCurrentBlockColor', { hash: 'ab'.repeat(32) }, 'not-found'],
     ['getSubnetwork', { subnetworkId: '00'.repeat(20) }, 'other'],
-    ['addPeer', { address: '127.0.0.1:1' }, 'other'],
+    ['addPeer', { address: 'not an address' }, 'other'],
     ['submitTransaction', { transaction: { subnetworkId: '00'.repeat(20) } }, 'other'],
     ['submitTransactionReplacement', { transaction: { subnetworkId: '00'.repeat(20) } }, 'other'],
     ['estimateNetworkHashesPerSecond', { windowSize: 1_000 }, 'other'],
@@ -160,10 +165,10 @@ describe.skipIf(binary === '')(`a real node${words}`, () => {
     await mine(2);
     await vi.waitFor(() => expect(topics()).toEqual(all));
 
-    await kaspad.stop();
+    await kaspad.halt();
     await vi.waitFor(() => expect(client.connected).toBe(false), { timeout: 10_000 });
     await expect(client.call('getSink', {}, { deadlineMs: 2_000 })).rejects.toThrow(NodeUnavailableError);
-    kaspad.start();
+    kaspad.run();
     await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(2), { timeout: 30_000 });
     received.length = 0;
     await mine(1);
@@ -177,9 +182,9 @@ describe.skipIf(binary === '')(`a real node${words}`, () => {
   });
 });
 
-describe.skipIf(binary === '')(`a real node without --utxoindex${words}`, () => {
+describe.skipIf(!hasKaspad)('a real node without --utxoindex', () => {
   it('passes the check', async () => {
-    const kaspad = await Kaspad.create(binary, { utxoindex: false });
+    const kaspad = await Kaspad.start({ utxoIndex: false });
     const client = new NodeClient({ url: kaspad.url, maxPauseMs: 300 });
     try {
       await client.waitUntilConnected({ signal: AbortSignal.timeout(30_000) });
@@ -188,11 +193,7 @@ describe.skipIf(binary === '')(`a real node without --utxoindex${words}`, () => 
       expect(error).toMatchObject({ kind: 'no-utxoindex' });
     } finally {
       await client.close();
-      await kaspad.remove();
+      await kaspad.stop();
     }
   });
 });
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
-}
