@@ -168,7 +168,7 @@ describe.skipIf(!hasKaspad)('a real node', () => {
     await kaspad.halt();
     await vi.waitFor(() => expect(client.connected).toBe(false), { timeout: 10_000 });
     await expect(client.call('getSink', {}, { deadlineMs: 2_000 })).rejects.toThrow(NodeUnavailableError);
-    kaspad.run();
+    await kaspad.run();
     await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(2), { timeout: 30_000 });
     received.length = 0;
     await mine(1);
