@@ -16,14 +16,14 @@ const FULL = [
   // Of the tests with database faults, `npm test` keeps full disks and restarts.
   'test/database-faults/*.db.test.ts',
   '!test/database-faults/{disk-full,wal-disk-full,restarts}.db.test.ts',
-  // Of the simulation, `npm test` keeps reorgs with restarts, rollups, tags, lanes and bootstraps.
+  // Of the simulation, `npm test` keeps reorgs with restarts, tags, lanes and bootstraps.
   'test/simulation/*.db.test.ts',
-  '!test/simulation/{fresh-index-comparison,reorgs-above-bootstrap,rollups,tags,lanes,atomic-batches}.db.test.ts',
-  'test/api/{outages,hostile-bodies,walks,walks-while-writing,tls,quotas,nodes,shared-limits-under-load}.db.test.ts',
+  '!test/simulation/{fresh-index-comparison,reorgs-above-bootstrap,tags,lanes,atomic-batches}.db.test.ts',
+  'test/api/{outages,hostile-bodies,walks,walks-while-writing,tls,quotas,rate-limits,nodes,shared-limits-under-load}.db.test.ts',
   'test/ops/{analysts,monitoring,migrate-behind-readers,sql-command,network-dashboard,compose}.db.test.ts',
   'test/replica/read-replica.db.test.ts',
   'test/recording/index-and-api.db.test.ts',
-  'test/invariants/bootstraps-and-gaps.db.test.ts',
+  'test/invariants/{bootstraps-and-gaps,tampering}.db.test.ts',
   'test/plans/plans.db.test.ts',
   'test/browser/*.test.ts',
   'test/export/*.test.ts',
