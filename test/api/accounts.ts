@@ -35,7 +35,7 @@ export async function openAccounts({ simulatedDag, database }: Harness): Promise
   const movements = ({ inputs, outputs }: DagTransaction): [string, bigint][] => [
     ...inputs
       .flatMap(({ previousOutpoint }) => outputOf(previousOutpoint) ?? [])
-      .map((utxo): [string, bigint] => [addressOf(utxo.scriptPublicKey), -utxo.amount]),
+      .map((utxo): [string, bigint] => [addressOf(utxo.scriptPublicKey), 0n - utxo.amount]),
     ...outputs.map((utxo): [string, bigint] => [addressOf(utxo.scriptPublicKey), utxo.amount]),
   ];
 

@@ -217,7 +217,7 @@ export function factsOfReplay({ dag, network }: ReplayNode): Facts {
     const spent = transaction.inputs.map(({ previousOutpoint }) => {
       const output = dag.findTransaction(toHex(previousOutpoint.transactionId))?.outputs[previousOutpoint.index];
       if (output === undefined) throw new Error('an accepted transaction spends an output that does not exist');
-      return { scriptPublicKey: output.scriptPublicKey, amount: -output.amount };
+      return { scriptPublicKey: output.scriptPublicKey, amount: 0n - output.amount };
     });
     for (const { scriptPublicKey, amount } of [...spent, ...transaction.outputs]) {
       const address = scriptToAddress(scriptPublicKey, network.addressPrefix);

@@ -13,7 +13,18 @@ export {
 } from './logins/analysts.ts';
 export { type Connection, type ConnectOptions, connect, type Database } from './connection/connect.ts';
 export { type CopyBuffer, copyRows } from './copy/copy-buffer.ts';
-export { BATCH_TABLES, type BatchRows, createBatchRows, LOADED_UTXOS, UTXOS } from './copy/tables.ts';
+export {
+  BATCH_TABLES,
+  type BatchRow,
+  type BatchRows,
+  type BlockKey,
+  type ChainTime,
+  createBatchRows,
+  LOADED_UTXOS,
+  type ScriptKey,
+  type TransactionKey,
+  UTXOS,
+} from './copy/tables.ts';
 export { type EmbeddedPostgres, startEmbeddedPostgres, startTemporaryPostgres } from './embedded/embedded-postgres.ts';
 export {
   type BlockingSession,

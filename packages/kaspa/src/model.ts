@@ -3,6 +3,13 @@
  * bigint, amounts are sompi, times are Unix milliseconds.
  */
 
+/** A value of a named kind: the compiler refuses one of another kind in its place, and accepts a plain value. */
+export type Kind<Value, Name extends string> = Value & { readonly kind?: Name };
+
+export type DaaScore = Kind<bigint, 'daa_score'>;
+export type BlueScore = Kind<bigint, 'blue_score'>;
+export type Sompi = Kind<bigint, 'amount'>;
+
 /** 32 bytes: a block hash, a transaction id, a merkle root. */
 export type Hash = Uint8Array;
 
@@ -33,17 +40,17 @@ export interface Covenant {
 }
 
 export interface TransactionOutput {
-  amount: bigint;
+  amount: Sompi;
   scriptPublicKey: ScriptPublicKey;
   covenant: Covenant | undefined;
 }
 
 export interface Utxo {
   outpoint: Outpoint;
-  amount: bigint;
+  amount: Sompi;
   scriptPublicKey: ScriptPublicKey;
   /** The DAA score of the block that accepted it. */
-  blockDaaScore: bigint;
+  blockDaaScore: DaaScore;
   isCoinbase: boolean;
   covenantId: Hash | undefined;
 }
@@ -52,13 +59,13 @@ export interface Transaction {
   version: number;
   inputs: TransactionInput[];
   outputs: TransactionOutput[];
-  lockTime: bigint;
+  lockTime: Kind<bigint, 'lock_time'>;
   /** 20 bytes. */
   subnetworkId: Uint8Array;
-  gas: bigint;
+  gas: Kind<bigint, 'gas'>;
   payload: Uint8Array;
   /** KIP-9, as committed in the transaction. */
-  storageMass: bigint;
+  storageMass: Kind<bigint, 'storage_mass'>;
 }
 
 export interface Header {
@@ -68,11 +75,11 @@ export interface Header {
   hashMerkleRoot: Hash;
   acceptedIdMerkleRoot: Hash;
   utxoCommitment: Hash;
-  timestamp: bigint;
+  timestamp: Kind<bigint, 'timestamp'>;
   bits: number;
-  nonce: bigint;
-  daaScore: bigint;
-  blueWork: bigint;
-  blueScore: bigint;
+  nonce: Kind<bigint, 'nonce'>;
+  daaScore: DaaScore;
+  blueWork: Kind<bigint, 'blue_work'>;
+  blueScore: BlueScore;
   pruningPoint: Hash;
 }

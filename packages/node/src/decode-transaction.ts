@@ -2,6 +2,7 @@
 import type {
   Covenant,
   Hash,
+  Kind,
   Outpoint,
   ScriptPublicKey,
   Transaction,
@@ -52,7 +53,7 @@ export interface RpcTransaction extends Transaction {
   /** Distinguishes the variants of a transaction: unlike the id it covers signature scripts and mass. */
   hash: Hash;
   /** Grams. */
-  computeMass: bigint;
+  computeMass: Kind<bigint, 'compute_mass'>;
 }
 
 /** `reader` is at the length of the message. */

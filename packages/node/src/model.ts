@@ -3,7 +3,7 @@
  * one response share a buffer, so copy those that outlive the batch. Equal lists (parents of neighbouring levels) may be one object, so
  * treat all data as read-only.
  */
-import type { Hash, Header } from '@kasgres/kaspa';
+import type { BlueScore, Hash, Header } from '@kasgres/kaspa';
 import type { RpcTransaction } from './decode-transaction.ts';
 
 export type { RpcTransaction };
@@ -22,7 +22,7 @@ export interface RpcBlock {
   childrenHashes: Hash[];
   /** Empty if `transactions` is not. */
   transactionIds: Hash[];
-  blueScore: bigint;
+  blueScore: BlueScore;
   isHeaderOnly: boolean;
   isChainBlock: boolean;
 }

@@ -2,6 +2,8 @@
  * The interface of a kind of derived state, and its input. Each kind keeps the changes of a batch in its own class, where additions and reverts
  * net in memory, so that each row is written once per batch.
  */
+import type { BatchRow, ChainTime, ScriptKey, TransactionKey } from '@kasgres/database';
+import type { DaaScore, Sompi } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import type { Verification } from './queryable.ts';
 
@@ -10,7 +12,7 @@ export interface ChainBlock {
   /** chain_blocks.index. */
   index: number;
   /** Running maximum of the timestamps of the chain, Unix milliseconds. */
-  chainTime: bigint;
+  chainTime: ChainTime;
   /** Number of blocks in its mergeset. */
   blocks: number;
   redBlocks: number;
@@ -20,8 +22,8 @@ export interface ChainBlock {
 
 /** The change of a script by a transaction. Amounts are in sompi. */
 export interface ScriptDelta {
-  sent: bigint;
-  received: bigint;
+  sent: BatchRow<'address_transactions'>['amount_sent'];
+  received: BatchRow<'address_transactions'>['amount_received'];
   /** UTXOs created minus UTXOs spent. */
   utxoCount: number;
 }
@@ -31,19 +33,18 @@ export interface TransactionDeltas {
   chainBlock: ChainBlock;
   isCoinbase: boolean;
   /** By script key. */
-  deltas: ReadonlyMap<number, ScriptDelta>;
+  deltas: ReadonlyMap<ScriptKey, ScriptDelta>;
 }
 
 export interface Outpoint {
-  transaction: number;
+  transaction: TransactionKey;
   index: number;
 }
 
 export interface Utxo extends Outpoint {
-  script: number;
-  /** Sompi. */
-  amount: bigint;
-  blockDaaScore: bigint;
+  script: ScriptKey;
+  amount: Sompi;
+  blockDaaScore: DaaScore;
   isCoinbase: boolean;
 }
 

@@ -1,3 +1,4 @@
+import type { Header } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';
 import { copyRows } from './copy-buffer.ts';
@@ -10,7 +11,7 @@ import {
   nullable,
   text,
 } from './define-copy-table.ts';
-import { BATCH_TABLES, LOADED_UTXOS, UTXOS } from './tables.ts';
+import { BATCH_TABLES, type BatchRow, type BatchRows, LOADED_UTXOS, UTXOS } from './tables.ts';
 
 let database: TestDatabase;
 
@@ -95,3 +96,47 @@ export function rejectedByTheCompiler(): void {
   // @ts-expect-error: the amount is missing
   rows.write({ ...rest, script_id: script });
 }
+
+/** Is compiled and never called, too. */
+export function swapsRejectedByTheCompiler(
+  rows: BatchRows,
+  block: BatchRow<'blocks'>,
+  { daaScore, blueScore }: Header,
+): void {
+  rows.blocks.write({ ...block, daa_score: daaScore, blue_score: blueScore });
+  // @ts-expect-error: a blue score in place of a DAA score
+  rows.blocks.write({ ...block, daa_score: blueScore });
+  // @ts-expect-error: a DAA score in place of a blue score
+  rows.blocks.write({ ...block, blue_score: daaScore });
+}
+
+type Swappable<Row> = {
+  [A in keyof Row]: {
+    [B in Exclude<keyof Row, A>]: NonNullable<Row[A]> extends number | bigint
+      ? NonNullable<Row[A]> extends NonNullable<Row[B]>
+        ? NonNullable<Row[B]> extends NonNullable<Row[A]>
+          ? [A, B]
+          : never
+        : never
+      : never;
+  }[Exclude<keyof Row, A>];
+}[keyof Row];
+
+/** No table has two columns whose values can be swapped: `true` is an error here for a table that has. */
+export const NONE_SWAPPABLE: {
+  [Table in keyof BatchRows]: [Swappable<BatchRow<Table>>] extends [never] ? true : Swappable<BatchRow<Table>>;
+} = {
+  blocks: true,
+  earlier_blocks: true,
+  block_parents: true,
+  chain_blocks: true,
+  subnetworks: true,
+  transactions: true,
+  transaction_bodies: true,
+  transaction_body_inputs: true,
+  block_transactions: true,
+  scripts: true,
+  transaction_inputs: true,
+  transaction_outputs: true,
+  address_transactions: true,
+};

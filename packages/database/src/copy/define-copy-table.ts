@@ -2,6 +2,7 @@
  * One definition of the columns that COPY writes to a table gives the type of a row and the calls that encode it. A definition is
  * compiled once into straight-line code: it is as fast as calls written by hand, and a loop over the columns takes a third longer.
  */
+import type { Kind } from '@kasgres/kaspa';
 import type { SelectType } from 'kysely';
 import type { DB } from '../generated/database.ts';
 import { CopyBuffer, type FieldType, type RowEncoder } from './copy-buffer.ts';
@@ -20,7 +21,7 @@ function column<Value, Stored>(fieldType: FieldType, postgresType: string): Copy
   return { fieldType, postgresType, isNullable: false };
 }
 
-/** A key or an index: a safe integer that is not negative, in a bigint column. */
+/** A key, an index or a count: a safe integer that is not negative, in a bigint column. */
 export const key = column<number, bigint>('key', 'bigint');
 export const bigint = column<bigint, bigint>('bigint', 'bigint');
 export const integer = column<number, number>('integer', 'integer');
@@ -40,6 +41,14 @@ export function nullable<Value, Stored>(
   return { fieldType: inner.fieldType, postgresType: inner.postgresType, isNullable: true };
 }
 
+/** Takes keys of another table, and values that were given the kind of the column before. */
+export function reference<Target extends string, Role extends string>(): CopyColumn<
+  Kind<number, Target | Role>,
+  bigint
+> {
+  return key;
+}
+
 type Columns = Readonly<Record<string, CopyColumn<never, unknown>>>;
 
 /** Columns of a table of the schema: each must exist there, with the type that its values are read back as. */
@@ -50,7 +59,17 @@ type ColumnsOf<Table extends keyof DB> = {
 type Stored<Column> = SelectType<Column> extends infer Value ? (Value extends string ? string : Value) : never;
 
 type ValueOf<Column> = Column extends CopyColumn<infer Value, unknown> ? Value : never;
-export type CopyRow<Definition> = { readonly [Name in keyof Definition]: ValueOf<Definition[Name]> };
+/** Numbers are of the kind of the column's name unless its definition says otherwise, so that two columns cannot be swapped. */
+type Named<Value, Name extends string> = Value extends readonly (infer Item)[]
+  ? readonly Named<Item, Name>[]
+  : Value extends number | bigint
+    ? 'kind' extends keyof Value
+      ? Value
+      : Kind<Value, Name>
+    : Value;
+export type CopyRow<Definition> = {
+  readonly [Name in keyof Definition & string]: Named<ValueOf<Definition[Name]>, Name>;
+};
 
 export interface CopyTable<Row> {
   readonly name: string;

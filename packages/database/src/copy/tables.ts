@@ -1,24 +1,41 @@
 /** The tables that the indexer fills by COPY. */
+import type { DaaScore, Kind } from '@kasgres/kaspa';
 import type { CopyBuffer } from './copy-buffer.ts';
 import {
   bigint,
   boolean,
   bytea,
   type CopyTable,
+  type CopyColumn,
   defineCopyTable,
   integer,
   key,
   keys,
   nullable,
   numeric,
+  reference,
   smallint,
   text,
 } from './define-copy-table.ts';
 
+export type BlockKey = Kind<number, 'block_id'>;
+export type TransactionKey = Kind<number, 'transaction_id'>;
+export type ScriptKey = Kind<number, 'script_id'>;
+
+/** The running maximum of the timestamps of the chain, Unix milliseconds. */
+export type ChainTime = Kind<bigint, 'timestamp' | 'chain_time'>;
+
+const blockKey: CopyColumn<BlockKey, bigint> = key;
+const transactionKey: CopyColumn<TransactionKey, bigint> = key;
+const scriptKey: CopyColumn<ScriptKey, bigint> = key;
+const transactionKeys: CopyColumn<readonly TransactionKey[], bigint[]> = keys;
+const chainTime: CopyColumn<ChainTime, bigint> = bigint;
+const daaScore: CopyColumn<DaaScore, bigint> = bigint;
+
 /** The tables that a batch adds rows to. */
 export const BATCH_TABLES = {
   blocks: defineCopyTable('blocks', {
-    id: key,
+    id: blockKey,
     hash: bytea,
     version: integer,
     parents_by_level: bytea,
@@ -32,26 +49,30 @@ export const BATCH_TABLES = {
     blue_work: numeric,
     blue_score: bigint,
     pruning_point: bytea,
-    selected_parent_id: nullable(key),
+    selected_parent_id: nullable(reference<'block_id', 'selected_parent_id'>()),
     merge_set_blues: keys,
     merge_set_reds: keys,
     is_chain_block: boolean,
-    merging_block_id: nullable(key),
+    merging_block_id: nullable(reference<'block_id', 'merging_block_id'>()),
     is_blue: nullable(boolean),
   }),
-  earlier_blocks: defineCopyTable('earlier_blocks', { id: key, hash: bytea }),
-  block_parents: defineCopyTable('block_parents', { block_id: key, index: smallint, parent_id: key }),
+  earlier_blocks: defineCopyTable('earlier_blocks', { id: blockKey, hash: bytea }),
+  block_parents: defineCopyTable('block_parents', {
+    block_id: key,
+    index: smallint,
+    parent_id: reference<'block_id', 'parent_id'>(),
+  }),
   chain_blocks: defineCopyTable('chain_blocks', {
     index: key,
     block_id: key,
     daa_score: bigint,
     timestamp: bigint,
-    accepted_transactions: keys,
-    chain_time: bigint,
+    accepted_transactions: transactionKeys,
+    chain_time: chainTime,
   }),
   subnetworks: defineCopyTable('subnetworks', { id: key, subnetwork_id: bytea }),
   transactions: defineCopyTable('transactions', {
-    id: key,
+    id: transactionKey,
     transaction_id: bytea,
     hash: bytea,
     version: integer,
@@ -62,7 +83,7 @@ export const BATCH_TABLES = {
     storage_mass: bigint,
     compute_mass: bigint,
     fee: nullable(bigint),
-    accepting_block_id: nullable(key),
+    accepting_block_id: nullable(reference<'block_id', 'accepting_block_id'>()),
     accepted_body: nullable(integer),
   }),
   transaction_bodies: defineCopyTable('transaction_bodies', {
@@ -87,7 +108,7 @@ export const BATCH_TABLES = {
     body: integer,
   }),
   scripts: defineCopyTable('scripts', {
-    id: key,
+    id: scriptKey,
     version: integer,
     script: bytea,
     type: text,
@@ -96,7 +117,7 @@ export const BATCH_TABLES = {
   transaction_inputs: defineCopyTable('transaction_inputs', {
     transaction_id: key,
     index: integer,
-    previous_transaction_id: nullable(key),
+    previous_transaction_id: nullable(reference<'transaction_id', 'previous_transaction_id'>()),
     previous_transaction_hash: nullable(bytea),
     previous_index: key,
     signature_script: bytea,
@@ -127,7 +148,7 @@ export const UTXOS = defineCopyTable('utxos', {
   index: key,
   script_id: key,
   amount: bigint,
-  block_daa_score: bigint,
+  block_daa_score: daaScore,
   is_coinbase: boolean,
 });
 
@@ -140,16 +161,17 @@ export const LOADED_UTXOS = defineCopyTable('loaded_utxos', {
   script: bytea,
   script_type: text,
   address: nullable(text),
-  block_daa_score: bigint,
+  block_daa_score: daaScore,
   is_coinbase: boolean,
   covenant_id: nullable(bytea),
 });
 
+export type BatchRow<Table extends keyof typeof BATCH_TABLES> =
+  (typeof BATCH_TABLES)[Table] extends CopyTable<infer Row> ? Row : never;
+
 /** Rows of a batch, by table. */
 export type BatchRows = {
-  readonly [Table in keyof typeof BATCH_TABLES]: (typeof BATCH_TABLES)[Table] extends CopyTable<infer Row>
-    ? CopyBuffer<Row>
-    : never;
+  readonly [Table in keyof typeof BATCH_TABLES]: CopyBuffer<BatchRow<Table>>;
 };
 
 export function createBatchRows(): BatchRows {

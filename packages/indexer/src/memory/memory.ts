@@ -2,6 +2,7 @@
  * The keys of blocks, transactions, scripts and subnetworks that the indexer saw last, and the outputs of the transactions that it wrote last.
  * All are facts that no reorg changes. A cache that is complete since the first row makes queries unnecessary: what it lacks does not exist.
  */
+import type { BlockKey, ScriptKey, TransactionKey } from '@kasgres/database';
 import { COINBASE_SUBNETWORK, type Hash, NATIVE_SUBNETWORK, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
 import { HashIndex } from './hash-index.ts';
 import { TransactionMemory } from './transaction-memory.ts';
@@ -25,17 +26,17 @@ const BUILT_IN_SUBNETWORKS = [NATIVE_SUBNETWORK, COINBASE_SUBNETWORK];
 const USUAL_SCRIPT_BYTES = 40;
 
 export class Memory {
-  readonly blocks: TwoGenerations<Uint8Array, number>;
-  readonly transactions: TwoGenerations<Uint8Array, number>;
+  readonly blocks: TwoGenerations<Uint8Array, BlockKey>;
+  readonly transactions: TwoGenerations<Uint8Array, TransactionKey>;
   readonly utxos: TransactionMemory;
   /** By `scriptKey`. */
-  readonly scripts: TwoGenerations<string, number>;
+  readonly scripts: TwoGenerations<string, ScriptKey>;
   /** By hex. */
   readonly subnetworks: TwoGenerations<string, number>;
   /** Hashes of second and further variants, by transaction key; only of transactions with several. */
   readonly variants: TwoGenerations<number, readonly Uint8Array[]>;
   /** Pre-bootstrap blocks that others refer to, by hex. There are few. */
-  readonly preBootstrapBlocks = new Map<string, number>();
+  readonly preBootstrapBlocks = new Map<string, BlockKey>();
   /** Hashes of pre-bootstrap transactions that were written since, by key. */
   readonly preBootstrapHashes: TwoGenerations<number, Uint8Array>;
   readonly #caches: readonly { readonly forgot: boolean; evict: () => void }[];
@@ -45,7 +46,7 @@ export class Memory {
     this.blocks = new TwoGenerations(() => new HashIndex(), limits.blocks);
     this.transactions = new TwoGenerations(() => new HashIndex(), limits.transactions);
     this.utxos = new TransactionMemory(nextTransactionId, limits.outputs);
-    this.scripts = new TwoGenerations(() => new WeightedMap<string, number>(weightOfScript), limits.scripts);
+    this.scripts = new TwoGenerations(() => new WeightedMap<string, ScriptKey>(weightOfScript), limits.scripts);
     this.subnetworks = new TwoGenerations(() => new Map<string, number>(), limits.subnetworks);
     this.variants = new TwoGenerations(() => new WeightedMap(weightOfVariants), limits.variants);
     this.preBootstrapHashes = new TwoGenerations(() => new Map<number, Uint8Array>(), limits.variants);
@@ -65,7 +66,7 @@ export class Memory {
   }
 
   /** Returns the key of a block that has a row or is known as pre-bootstrap. */
-  findBlock(hash: Hash): number | undefined {
+  findBlock(hash: Hash): BlockKey | undefined {
     const key = this.blocks.get(hash);
     if (key !== undefined || this.preBootstrapBlocks.size === 0) return key;
     return this.preBootstrapBlocks.get(toHex(hash));

@@ -1,16 +1,16 @@
 /** The content of one database transaction: rows for COPY, changes to existing rows, and changes of the derived state. */
-import type { BatchRows } from '@kasgres/database';
-import type { Hash } from '@kasgres/kaspa';
+import type { BatchRows, BlockKey, ChainTime } from '@kasgres/database';
+import type { BlueScore, Hash } from '@kasgres/kaspa';
 import type { StateChanges } from '@kasgres/state';
 
 /** The fields of the checkpoint row that a batch depends on. */
 export interface Checkpoint {
-  blockId: number;
+  blockId: BlockKey;
   hash: Hash;
-  blueScore: bigint;
+  blueScore: BlueScore;
   chainIndex: number;
   /** Running maximum of the timestamps of the chain, Unix milliseconds. */
-  chainTime: bigint;
+  chainTime: ChainTime;
   nextBlockId: number;
   nextTransactionId: number;
   nextScriptId: number;
@@ -43,7 +43,7 @@ export interface Batch {
   /** Undefined during the first catch-up. */
   state: StateChanges | undefined;
   virtualMergeSet: number[];
-  targetBlueScore: bigint;
+  targetBlueScore: BlueScore;
   /** Estimated time to the target; null at the tip. */
   secondsLeft: number | null;
 }

@@ -1,3 +1,4 @@
+import type { ChainTime, ScriptKey } from '@kasgres/database';
 import { isCoinbase, toHex, workFromBits } from '@kasgres/kaspa';
 import type { RpcTransaction } from '@kasgres/node';
 import { type AcceptedTransaction, type ChainBlock, collectState, type StateChanges } from '@kasgres/state';
@@ -17,7 +18,7 @@ export interface AddedChain {
   chainBlock: SeenBlock;
   /** chain_blocks.index */
   index: number;
-  chainTime: bigint;
+  chainTime: ChainTime;
   accepted: readonly Acceptance[];
 }
 
@@ -68,7 +69,7 @@ function toAccepted(
     created: transaction.outputs.map(({ amount }, index) => ({
       ...created,
       index,
-      script: scripts[index] as number,
+      script: scripts[index] as ScriptKey,
       amount,
     })),
   };

@@ -2,7 +2,14 @@
  * Assigns keys to blocks, transactions, scripts and subnetworks when they are first seen; keys never change. A registry lives from a read of the
  * checkpoint to the next failure, since keys of rows that were never committed are assigned again.
  */
-import { type BatchRows, createBatchRows } from '@kasgres/database';
+import {
+  type BatchRow,
+  type BatchRows,
+  type BlockKey,
+  createBatchRows,
+  type ScriptKey,
+  type TransactionKey,
+} from '@kasgres/database';
 import { type Hash, type Network, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import { IncompleteUpdateError } from '../errors.ts';
@@ -13,26 +20,26 @@ import { writeScript, writeVariant } from './write-rows.ts';
 
 /** A transaction as a block carries it. */
 export interface SeenTransaction {
-  key: number;
+  key: TransactionKey;
   /** 0 for the variant that was seen first. */
   variant: number;
   transaction: RpcTransaction;
 }
 
 export interface SeenBlock {
-  key: number;
+  key: BlockKey;
   /** Whether it has no row. */
   isNew: boolean;
   block: RpcBlock;
   transactions: SeenTransaction[];
   isChainBlock: boolean;
-  mergingBlock: number | null;
+  mergingBlock: NonNullable<BatchRow<'blocks'>['merging_block_id']> | null;
   isBlue: boolean | null;
 }
 
 export interface NewTransaction extends SeenTransaction {
   /** One for each output. */
-  outputScripts: number[];
+  outputScripts: ScriptKey[];
 }
 
 /** The content of one update. */
@@ -109,7 +116,7 @@ export class Registry {
    * block of the tail may also refer to a later one, which stops being pre-bootstrap when it arrives.
    * @throws IncompleteUpdateError if the bootstrap block is genesis, or too far below the child
    */
-  getBlockKey({ rows }: Seen, hash: Hash, child: RpcBlock): number {
+  getBlockKey({ rows }: Seen, hash: Hash, child: RpcBlock): BlockKey {
     const known = this.memory.findBlock(hash);
     if (known !== undefined) return known;
     if (!this.#isNearBootstrap(child)) {
@@ -121,11 +128,11 @@ export class Registry {
     return key;
   }
 
-  getScriptKey(scriptPublicKey: ScriptPublicKey): number {
-    return this.memory.scripts.get(scriptKey(scriptPublicKey)) as number;
+  getScriptKey(scriptPublicKey: ScriptPublicKey): ScriptKey {
+    return this.memory.scripts.get(scriptKey(scriptPublicKey)) as ScriptKey;
   }
 
-  subnetworkKey({ rows }: Seen, subnetworkId: Uint8Array): number {
+  subnetworkKey({ rows }: Seen, subnetworkId: Uint8Array): BatchRow<'transactions'>['subnetwork_id'] {
     const name = toHex(subnetworkId);
     const known = this.memory.subnetworks.get(name);
     if (known !== undefined) return known;
@@ -139,7 +146,7 @@ export class Registry {
     return block.header.blueScore <= this.#preBootstrapUntil;
   }
 
-  #findPreBootstrap(seen: Seen, hash: Hash): number | undefined {
+  #findPreBootstrap(seen: Seen, hash: Hash): BlockKey | undefined {
     const key = this.memory.preBootstrapBlocks.get(toHex(hash));
     if (key === undefined) return undefined;
     this.memory.preBootstrapBlocks.delete(toHex(hash));
@@ -172,7 +179,7 @@ export class Registry {
   }
 
   /** Returns the number of a variant, and writes it if it is new. */
-  #variantOf({ rows, lookedUp }: Seen, key: number, transaction: RpcTransaction): number {
+  #variantOf({ rows, lookedUp }: Seen, key: TransactionKey, transaction: RpcTransaction): number {
     const { variants } = this.memory;
     const first = this.memory.findHash(key) ?? lookedUp.hashes.get(key);
     if (first === undefined) throw new Error(`transaction ${toHex(transaction.transactionId)} was not looked up`);
@@ -186,7 +193,7 @@ export class Registry {
     return variant;
   }
 
-  #seeScript({ rows }: Seen, scriptPublicKey: ScriptPublicKey): number {
+  #seeScript({ rows }: Seen, scriptPublicKey: ScriptPublicKey): ScriptKey {
     const name = scriptKey(scriptPublicKey);
     const known = this.memory.scripts.get(name);
     if (known !== undefined) return known;

@@ -1,3 +1,5 @@
+import type { ScriptKey, TransactionKey } from '@kasgres/database';
+import type { Sompi } from '@kasgres/kaspa';
 import type { RpcTransaction } from '@kasgres/node';
 import type { ScriptDelta } from '@kasgres/state';
 import type { LookedUp } from '../memory/look-up.ts';
@@ -6,9 +8,9 @@ import type { Memory } from '../memory/memory.ts';
 /** The UTXO that an input spends. */
 export interface ResolvedInput {
   /** Key of the transaction that creates the UTXO; undefined if it is not indexed yet. */
-  transaction: number | undefined;
+  transaction: TransactionKey | undefined;
   /** Also undefined if the transaction has no such output. */
-  utxo: { amount: bigint; script: number } | undefined;
+  utxo: { amount: Sompi; script: ScriptKey } | undefined;
 }
 
 export function resolveInputs(transaction: RpcTransaction, memory: Memory, lookedUp: LookedUp): ResolvedInput[] {
@@ -35,10 +37,10 @@ export function feeOf(transaction: RpcTransaction, inputs: ResolvedInput[], isCo
 export function deltasOf(
   transaction: RpcTransaction,
   inputs: readonly ResolvedInput[],
-  outputScripts: readonly number[],
-): Map<number, ScriptDelta> {
-  const deltas = new Map<number, ScriptDelta>();
-  const deltaOf = (script: number): ScriptDelta => {
+  outputScripts: readonly ScriptKey[],
+): Map<ScriptKey, ScriptDelta> {
+  const deltas = new Map<ScriptKey, ScriptDelta>();
+  const deltaOf = (script: ScriptKey): ScriptDelta => {
     let delta = deltas.get(script);
     if (delta === undefined) {
       delta = { sent: 0n, received: 0n, utxoCount: 0 };
@@ -53,7 +55,7 @@ export function deltasOf(
     delta.utxoCount -= 1;
   }
   for (const [index, { amount }] of transaction.outputs.entries()) {
-    const delta = deltaOf(outputScripts[index] as number);
+    const delta = deltaOf(outputScripts[index] as ScriptKey);
     delta.received += amount;
     delta.utxoCount += 1;
   }

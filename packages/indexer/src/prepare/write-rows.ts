@@ -1,17 +1,24 @@
 /** Turns items of a batch into rows. */
-import { type BatchRows, packParents } from '@kasgres/database';
+import {
+  type BatchRow,
+  type BatchRows,
+  type BlockKey,
+  packParents,
+  type ScriptKey,
+  type TransactionKey,
+} from '@kasgres/database';
 import { classifyScript, type Network, type ScriptPublicKey, scriptToAddress } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import type { ResolvedInput } from './resolve.ts';
 
 interface BlockKeys {
-  key: number;
-  selectedParent: number | null;
-  parents: number[];
-  mergeSetBlues: number[];
-  mergeSetReds: number[];
+  key: BlockKey;
+  selectedParent: BatchRow<'blocks'>['selected_parent_id'];
+  parents: BatchRow<'block_parents'>['parent_id'][];
+  mergeSetBlues: BatchRow<'blocks'>['merge_set_blues'];
+  mergeSetReds: BatchRow<'blocks'>['merge_set_reds'];
   isChainBlock: boolean;
-  mergingBlock: number | null;
+  mergingBlock: BatchRow<'blocks'>['merging_block_id'];
   isBlue: boolean | null;
 }
 
@@ -43,7 +50,7 @@ export function writeBlock(rows: BatchRows, { hash, header }: RpcBlock, keys: Bl
   });
 }
 
-export function writeScript(rows: BatchRows, key: number, scriptPublicKey: ScriptPublicKey, network: Network): void {
+export function writeScript(rows: BatchRows, key: ScriptKey, scriptPublicKey: ScriptPublicKey, network: Network): void {
   rows.scripts.write({
     id: key,
     version: scriptPublicKey.version,
@@ -54,10 +61,10 @@ export function writeScript(rows: BatchRows, key: number, scriptPublicKey: Scrip
 }
 
 interface TransactionKeys {
-  key: number;
-  subnetwork: number;
-  fee: bigint | null;
-  acceptingBlock: number | null;
+  key: TransactionKey;
+  subnetwork: BatchRow<'transactions'>['subnetwork_id'];
+  fee: BatchRow<'transactions'>['fee'];
+  acceptingBlock: BatchRow<'transactions'>['accepting_block_id'];
   acceptedVariant: number | null;
 }
 
@@ -80,7 +87,12 @@ export function writeTransaction(rows: BatchRows, transaction: RpcTransaction, k
 }
 
 /** @param resolved one for each input */
-export function writeInputs(rows: BatchRows, key: number, { inputs }: RpcTransaction, resolved: ResolvedInput[]): void {
+export function writeInputs(
+  rows: BatchRows,
+  key: TransactionKey,
+  { inputs }: RpcTransaction,
+  resolved: ResolvedInput[],
+): void {
   inputs.forEach((input, index) => {
     const { transaction: previous, utxo } = resolved[index] as ResolvedInput;
     rows.transaction_inputs.write({
@@ -100,20 +112,25 @@ export function writeInputs(rows: BatchRows, key: number, { inputs }: RpcTransac
 }
 
 /** @param scripts one for each output */
-export function writeOutputs(rows: BatchRows, key: number, { outputs }: RpcTransaction, scripts: number[]): void {
+export function writeOutputs(
+  rows: BatchRows,
+  key: TransactionKey,
+  { outputs }: RpcTransaction,
+  scripts: ScriptKey[],
+): void {
   outputs.forEach(({ amount, covenant }, index) => {
     rows.transaction_outputs.write({
       transaction_id: key,
       index,
       amount,
-      script_id: scripts[index] as number,
+      script_id: scripts[index] as ScriptKey,
       covenant_authorizing_input: covenant?.authorizingInput,
       covenant_id: covenant?.covenantId,
     });
   });
 }
 
-export function writeVariant(rows: BatchRows, key: number, variant: number, transaction: RpcTransaction): void {
+export function writeVariant(rows: BatchRows, key: TransactionKey, variant: number, transaction: RpcTransaction): void {
   rows.transaction_bodies.write({
     transaction_id: key,
     body: variant,
