@@ -2,10 +2,40 @@
  * /docs in a real browser, from the real API process: somebody enters a key, tries a call, and reads the response. Skipped, and said so,
  * where there is no Chromium.
  */
+import { accessSync, constants } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openHarness, type Harness } from '../api/harness.ts';
-import { CHROMIUM_FLAGS, findChromium } from './chromium.ts';
+import { type Harness, openHarness } from '../api/harness.ts';
+
+/** The browser makes no requests besides the page's, and has no sandbox, since CI runs as root. */
+const CHROMIUM_FLAGS: readonly string[] = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Returns Debian's Chromium or the one in CHROMIUM_BIN; undefined if there is none. @throws if CHROMIUM_BIN names none */
+function findChromium(): string | undefined {
+  const wanted = process.env['CHROMIUM_BIN'];
+  if (wanted !== undefined) {
+    accessSync(wanted, constants.X_OK);
+    return wanted;
+  }
+  return ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const executablePath = findChromium();
 if (executablePath === undefined) {

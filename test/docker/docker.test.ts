@@ -2,16 +2,122 @@
  * Checks Dockerfile and docker-compose.yml without a Docker engine: their references must exist, and the commands of the image run in an
  * empty folder outside the repository. It does not check the base images or the build of the kaspad stage, which takes half an hour.
  */
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, matchesGlob } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { copyIntoImage, filesOf, listBuildContext } from './build-context.ts';
-import { parseCopy, parseDockerfile } from './dockerfile.ts';
+
+/**
+ * Returns the files of the checkout that neither .gitignore nor .dockerignore excludes, relative to the root. Files that git ignores exist on one
+ * machine only and must not be needed.
+ */
+function listBuildContext(root: string): string[] {
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  const ignored = ignorePatterns(readFileSync(join(root, '.dockerignore'), 'utf8'));
+  return listed
+    .split('\0')
+    .filter((file) => file !== '' && existsSync(join(root, file)))
+    .filter((file) => !ignored.some((pattern) => isMatch(file, pattern)));
+}
+
+function ignorePatterns(text: string): string[] {
+  const lines = text.split('\n').map((line) => line.trim());
+  const patterns = lines.filter((line) => line !== '' && !line.startsWith('#'));
+  const exception = patterns.find((pattern) => pattern.startsWith('!'));
+  if (exception !== undefined) throw new Error(`this reader of .dockerignore knows no exceptions: ${exception}`);
+  return patterns;
+}
+
+/** A pattern excludes the paths that it matches, and everything below them. */
+function isMatch(file: string, pattern: string): boolean {
+  return matchesGlob(file, pattern) || matchesGlob(file, `${pattern}/**`);
+}
+
+/** The files that one source of a COPY names: a file, or everything in a folder. */
+function filesOf(source: string, context: readonly string[]): string[] {
+  return context.filter((file) => file === source || file.startsWith(`${source.replace(/\/$/, '')}/`));
+}
+
+/** Copies the sources of `COPY` into a folder that stands for the image's root. */
+async function copyIntoImage(
+  root: string,
+  context: readonly string[],
+  sources: readonly string[],
+  target: string,
+): Promise<void> {
+  const intoFolder = target.endsWith('/') || sources.length > 1;
+  for (const source of sources) {
+    for (const file of filesOf(source, context)) {
+      const isFolder = file !== source;
+      const below = isFolder ? file.slice(source.length + 1) : intoFolder ? file.split('/').at(-1) : '';
+      const to = join(target, below ?? '');
+      await mkdir(dirname(to), { recursive: true });
+      await cp(join(root, file), to);
+    }
+  }
+}
+
+interface Instruction {
+  /** FROM, COPY, RUN … */
+  name: string;
+  text: string;
+}
+
+interface Stage {
+  name: string;
+  /** The image or stage that it starts from. */
+  from: string;
+  instructions: Instruction[];
+}
+
+/** Parses the subset of Dockerfile syntax that the project uses. @throws if a line is no instruction, comment or empty line, or comes before the first FROM */
+function parseDockerfile(text: string): Stage[] {
+  const stages: Stage[] = [];
+  for (const line of joinedLines(text)) {
+    const [, name, rest] = /^([A-Z]+)\s+(.+)$/.exec(line) ?? [];
+    if (name === undefined || rest === undefined) throw new Error(`not an instruction: ${line}`);
+    if (name === 'FROM') {
+      const [, from, stage] = /^(\S+)\s+AS\s+(\S+)$/.exec(rest) ?? [];
+      if (from === undefined || stage === undefined) throw new Error(`a stage without a name: ${line}`);
+      stages.push({ name: stage, from, instructions: [] });
+    } else {
+      const stage = stages.at(-1);
+      if (stage === undefined) throw new Error(`before the first FROM: ${line}`);
+      stage.instructions.push({ name, text: rest });
+    }
+  }
+  return stages;
+}
+
+function joinedLines(text: string): string[] {
+  return text
+    .replaceAll(/\\\n\s*/g, ' ')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+interface Copy {
+  /** Stage that it copies from; undefined for the build context. */
+  from: string | undefined;
+  sources: string[];
+  target: string;
+}
+
+function parseCopy(text: string): Copy {
+  const words = text.split(/\s+/);
+  const from = words[0]?.startsWith('--from=') === true ? words.shift()?.slice('--from='.length) : undefined;
+  const target = words.pop();
+  if (target === undefined || words.length === 0) throw new Error(`not a COPY: ${text}`);
+  return { from, sources: words, target };
+}
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const stages = parseDockerfile(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'));

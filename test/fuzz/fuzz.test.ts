@@ -4,10 +4,34 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createKey } from '@kasgres/database';
+import { createKey, type TestDatabase, upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openHarness, type Harness } from '../api/harness.ts';
-import { listKnown } from './known.ts';
+import { type Harness, openHarness } from '../api/harness.ts';
+
+/** Ids of the chain under test, for fuzzed requests that should find something (hooks.py). */
+const SOURCES = {
+  addresses: 'select address as id from scripts where address is not null order by id limit 200',
+  blocks: `select encode(hash, 'hex') as id from blocks order by random() limit 200`,
+  transactions: `select encode(transaction_id, 'hex') as id from transactions order by random() limit 500`,
+  utxos: `select encode(t.transaction_id, 'hex') || ':' || u.index as id
+    from utxos u join transactions t on t.id = u.transaction_id order by random() limit 200`,
+  daaScores: 'select daa_score::text as id from blocks order by random() limit 50',
+};
+
+/** Tags some addresses first. */
+async function listKnown({ pool }: TestDatabase): Promise<Record<string, string[]>> {
+  const known: Record<string, string[]> = {};
+  for (const [name, statement] of Object.entries(SOURCES)) {
+    const { rows } = await pool.query<{ id: string }>(statement);
+    known[name] = rows.map(({ id }) => id);
+  }
+  const tagged = known['addresses']?.slice(0, 30) ?? [];
+  await upsertTags(
+    pool,
+    tagged.map((address, index) => ({ address, name: `Tag ${index % 10}`, link: '', labels: ['fuzz'] })),
+  );
+  return known;
+}
 
 const REPOSITORY = join(import.meta.dirname, '../..');
 const program = process.env['SCHEMATHESIS_BIN'] ?? 'schemathesis';

@@ -1,12 +1,63 @@
 /**
- * The Grafana dashboard over SQL on an index of the demo network: every query of it, with variables and macros expanded as Grafana does, is
- * asked as an analyst and has something to show, in the form that its panel needs.
+ * The Grafana dashboard over SQL on an index of the demo network: each of its queries runs as an analyst and returns rows in the form that its
+ * panel needs.
  */
+import { readFileSync } from 'node:fs';
 import { types } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Analyst, openAnalyst } from '../cookbook/analyst.ts';
 import { type DemoIndex, openDemoIndex } from '../cookbook/demo-network.ts';
-import { expand, type Shown, sqlDashboard } from './sql-dashboard.ts';
+
+interface SqlTarget {
+  refId: string;
+  datasource: unknown;
+  rawQuery: boolean;
+  format: 'table' | 'time_series';
+  rawSql: string;
+}
+
+interface SqlPanel {
+  id: number;
+  type: string;
+  title: string;
+  description?: string;
+  gridPos: { x: number; y: number; w: number; h: number };
+  datasource?: unknown;
+  targets?: SqlTarget[];
+  panels?: SqlPanel[];
+}
+
+interface SqlDashboard {
+  templating: { list: { name: string; type: string; query: string; datasource?: unknown }[] };
+  panels: SqlPanel[];
+}
+
+const sqlDashboard = JSON.parse(
+  readFileSync(new URL('../../ops/grafana/kasgres-network.json', import.meta.url), 'utf8'),
+) as SqlDashboard;
+
+interface Shown {
+  from: Date;
+  to: Date;
+  variables: Record<string, string>;
+}
+
+/**
+ * Expands variables, then macros, as the PostgreSQL data source of Grafana does:
+ * https://grafana.com/docs/grafana/latest/datasources/postgres/. @throws if a variable or macro remains
+ */
+function expand(rawSql: string, { from, to, variables }: Shown): string {
+  const sql = rawSql
+    .replaceAll(/\$\{(\w+)(?::(\w+))?\}/g, (text, name: string, format: string | undefined) => {
+      const value = variables[name];
+      if (value === undefined) return text;
+      return format === 'sqlstring' ? `'${value.replaceAll("'", "''")}'` : value;
+    })
+    .replaceAll(/\$__timeFilter\(([^()]+)\)/g, `$1 BETWEEN '${from.toISOString()}' AND '${to.toISOString()}'`);
+  const [left] = /\$[{\w]+/.exec(sql) ?? [];
+  if (left !== undefined) throw new Error(`${left} is unknown to Grafana: ${rawSql}`);
+  return sql;
+}
 
 const { panels, templating } = sqlDashboard;
 const queries = panels.flatMap(({ title, type, targets = [] }) =>

@@ -3,27 +3,33 @@
  * (replay-node.test.ts proves that the replay responds as recorded); at the end, the database must have the oracle's result (oracle.test.ts
  * proves that it is the recorded `expected.json`). `RECORDING=DIR npm run test:recording`; the default is the small recording beside this file.
  */
+import { checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
 import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { NodeServer } from '@kasgres/devnet';
 import { decodeAddress, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient, type protocol } from '@kasgres/node';
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listCursors, transactions } from '../api/listings.ts';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
-import { checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
 import { ApiClient } from '../support/api-client.ts';
-import { untilAtRest } from '../support/harness.ts';
-import { type Program, startApi, startIndexer } from '../support/programs.ts';
 import { compareRestBlocks } from '../support/compare/blocks.ts';
 import {
-  type ComparedOp,
   compareCalls,
+  type ComparedOp,
   compareMempoolByAddresses,
   compareMempoolEntries,
   compareTemplate,
 } from '../support/compare/calls.ts';
-import { type DagComparison, inParallel } from '../support/compare/comparison.ts';
-import { compareAddressListing, compareBlockListing, compareTransactionListing } from '../support/compare/listings.ts';
+import {
+  chunks,
+  type DagComparison,
+  firstDifference,
+  holderCursor,
+  inParallel,
+  type Json,
+  readListing,
+} from '../support/compare/comparison.ts';
 import { readDag } from '../support/compare/node-dag.ts';
 import {
   acceptedHashIn,
@@ -32,10 +38,105 @@ import {
   readTransactions,
 } from '../support/compare/transactions.ts';
 import { compareUtxoState, type UtxoState } from '../support/compare/utxos.ts';
+import { untilAtRest } from '../support/harness.ts';
 import { sumOf, utxosAtSink } from '../support/oracle.ts';
+import { type Program, startApi, startIndexer } from '../support/programs.ts';
 import { factsOfReplay, OracleCollector, storedFacts } from './oracle.ts';
 import { distinctRequests, exchanges, findExpected, readRecording, recordingDirectory } from './recording.ts';
 import { ReplayNode } from './replay-node.ts';
+
+/** Listings of the API against the look-ups of their items: an item must be the same wherever it is shown. */
+const MAX_IDS = 500;
+const MAX_SPAN = 100;
+/** The histories of this many addresses are compared. */
+const RICHEST = 50;
+
+/** Collects faults and counts what was compared. */
+class Findings {
+  readonly faults: string[] = [];
+  compared = 0;
+
+  compare(subject: string, expected: unknown, actual: unknown): void {
+    this.compared += 1;
+    const difference = firstDifference(expected, actual);
+    if (difference !== undefined) this.faults.push(`${subject}: ${difference}`);
+  }
+}
+
+async function compareTransactionListing({ api, pool }: { api: ApiClient; pool: Pool }): Promise<Findings> {
+  const findings = new Findings();
+  const listed = await readListing(api, '/v1/transactions', 'transactions', transactionIdOf);
+  findings.compare('ids', await listCursors(pool, transactions().items), listed.map(transactionIdOf));
+  for (const some of chunks(listed, MAX_IDS)) {
+    findings.compare('look-up of transactions', { transactions: some }, await lookUpTransactions(api, some));
+    const [transaction] = some;
+    const id = String(transaction?.['transactionId']);
+    findings.compare(`look-up of ${id}`, { transaction }, (await api.get(`/v1/transactions/${id}`)).json);
+  }
+  return findings;
+}
+
+/** Compares the listing with the look-ups by spans of DAA scores, which together have every block once. */
+async function compareBlockListing(api: ApiClient, chainHashes: readonly string[]): Promise<Findings> {
+  const findings = new Findings();
+  const listed = await readListing(api, '/v1/blocks', 'blocks', hashOf);
+  const byHash = new Map(listed.map((block) => [hashOf(block), block]));
+  const highest = Math.max(...listed.map(({ daaScore }) => Number(daaScore)));
+  const found: string[] = [];
+  for (let start = 0; start <= highest; start += MAX_SPAN + 1) {
+    const { json } = await api.get(`/v1/blocks/daa-score/${start}/${start + MAX_SPAN}`);
+    for (const block of json['blocks'] as Json[]) {
+      findings.compare(`block ${hashOf(block)}`, byHash.get(hashOf(block)), block);
+      found.push(hashOf(block));
+    }
+  }
+  findings.compare('blocks by DAA score', [...byHash.keys()].toSorted(), [...new Set(found)].toSorted());
+  const onChain = await readListing(api, '/v1/blocks?chain_only=true', 'blocks', hashOf);
+  findings.compare('chain blocks', chainHashes.toSorted(), onChain.map(hashOf).toSorted());
+  return findings;
+}
+
+/** The histories of the richest addresses must add up to their balances. */
+async function compareAddressListing(api: ApiClient): Promise<Findings> {
+  const findings = new Findings();
+  const listed = await readListing(api, '/v1/addresses', 'addresses', holderCursor);
+  await inParallel(listed, async (item) => {
+    const { json } = await api.get(`/v1/addresses/${String(item['address'])}`);
+    const { address, balance, tag } = json['address'] as Json;
+    findings.compare(`address ${String(address)}`, item, { address, balance, tag });
+  });
+  await inParallel(listed.slice(0, RICHEST), (item) => compareHistory(api, item, findings));
+  return findings;
+}
+
+async function compareHistory(api: ApiClient, { address, balance }: Json, findings: Findings): Promise<void> {
+  const path = `/v1/addresses/${String(address)}`;
+  const listed = await readListing(api, `${path}/transactions`, 'transactions', transactionIdOf);
+  const sum = listed.reduce(
+    (total, { isAccepted, balanceChange }) => (isAccepted === true ? total + BigInt(String(balanceChange)) : total),
+    0n,
+  );
+  findings.compare(`sum of the balance changes of ${String(address)}`, balance, String(sum));
+  const history = await api.get(`${path}/balance-history?interval=hour`);
+  findings.compare(
+    `last balance of ${String(address)}`,
+    balance,
+    (history.json['history'] as Json[]).at(-1)?.['balance'],
+  );
+  for (const some of chunks(listed, MAX_IDS)) {
+    const transactions = some.map(
+      ({ amountSent: _sent, amountReceived: _received, balanceChange: _change, ...rest }) => rest,
+    );
+    findings.compare(`transactions of ${String(address)}`, { transactions }, await lookUpTransactions(api, some));
+  }
+}
+
+const hashOf = ({ hash }: Json): string => String(hash);
+const transactionIdOf = ({ transactionId }: Json): string => String(transactionId);
+
+async function lookUpTransactions(api: ApiClient, listed: readonly Json[]): Promise<Json> {
+  return (await api.post('/v1/transactions', { transactionIds: listed.map(transactionIdOf) })).json;
+}
 
 /** The UTXOs of this many addresses are read at a checkpoint. */
 const ADDRESSES = 50;
