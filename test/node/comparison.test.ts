@@ -2,10 +2,13 @@
  * Compares every endpoint, field by field, with the responses of a real node at rest: for every block, transaction, chain block and address.
  * The tolerated differences are in test/support/compare/comparison.ts.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { checkUtxoCommitment } from '@kasgres/cli';
-import { COINBASE_SUBNETWORK, fromHex, NATIVE_SUBNETWORK, toHex } from '@kasgres/kaspa';
-import type { protocol } from '@kasgres/node';
+import type { UtxoEntry } from '@kasgres/devnet';
+import { COINBASE_SUBNETWORK, fromHex, NATIVE_SUBNETWORK, scriptToAddress, toHex } from '@kasgres/kaspa';
+import { type NodeClient, type protocol, toTransactionMessage } from '@kasgres/node';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { ApiClient, ApiResponse } from '../support/api-client.ts';
 import { compareRestBlocks } from '../support/compare/blocks.ts';
 import {
   compareBlockPages,
@@ -21,15 +24,134 @@ import {
   compareVirtualChain,
 } from '../support/compare/calls.ts';
 import { type DagComparison, inParallel, reportOfDifferences } from '../support/compare/comparison.ts';
+import { submittedForm } from '../support/compare/expected.ts';
 import { type NodeDag, readDag } from '../support/compare/node-dag.ts';
 import { compareAcceptance, compareTransactions, readTransactions } from '../support/compare/transactions.ts';
 import { compareStateAfterBlock } from '../support/compare/utxos.ts';
 import { expectInvariants } from '../support/harness.ts';
 import { type IndexedNode, isExternalNode, isWithoutNode, startIndexedNode } from './indexed-node.ts';
-import { fillMempool } from './load/mempool.ts';
-import { mineTemplate } from './load/miner.ts';
-import { idOf } from './load/payment.ts';
-import { compareRefusals, createPayments, mineThroughApi, submitPayments, untilTemplateHas } from './submitting.ts';
+import type { Load } from './load/load.ts';
+import { IDLE_MINER, mineTemplate } from './load/miner.ts';
+import { covenantId, idOf, outputsOf, type Payment, sign } from './load/payment.ts';
+import { draftOf } from './load/traffic.ts';
+
+const MIN_SOMPI = 1_000_000_000n;
+const SMALL_SOMPI = 40_000_000;
+const FEE_SOMPI = 3_000_000;
+/** The greatest 64-bit number. */
+const MAX_SEQUENCE = 2n ** 64n - 1n;
+const TEMPLATE_DEADLINE_MS = 20_000;
+
+/** Returns payments of both versions, with a payload, a covenant and, since each splits a UTXO, a storage mass. */
+function createPayments({ keys, wallet }: Load): Payment[] {
+  const [plain, second, founding] = [takeUtxo(wallet), takeUtxo(wallet), takeUtxo(wallet)];
+  const small = { amount: SMALL_SOMPI, scriptPublicKey: IDLE_MINER };
+  const covenant = { authorizingInput: 0, covenantId: covenantId(founding, small) };
+  const outputs = (utxo: UtxoEntry) => [small, restOf(utxo, SMALL_SOMPI + FEE_SOMPI)];
+  return [
+    draftOf(plain, outputs(plain), { sequence: MAX_SEQUENCE, payload: Buffer.from('by HTTP') }),
+    draftOf(second, outputs(second), { version: 1, sequence: MAX_SEQUENCE }),
+    draftOf(founding, [{ ...small, covenant }, ...outputs(founding).slice(1)], { version: 1 }),
+  ].map((draft) => sign(keys, draft));
+}
+
+function takeUtxo(wallet: Load['wallet']): UtxoEntry {
+  return wallet.takeStandard(MIN_SOMPI);
+}
+
+/** Returns an output to the owner of a UTXO with its amount, less some sompi. */
+function restOf({ amount, scriptPublicKey }: UtxoEntry, lessSompi: number) {
+  return { amount: Number(amount) - lessSompi, scriptPublicKey };
+}
+
+async function submitPayments(api: ApiClient, payments: readonly Payment[]): Promise<string[]> {
+  const wrong: string[] = [];
+  for (const payment of payments) {
+    const response = await submitPayment(api, payment);
+    if (response.status !== 200 || response.json['transactionId'] !== idOf(payment)) {
+      wrong.push(`submitTransaction ${idOf(payment)}: ${JSON.stringify(response)}`);
+    }
+  }
+  return wrong;
+}
+
+function submitPayment(api: ApiClient, { transaction }: Payment): Promise<ApiResponse> {
+  return api.post('/v1/rpc/submitTransaction', { transaction: submittedForm(transaction) });
+}
+
+/** Submits transactions that the node must refuse, and compares its messages. */
+async function compareRefusals(api: ApiClient, { keys, wallet, traffic }: Load, inMempool: Payment): Promise<string[]> {
+  const utxo = takeUtxo(wallet);
+  const cases: [Payment, RegExp][] = [
+    [inMempool, /is already in the mempool$/],
+    [traffic.stranger(), /is an orphan where orphan is disallowed$/],
+    [sign(keys, draftOf(utxo, [restOf(utxo, FEE_SOMPI)]), { isBroken: true }), /failed to verify the signature script/],
+    [sign(keys, draftOf(utxo, [restOf(utxo, -1)])), /tries to spend \d+ while its total inputs amount is \d+/],
+  ];
+  const wrong: string[] = [];
+  for (const [payment, reason] of cases) {
+    const response = await submitPayment(api, payment);
+    const message = String(response.json['message']);
+    const start = `The node rejected the request: Rejected transaction ${idOf(payment)}: `;
+    if (response.status !== 400 || !message.startsWith(start) || !reason.test(message))
+      wrong.push(`a refusal: ${JSON.stringify(response)}`);
+  }
+  wallet.giveBack(utxo);
+  return wrong;
+}
+
+/** Submits the exact text of a template of the API, or the result of `change`. Returns the response and the node's sink. */
+async function mineThroughApi(
+  node: NodeClient,
+  api: ApiClient,
+  change = (template: string): string => template,
+): Promise<{ response: ApiResponse; sink: string }> {
+  const response = await api.post('/v1/rpc/submitBlock', change(await getTemplate(api)));
+  return { response, sink: (await node.call('getSink', {})).sink };
+}
+
+async function getTemplate(api: ApiClient): Promise<string> {
+  const payAddress = scriptToAddress(IDLE_MINER, 'kaspasim');
+  return (await api.post('/v1/rpc/getBlockTemplate', { payAddress, extraData: 'HTTP' })).text;
+}
+
+/** Waits for a template with this text: the node keeps a template for a second, also if its mempool changes. */
+async function untilTemplateHas(api: ApiClient, text: string): Promise<void> {
+  const deadline = Date.now() + TEMPLATE_DEADLINE_MS;
+  while (!(await getTemplate(api)).includes(text)) {
+    if (Date.now() > deadline) throw new Error(`no template of the node has ${text}`);
+    await sleep(100);
+  }
+}
+
+/** Transactions for the node's mempool: payments, payments that spend the outputs of those, and orphans. */
+const PAYMENTS = 12;
+const MIN_MEMPOOL_SOMPI = 200_000_000n;
+
+/** Returns the ids, and the addresses that they spend from or pay to. */
+async function fillMempool(
+  node: NodeClient,
+  { traffic, wallet, random }: Load,
+): Promise<{ ids: string[]; addresses: string[] }> {
+  const payments = Array.from({ length: PAYMENTS }, () =>
+    traffic.split(wallet.takeStandard(MIN_MEMPOOL_SOMPI), random.bytes(random.pick([0, 0, 40]))),
+  );
+  const children = payments.slice(0, 3).flatMap((parent) =>
+    outputsOf(parent)
+      .slice(0, 1)
+      .map((utxo) => traffic.split(utxo)),
+  );
+  const orphans = [traffic.stranger(), traffic.stranger()];
+  const submit = async ({ transaction }: Payment, allowOrphan: boolean): Promise<void> => {
+    await node.call('submitTransaction', { transaction: toTransactionMessage(transaction), allowOrphan });
+  };
+  for (const payment of [...payments, ...children]) await submit(payment, false);
+  for (const orphan of orphans) await submit(orphan, true);
+  const all = [...payments, ...children, ...orphans];
+  const entries = all.flatMap((payment) => [...payment.draft.utxos.map(({ entry }) => entry), ...outputsOf(payment)]);
+  const addresses = entries.flatMap(({ scriptPublicKey }) => scriptToAddress(scriptPublicKey, 'kaspasim') ?? []);
+  return { ids: all.map(idOf), addresses: [...new Set(addresses)] };
+}
 
 /** Costly comparisons are done for every n-th block; 1 compares all. */
 const every = Number(process.env['COMPARE_EVERY'] ?? 25);
