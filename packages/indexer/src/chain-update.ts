@@ -6,7 +6,6 @@ export interface AddedChainBlock {
   block: RpcBlock;
   /** Complete blocks in the order of acceptance: selected parent first, then ascending (blue work, hash). */
   mergeSet: RpcBlock[];
-  /** In the node's order. */
   acceptedTransactionIds: Hash[];
 }
 
@@ -17,13 +16,11 @@ export interface ChainUpdate {
   added: AddedChainBlock[];
   /** Blocks beside the sink that the node's virtual block would merge, parents first; undefined during a catch-up. */
   tail: RpcBlock[] | undefined;
-  /** Whether the node's sink was reached. */
   atTip: boolean;
   /** Blue score of the node's sink. */
   targetBlueScore: bigint;
 }
 
-/** The chain block after which the next update begins. */
 export interface Position {
   hash: Hash;
   blueScore: bigint;

@@ -12,19 +12,16 @@ export async function findFork(client: ClientBase, from: Checkpoint, removed: nu
   return fork;
 }
 
-/** Returns undefined if the block is not on the indexed chain. */
 export function findOnChain(client: ClientBase, hash: Hash): Promise<Fork | undefined> {
   return findChainBlock(client, 'b.hash = $1', Buffer.from(hash));
 }
 
-/** Returns the highest chain block below a blue score. */
 export async function getChainBlockBelow(client: ClientBase, blueScore: bigint): Promise<Fork> {
   const block = await findChainBlock(client, 'b.blue_score < $1', blueScore);
   if (block === undefined) throw new Error(`no chain block is below blue score ${blueScore}`);
   return block;
 }
 
-/** Returns the highest chain block that satisfies a condition. */
 async function findChainBlock(client: ClientBase, condition: string, value: unknown): Promise<Fork | undefined> {
   const { rows } = await client.query<Fork>(
     `select c.block_id::float8 as "blockId", b.hash, b.blue_score as "blueScore", c.index::float8 as "chainIndex",
@@ -44,7 +41,6 @@ export async function listTopHashes(client: ClientBase, count: number): Promise<
   return rows.map(({ hash }) => hash);
 }
 
-/** Returns the latest bootstrap block. */
 export async function getBootstrap(
   client: ClientBase,
 ): Promise<{ chainIndex: number; blueScore: bigint; isGenesis: boolean }> {
@@ -67,11 +63,9 @@ export interface OwnChain {
   depth(): Promise<number>;
   /** Returns the chain block at a depth below the checkpoint, which has depth 0. */
   find(depth: number): Promise<Position & { blueWork: bigint }>;
-  /** Returns the hashes of the top chain blocks, from the checkpoint down. */
   top(count: number): Promise<Hash[]>;
 }
 
-/** @param chainIndex of the checkpoint */
 export function readOwnChain(client: ClientBase, chainIndex: number): OwnChain {
   return {
     depth: async () => chainIndex - (await getBootstrap(client)).chainIndex - 1,

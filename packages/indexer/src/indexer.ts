@@ -58,16 +58,12 @@ export interface IndexerDependencies {
   metrics: Metrics;
   sessions: Sessions;
   preBootstrapTimes: PreBootstrapTimes;
-  /** The p2p address of a node. */
   p2pUrl: string;
   /** Set if every node has pruned the chain after the checkpoint: the error to exit with, unless the index may restart at a pruning point. */
   gap: FatalError | undefined;
 }
 
-/**
- * Follows the chain from the checkpoint until the signal or a failure. Returns after a bootstrap at a pruning point, which the next call follows.
- * @throws FatalError if a retry cannot help
- */
+/** Returns after a bootstrap at a pruning point, which the next call follows. @throws FatalError if a retry cannot help */
 export async function followChain(dependencies: IndexerDependencies, signal: AbortSignal): Promise<void> {
   const clients: PoolClient[] = [];
   const lost = new AbortController();
@@ -93,13 +89,11 @@ export async function followChain(dependencies: IndexerDependencies, signal: Abo
   }
 }
 
-/** One run from the checkpoint to the next failure. */
 class Attempt {
   readonly #dependencies: IndexerDependencies;
   readonly #writer: ClientBase;
   readonly #reader: ClientBase;
   readonly #signal: AbortSignal;
-  /** The apply in progress. */
   #applying: Promise<void> = Promise.resolve();
   #lookUpIndexesAreBuilt = false;
 
@@ -182,7 +176,6 @@ class Attempt {
     }
   }
 
-  /** Discards an index of genesis alone if the node has pruned the chain since. */
   async #findCheckpoint(): Promise<Checkpoint | undefined> {
     const { node, network, log } = this.#dependencies;
     const found = await findCheckpoint(this.#writer);

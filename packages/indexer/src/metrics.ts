@@ -1,7 +1,6 @@
 /** The metrics of the indexer. Unknown values are NaN, on which no alert fires. */
 import { Counter, Gauge, Histogram, type Registry } from '@kasgres/runtime';
 
-/** The kinds of failures after which the indexer retries from the checkpoint. */
 export const FAILURE_KINDS = [
   'node-unavailable',
   'node-syncing',
@@ -13,7 +12,6 @@ export const FAILURE_KINDS = [
 ] as const;
 export type FailureKind = (typeof FAILURE_KINDS)[number];
 
-/** The positions of the index and of its node; NaN until known. */
 export class Positions {
   nodeBlueScore = Number.NaN;
   blueScore = Number.NaN;

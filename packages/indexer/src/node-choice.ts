@@ -33,7 +33,6 @@ export class NodeChoice {
     return this.#url(this.#index);
   }
 
-  /** `host:port`. */
   get name(): string {
     return nameOfNode(this.#url(this.#index));
   }
@@ -44,17 +43,12 @@ export class NodeChoice {
     return this.#client;
   }
 
-  /** Must be called after progress with the current node. */
   resetFailures(): void {
     this.#failed = 0;
     this.#refusals.clear();
   }
 
-  /**
-   * Fails over to the next node.
-   * @returns false if every node has failed since the last progress, so that the caller pauses
-   * @throws FatalError if every node refused permanently
-   */
+  /** Returns false if every node has failed since the last progress, so that the caller pauses. @throws FatalError if every node refused permanently */
   async failOver(error: Error): Promise<boolean> {
     const { urls, log, metrics } = this.#options;
     this.#failed += 1;

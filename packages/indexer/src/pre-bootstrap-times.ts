@@ -1,7 +1,4 @@
-/**
- * Stores the times of DAA scores before the first indexed block, from which the API estimates times. A node keeps the header of every pruning
- * point, so it is requested once per run.
- */
+/** Stores the times of earlier DAA scores, from which the API estimates times. Nodes keep the headers of pruning points, so it is requested once. */
 import { type Connection, inTransaction } from '@kasgres/database';
 import { type DaaTimestamp, type Network, spreadDaaScores } from '@kasgres/kaspa';
 import { type NodeClient, NodeProtocolError } from '@kasgres/node';

@@ -17,11 +17,9 @@ export class Progress {
   readonly #log: Logger;
   readonly #now: () => number;
   readonly #samples: Sample[] = [];
-  /** Batches applied by this process. */
   batches = 0;
   #transactions = 0;
   #lastLine = 0;
-  /** Blue score at the first batch. */
   #from: bigint | undefined;
 
   constructor(log: Logger, now: () => number = Date.now) {

@@ -41,7 +41,6 @@ export interface RunIndexerOptions {
   log: Logger;
   progress: Progress;
   metrics: Metrics;
-  /** Set while the chain is being followed. */
   status: { isFollowing: boolean };
 }
 
@@ -110,7 +109,6 @@ function withDepths(network: Network, { finalityDepth, pruningDepth }: IndexerOp
   };
 }
 
-/** Returns whether this node can never provide the blocks after the checkpoint. */
 function isGapError(error: unknown): boolean {
   return error instanceof NodeUnsuitableError && (error.reason === 'pruned' || error.reason === 'other-chain');
 }

@@ -48,7 +48,6 @@ async function listUnseen({ pool }: Pick<Connection, 'pool'>): Promise<string[]>
   return rows.map(({ login }) => login);
 }
 
-/** Returns the cancelled statements. @param cancelledBefore those of the previous call */
 async function endOffences(
   { pool }: Pick<Connection, 'pool'>,
   cancelledBefore: ReadonlySet<string>,

@@ -1,5 +1,3 @@
-/** Common table expressions that several statements share. */
-
 /** The transactions accepted since the latest bootstrap block: its UTXO set contains the effect of the earlier ones. */
 export const ACCEPTED = `
   accepted as (

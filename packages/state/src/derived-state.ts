@@ -1,17 +1,12 @@
-/**
- * The interface of a kind of derived state, and its input. Each kind keeps the changes of a batch in its own class, where additions and reverts
- * net in memory, so that each row is written once per batch.
- */
+/** The interface of a kind of derived state. Additions and reverts net in memory, so that each row is written once per batch. */
 import type { ClientBase } from 'pg';
 import type { Verification } from './queryable.ts';
 
-/** A chain block that a batch adds or removes. */
 export interface ChainBlock {
   /** chain_blocks.index. */
   index: number;
   /** Running maximum of the timestamps of the chain, Unix milliseconds. */
   chainTime: bigint;
-  /** Number of blocks in its mergeset. */
   blocks: number;
   redBlocks: number;
   /** Of the blocks in its mergeset together. */
@@ -30,7 +25,6 @@ export interface ScriptDelta {
 export interface TransactionDeltas {
   chainBlock: ChainBlock;
   isCoinbase: boolean;
-  /** By script key. */
   deltas: ReadonlyMap<number, ScriptDelta>;
 }
 
@@ -61,7 +55,6 @@ export type BatchItem =
 
 export interface RemovedChainBlock {
   chainBlock: ChainBlock;
-  /** Keys of the transactions that it accepted. */
   accepted: readonly bigint[];
   transactions: readonly TransactionDeltas[];
 }
@@ -71,7 +64,6 @@ export interface BatchRange {
   checkpoint: number;
   /** The highest chain block that remains after the removals; equals `checkpoint` without a reorg. */
   fork: number;
-  /** chain_time of the fork. */
   forkTime: bigint;
   to: number;
 }
@@ -95,18 +87,12 @@ export class StateChanges {
   }
 }
 
-/** A kind of derived state. Every operation is optional. */
 export interface DerivedState {
   readonly name: string;
-  /** Adds an item of the batch to the kind's changes. */
   collect?(item: BatchItem, changes: StateChanges): void;
   /** Writes the changes inside the batch's transaction, in a fixed number of statements. */
   apply?(client: ClientBase, changes: StateChanges): Promise<void>;
-  /**
-   * Reverts chain blocks inside the batch's transaction, before the batch's rows are written: adds negative deltas to `changes`, or restores
-   * rows that a later `apply` does not touch twice.
-   * @param removed in the order of the chain
-   */
+  /** Runs before the batch's rows are written: adds negative deltas to `changes`, or restores rows that `apply` does not touch twice. */
   revert?(client: ClientBase, removed: readonly RemovedChainBlock[], changes: StateChanges): Promise<void> | void;
   /** Computes the state from rows at the end of the first catch-up. Idempotent; `emptied` tables are empty before. */
   rebuild?(client: ClientBase): Promise<void>;

@@ -6,10 +6,7 @@ export type Queryable = Pick<Pool, 'query'>;
 /** Returns the differences from the facts, one sentence each (the first 20 of a kind). */
 export type Verification = (db: Queryable) => Promise<string[]>;
 
-/**
- * Yields pages of rows in the order of their keys.
- * @param select one page of the rows with an `id` above the key $1; `parameters` follow as $2 and so on
- */
+/** Yields pages in the order of their keys. @param select one page of the rows with an `id` above the key $1; `parameters` follow as $2 and so on */
 export async function* pagesByKey<Row extends { id: bigint }>(
   db: Queryable,
   select: string,
@@ -25,10 +22,7 @@ export async function* pagesByKey<Row extends { id: bigint }>(
   }
 }
 
-/**
- * Returns the values of columns of rows, as parameters of a statement that unnests them.
- * @example `columnsOf(rows, 'id', 'amount')` for `unnest($1::bigint[], $2::bigint[])`
- */
+/** Returns parameters of a statement that unnests columns: `columnsOf(rows, 'id', 'amount')` for `unnest($1::bigint[], $2::bigint[])`. */
 export function columnsOf<Row, const Names extends readonly (keyof Row)[]>(
   rows: readonly Row[],
   ...names: Names

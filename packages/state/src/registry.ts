@@ -42,7 +42,6 @@ export function collectState(item: BatchItem, changes: StateChanges): void {
   for (const kind of DERIVED_STATE) kind.collect?.(item, changes);
 }
 
-/** @param removed in the order of the chain, with the keys of the transactions that each accepted */
 export async function revertState(
   client: ClientBase,
   removed: readonly { chainBlock: ChainBlock; accepted: readonly bigint[] }[],
@@ -56,9 +55,7 @@ export async function applyState(client: ClientBase, changes: StateChanges): Pro
   for (const kind of DERIVED_STATE) await kind.apply?.(client, changes);
 }
 
-/** Tables to truncate before a rebuild. */
 export const EMPTIED_TABLES = DERIVED_STATE.flatMap(({ emptied = [] }) => emptied);
-/** Tables to analyse after a rebuild. */
 export const FILLED_TABLES = [...EMPTIED_TABLES, ...DERIVED_STATE.flatMap(({ filled = [] }) => filled)];
 export const STATE_INDEXES = DERIVED_STATE.flatMap(({ deferredIndexes = [] }) => deferredIndexes);
 
@@ -86,7 +83,6 @@ export async function verifyState(db: Queryable, invariant: StateInvariant): Pro
   return await verifyKinds(db, ({ verify }) => verify?.[invariant]);
 }
 
-/** Verifies the part of the state that needs no history. */
 export function verifyCurrentState(db: Queryable): Promise<string[]> {
   return verifyKinds(db, ({ verifyCurrent }) => verifyCurrent);
 }

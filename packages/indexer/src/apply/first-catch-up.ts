@@ -1,7 +1,4 @@
-/**
- * The first catch-up writes facts only. Indexes for requests and derived state are cheaper to build at its end. `deferred_indexes` has the
- * definitions of missing indexes, so that the next process can finish after a crash.
- */
+/** Indexes and derived state are cheaper to build at the end of the first catch-up. `deferred_indexes` has the definitions in case of a crash. */
 import { type BlockingSession, inTransaction, withExclusiveLocks } from '@kasgres/database';
 import { EMPTIED_TABLES, FILLED_TABLES, rebuildJobs, rebuildLockedState, STATE_INDEXES } from '@kasgres/state';
 import type { ClientBase } from 'pg';
@@ -9,7 +6,7 @@ import { resolveAllLateInputs } from './late-inputs.ts';
 
 /** Built as soon as the cache evicts entries. */
 const LOOK_UP_INDEXES = ['transactions_transaction_id', 'scripts_script'];
-/** Used by requests only. The largest come first, so that both connections finish together. */
+/** The largest come first, so that both connections finish together. */
 const REQUEST_INDEXES = [
   'address_transactions_script_id',
   'transaction_inputs_previous_transaction_id',
@@ -59,11 +56,7 @@ export async function buildLookUpIndexes(client: ClientBase): Promise<void> {
   for (const name of LOOK_UP_INDEXES) await buildIndex(client, name);
 }
 
-/**
- * Builds the indexes, completes inputs and rebuilds derived state at the checkpoint. Every step is idempotent; the last one lets requests in.
- * @param clients work in parallel
- * @param onBlocked is called with sessions that read tables that must be emptied
- */
+/** Every step is idempotent; the last one lets requests in. @param onBlocked is called with sessions that read tables that must be emptied */
 export async function finishFirstCatchUp(
   clients: readonly [ClientBase, ClientBase],
   onBlocked?: (blocking: readonly BlockingSession[]) => void,
@@ -85,7 +78,6 @@ export async function finishFirstCatchUp(
   await letRequestsIn(client);
 }
 
-/** Each connection takes the next item when it has finished one. */
 async function forEachInParallel<Item>(
   clients: readonly ClientBase[],
   items: readonly Item[],
@@ -116,7 +108,6 @@ async function letRequestsIn(client: ClientBase): Promise<void> {
   });
 }
 
-/** Builds an index and deletes its row of `deferred_indexes` in one transaction. */
 async function buildIndex(client: ClientBase, name: string): Promise<void> {
   await inTransaction(client, async () => {
     const { rows } = await client.query<{ definition: string }>(

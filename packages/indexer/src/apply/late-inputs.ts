@@ -1,7 +1,4 @@
-/**
- * An input may be written before the transaction whose output it spends. When that transaction is written, the input, the fee and the address
- * rows of the spending transaction are completed (docs/architecture.md).
- */
+/** Completes an input, the fee and the address rows of its transaction when the spent transaction is written later (docs/architecture.md). */
 import type { ClientBase } from 'pg';
 
 /** Transactions that have just been written: those from a key on, and pre-bootstrap ones, which have lower keys. */
@@ -15,7 +12,6 @@ export async function resolveLateInputs(client: ClientBase, { from, preBootstrap
   return [...(await resolvePending(client, from)), ...(await completeSpent(client, preBootstrap))];
 }
 
-/** Like resolveLateInputs, for all transactions. */
 export async function resolveAllLateInputs(client: ClientBase): Promise<void> {
   await resolvePending(client, 0);
   const { rows } = await client.query<{ id: bigint }>(

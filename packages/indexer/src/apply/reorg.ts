@@ -1,7 +1,4 @@
-/**
- * Reverts the removed chain blocks of a batch: first derived state, then acceptance and merging. Blocks, transactions and address rows stay,
- * since they are facts of the DAG.
- */
+/** Reverts derived state, acceptance and merging. Blocks, transactions and address rows stay, since they are facts of the DAG. */
 import { toHex, workFromBits } from '@kasgres/kaspa';
 import { revertState } from '@kasgres/state';
 import type { ClientBase } from 'pg';
@@ -43,10 +40,7 @@ interface RemovedRow {
   bits: bigint[];
 }
 
-/**
- * Returns the removed chain blocks in the order of the chain.
- * @throws if the blocks that the node removes are not the top of the indexed chain
- */
+/** Returns rows in the order of the chain. @throws if the blocks that the node removes are not the top of the indexed chain */
 async function getRemoved(client: ClientBase, { removed }: Batch): Promise<RemovedRow[]> {
   const { rows } = await client.query<RemovedRow>(
     `select c.block_id, b.hash, c.index, c.chain_time, c.accepted_transactions,

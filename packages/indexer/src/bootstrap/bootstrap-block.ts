@@ -1,7 +1,4 @@
-/**
- * Finds the bootstrap block (docs/architecture.md): genesis with an empty UTXO set if the node still has all blocks, else the node's pruning
- * point, whose UTXO set it serves.
- */
+/** The bootstrap block is genesis with an empty UTXO set if the node still has all blocks, else the node's pruning point (docs/architecture.md). */
 import { fromHex, type Hash, type Network, toHex } from '@kasgres/kaspa';
 import { type NodeClient, NodeRpcError, type RpcBlock } from '@kasgres/node';
 import { type Logger, sleep } from '@kasgres/runtime';
@@ -16,7 +13,6 @@ export interface BootstrapDependencies {
   node: NodeClient;
   client: ClientBase;
   network: Network;
-  /** The p2p address of a node. */
   p2pUrl: string;
   createMemory: (checkpoint: Checkpoint) => Memory;
   timing: BootstrapTiming;
@@ -24,7 +20,6 @@ export interface BootstrapDependencies {
   metrics: Metrics;
 }
 
-/** The MuHash of an empty UTXO set, in hex. */
 const EMPTY_UTXO_COMMITMENT = '544eb3142c000f0ad2c76ac41f4222abbababed830eeafee4b6dc56b52d5cac0';
 
 /** Returns undefined if the node has pruned the chain since genesis, or genesis has UTXOs, which no node serves. */
@@ -129,7 +124,6 @@ export function isNear(blueScoresLeft: bigint, { finalityDepth }: Pick<Network, 
 export interface BootstrapTiming {
   /** Pauses before a UTXO set that does not match its commitment is read again. */
   rereadPausesMs: readonly number[];
-  /** The interval of requests while the pruning point is about to move. */
   pollMs: number;
   /** From the publication of a new pruning point until the node has probably advanced its UTXO set to it. */
   settleMs: number;

@@ -29,16 +29,13 @@ import { discardIndex } from './discard-index.ts';
 import { forgetUtxoSet, loadUtxoSet } from './load-utxo-set.ts';
 import { replaceState, writeBootstrap, writeGap, writeUtxoSet } from './write-bootstrap.ts';
 
-/** Values of `gaps.reason`. */
 const GAP_REASONS = {
   pruned: 'The node had pruned the block at the checkpoint',
   otherChain: 'The node follows a chain that does not have the block at the checkpoint, or left ours below finality',
 };
 
-/** Chain blocks that one batch reverts. */
 const CHAIN_BLOCKS_AT_ONCE = 1_000;
 
-/** The checkpoint of an empty index. */
 export const EMPTY_CHECKPOINT: Checkpoint = {
   blockId: 0,
   hash: new Uint8Array(32),
@@ -52,7 +49,6 @@ export const EMPTY_CHECKPOINT: Checkpoint = {
   firstCatchUp: true,
 };
 
-/** Writes genesis with the preparer that continues from there, and drops the indexes that the first catch-up defers. */
 export async function bootstrapAtGenesis(
   { client, network, log }: Pick<BootstrapDependencies, 'client' | 'network' | 'log'>,
   preparer: Preparer,
@@ -70,10 +66,7 @@ export async function bootstrapAtGenesis(
   return checkpoint;
 }
 
-/**
- * Bootstraps an empty index at the node's pruning point.
- * @throws as loadUtxoSet; PruningPointMovedError; NodeBehindError while the node has only a genesis with UTXOs
- */
+/** @throws as loadUtxoSet; PruningPointMovedError; NodeBehindError while the node has only a genesis with UTXOs */
 export async function bootstrapAtPruningPoint(dependencies: BootstrapDependencies, signal: AbortSignal): Promise<void> {
   const { client, network, log } = dependencies;
   const block = await awaitPruningPoint(dependencies, signal);
@@ -97,10 +90,7 @@ export async function bootstrapAtPruningPoint(dependencies: BootstrapDependencie
   );
 }
 
-/**
- * Discards an index in its first catch-up, since the node has moved its pruning point above the checkpoint. The next attempt bootstraps again.
- * @throws FatalError if the node's pruning point is not above ours, since the node then follows another chain
- */
+/** @throws FatalError if the node's pruning point is not above ours, since the node then follows another chain */
 export async function discardForNewBootstrap(
   { node, client, log }: BootstrapDependencies,
   from: Checkpoint,
@@ -115,11 +105,7 @@ export async function discardForNewBootstrap(
   );
 }
 
-/**
- * Bootstraps at the pruning point of a node that does not have the blocks after the checkpoint. Reverts the chain blocks that cannot be below
- * the bootstrap block, replaces the state by its UTXO set and records the gap. An unfinished first catch-up rebuilds the state at its end.
- * @throws as loadUtxoSet; PruningPointMovedError; FatalError if the node's pruning point is not above our latest bootstrap block
- */
+/** Reverts to the fork, replaces the state by the UTXO set of the pruning point and records the gap. @throws as loadUtxoSet; PruningPointMovedError */
 export async function bootstrapAfterGap(
   dependencies: BootstrapDependencies,
   from: Checkpoint,
@@ -159,7 +145,6 @@ export async function bootstrapAfterGap(
   });
 }
 
-/** Reverts the chain blocks above the fork, as a reorg does. @param block the new bootstrap block */
 async function revertAbove(
   dependencies: BootstrapDependencies,
   from: Checkpoint,

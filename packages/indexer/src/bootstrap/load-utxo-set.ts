@@ -1,7 +1,4 @@
-/**
- * Loads the UTXO set of a pruning point into `loaded_utxos` and checks it against the header's commitment. UTXOs, progress and the running hash
- * are committed together, and nodes serve a set in one order, so an interrupted load resumes.
- */
+/** Loads a UTXO set into `loaded_utxos` and checks its commitment. Nodes serve a set in one order, so an interrupted load resumes. */
 import { availableParallelism } from 'node:os';
 import { copyRows, inTransaction, LOADED_UTXOS } from '@kasgres/database';
 import { classifyScript, type Hash, MuHash, type Network, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
@@ -40,12 +37,7 @@ interface Segment {
   products: Promise<bigint>[];
 }
 
-/**
- * Loads the set, and reads a set that does not match its commitment again after a pause, since a node that has just moved its pruning point
- * serves a set in transition for minutes.
- * @throws NodeUnsuitableError if the set still does not match after the last pause; after PruningPointMovedError, PeerRejectedError,
- *   NodeUnavailableError and NodeProtocolError the loaded part is kept
- */
+/** Reads a wrong set again, since a node that has just moved its pruning point serves a set in transition. @throws NodeUnsuitableError if it stays wrong */
 export async function loadUtxoSet(
   dependencies: BootstrapDependencies,
   block: RpcBlock,
@@ -215,7 +207,6 @@ function createHasherPool(): HasherPool {
   return new WorkerPool(new URL('./utxo-set-hash.worker.ts', import.meta.url), threads);
 }
 
-/** Logs the progress of a load every few seconds. */
 export class LoadProgress {
   readonly #log: Logger;
   readonly #startedAt: number;
@@ -223,7 +214,6 @@ export class LoadProgress {
   #lastLine: number;
   #firstFraction: number | undefined;
 
-  /** @param utxos loaded before */
   constructor(log: Logger, utxos: number, now = Date.now()) {
     this.#log = log;
     this.#startedAt = now;

@@ -4,7 +4,6 @@ import { decodeUtxoChunk } from '@kasgres/node';
 import { serveJobs } from '@kasgres/runtime/worker-pool';
 
 export interface HashJob {
-  /** A chunk as the node sent it. */
   bytes: Uint8Array;
   /** Number of UTXOs at the beginning of the chunk to leave out. */
   skip: number;

@@ -17,7 +17,6 @@ const IDLE_MS = 1_000;
 const COUNT_HELD_EVERY_MS = 60_000;
 const MAX_DELAY_MS = 60_000;
 
-/** The interval of log lines. */
 const LINE_MS = 60_000;
 /** In blue score: more than the network adds in a few minutes. */
 const FAR_BEHIND = 2_000n;
@@ -45,7 +44,6 @@ export async function keepClustering(dependencies: KeepClusteringOptions, signal
           delays = backoff({ maxMs: MAX_DELAY_MS });
         });
       } finally {
-        // A transaction may be open.
         client.release(true);
       }
     } catch (error) {
@@ -126,7 +124,6 @@ class ClusteringProgress {
     this.#log = log;
   }
 
-  /** Logs the progress at most once a minute, with an estimate while clustering is far behind. */
   took({ transactions, merges, undoneMerges, held, blueScore, targetBlueScore }: Step): void {
     this.#sum.transactions += transactions;
     this.#sum.merges += merges;

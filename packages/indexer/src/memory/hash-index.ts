@@ -1,7 +1,4 @@
-/**
- * Maps 32-byte hashes to numbers in typed arrays, with open addressing and without an object per entry (44 to 88 bytes each). Keys are outputs
- * of a hash function, so two of their words, mixed with a secret of this process, give the slot.
- */
+/** Maps 32-byte hashes to numbers without an object per entry (44 to 88 bytes each). Slots depend on a secret, so no sender can make hashes collide. */
 import { randomInt } from 'node:crypto';
 
 const HASH_BYTES = 32;

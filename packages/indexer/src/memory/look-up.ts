@@ -6,7 +6,6 @@ import { type Memory, scriptKey } from './memory.ts';
 
 /** Data of transactions that are no longer in the cache, for one batch and by transaction key. */
 export interface LookedUp {
-  /** By index. */
   utxos: Map<number, Map<number, { amount: bigint; script: number }>>;
   /** Of the first variant. */
   hashes: Map<number, Uint8Array>;
@@ -21,7 +20,6 @@ interface LookUp {
   transactions: RpcTransaction[];
 }
 
-/** @param blocks every block of the update, with its transactions */
 export async function lookUp(client: ClientBase, memory: Memory, blocks: Iterable<RpcBlock>): Promise<LookedUp> {
   const lookedUp: LookedUp = { utxos: new Map(), hashes: new Map(), preBootstrap: new Set() };
   if (memory.isComplete) return lookedUp;
@@ -52,7 +50,6 @@ async function lookUpBlocks(client: ClientBase, memory: Memory, blocks: RpcBlock
   for (const row of rows) memory.blocks.set(row.hash, Number(row.id));
 }
 
-/** Loads the keys of the transactions and of those whose UTXOs they spend. */
 async function lookUpTransactions({ client, memory, lookedUp, transactions }: LookUp): Promise<void> {
   const missing = new Map<string, Hash>();
   for (const { transactionId, inputs } of transactions) {

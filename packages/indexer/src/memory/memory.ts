@@ -1,7 +1,4 @@
-/**
- * The keys of blocks, transactions, scripts and subnetworks that the indexer saw last, and the outputs of the transactions that it wrote last.
- * All are facts that no reorg changes. A cache that is complete since the first row makes queries unnecessary: what it lacks does not exist.
- */
+/** Recent keys and outputs, which are facts that no reorg changes. A cache that is complete since the first row makes queries unnecessary. */
 import { COINBASE_SUBNETWORK, type Hash, NATIVE_SUBNETWORK, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
 import { HashIndex } from './hash-index.ts';
 import { TransactionMemory } from './transaction-memory.ts';
@@ -55,10 +52,7 @@ export class Memory {
     this.#sinceFirstRow = databaseIsEmpty;
   }
 
-  /**
-   * Evicts entries after a batch was prepared, but never those of the batch, whose rows cannot be read before they are committed.
-   * @param firstNewTransaction key of the first transaction of the batch
-   */
+  /** Never evicts entries of the batch that begins with this transaction key, since its rows cannot be read before they are committed. */
   endBatch(firstNewTransaction: number): void {
     for (const cache of this.#caches) cache.evict();
     this.utxos.evict(firstNewTransaction);

@@ -1,7 +1,4 @@
-/**
- * Keeps the first variant's hash and the outputs of the transactions that the indexer wrote last. Keys are dense and grow, so the transactions
- * are in chunks, of which the oldest are evicted.
- */
+/** The hashes of first variants and the outputs of the latest transactions. Keys are dense and grow, so the oldest chunks are evicted. */
 const CHUNK_TRANSACTIONS = 16_384;
 const HASH_BYTES = 32;
 
@@ -50,7 +47,6 @@ export class TransactionMemory {
     return { amount: chunk.amounts[at] as bigint, script: chunk.scripts[at] as number };
   }
 
-  /** Adds the transaction of the next key; its outputs follow by addOutput. */
   add(hash: Uint8Array): void {
     let chunk = this.#chunks.at(-1);
     if (chunk === undefined || chunk.transactions === CHUNK_TRANSACTIONS) {
@@ -62,7 +58,6 @@ export class TransactionMemory {
     chunk.firstOutput[chunk.transactions] = chunk.outputs;
   }
 
-  /** Adds an output to the transaction that was added last. */
   addOutput(amount: bigint, script: number): void {
     const chunk = this.#chunks.at(-1) as Chunk;
     if (chunk.outputs === chunk.amounts.length) growOutputs(chunk);

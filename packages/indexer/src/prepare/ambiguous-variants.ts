@@ -14,7 +14,6 @@ export interface AmbiguousVariant {
   transactionId: string;
   chainBlock: string;
   chainBlockBlueScore: bigint;
-  /** Selected parent of the chain block. */
   parent: string;
   /** The variant in each merged block that carries the transaction. */
   variants: ReadonlyMap<string, number>;
@@ -125,11 +124,7 @@ export class AmbiguousVariants {
     for (const hash of removed) this.#forget(toHex(hash));
   }
 
-  /**
-   * Requests the variants of chain blocks that are due, one by one, for a bounded time.
-   * @param chainMoved whether the batch adds chain blocks
-   * @returns the accepted variant by transaction key, as far as the node could tell
-   */
+  /** Returns the accepted variant by transaction key, as far as the node could tell. @param chainMoved whether the batch adds chain blocks */
   async settle(chainMoved: boolean): Promise<Map<number, number>> {
     const settled = new Map<number, number>();
     if (chainMoved) this.#chainMoves += 1;
@@ -190,7 +185,6 @@ function countCarriers(variants: readonly AmbiguousVariant[]): number {
 
 const PENDING = Symbol('pending');
 
-/** @returns `PENDING` if the promise takes longer */
 async function within<T>(promise: Promise<T>, ms: number): Promise<T | typeof PENDING> {
   const { promise: elapsed, resolve } = Promise.withResolvers<typeof PENDING>();
   const timer = setTimeout(() => resolve(PENDING), Math.max(0, ms));

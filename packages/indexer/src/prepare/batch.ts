@@ -3,7 +3,6 @@ import type { BatchRows } from '@kasgres/database';
 import type { Hash } from '@kasgres/kaspa';
 import type { StateChanges } from '@kasgres/state';
 
-/** The fields of the checkpoint row that a batch depends on. */
 export interface Checkpoint {
   blockId: number;
   hash: Hash;
@@ -23,7 +22,6 @@ export interface Checkpoint {
 export type Fork = Pick<Checkpoint, 'blockId' | 'hash' | 'blueScore' | 'chainIndex' | 'chainTime'>;
 
 export interface Batch {
-  /** The checkpoint that the batch was computed from; apply refuses any other (invariant 2). */
   from: Checkpoint;
   to: Checkpoint;
   removed: Hash[];
@@ -32,7 +30,6 @@ export interface Batch {
   mergedBefore: { block: number; mergingBlock: number; isBlue: boolean }[];
   /** Blocks that have a row and join the chain now. */
   chainBefore: number[];
-  /** Pre-bootstrap blocks, known by hash, that are written now. */
   preBootstrapBlocks: number[];
   /** Transactions that have a row and are accepted now. */
   acceptedBefore: { transaction: number; acceptingBlock: number; variant: number | null }[];

@@ -1,7 +1,4 @@
-/**
- * Turns a chain update into the batch that writes it: assigns keys, determines what is merged and accepted, resolves inputs, fills the COPY
- * buffers and collects derived state. It queries Postgres only through memory/, and the node only through ambiguous-variants.
- */
+/** Turns a chain update into a batch. It queries Postgres only through memory/, and the node only through ambiguous-variants. */
 import { setImmediate } from 'node:timers/promises';
 import { type Hash, isCoinbase, type Network, toHex } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
@@ -26,7 +23,6 @@ export class Preparer {
   readonly #registry: Registry;
   readonly #ambiguousVariants: AmbiguousVariants;
 
-  /** @param bootstrapBlueScore of the latest bootstrap block; undefined for genesis, before which there are no blocks */
   constructor(
     memory: Memory,
     network: Network,

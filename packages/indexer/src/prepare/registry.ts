@@ -1,7 +1,4 @@
-/**
- * Assigns keys to blocks, transactions, scripts and subnetworks when they are first seen; keys never change. A registry lives from a read of the
- * checkpoint to the next failure, since keys of rows that were never committed are assigned again.
- */
+/** Assigns keys, which never change. A registry lives until the next failure, since keys of uncommitted rows are assigned again. */
 import { type BatchRows, createBatchRows } from '@kasgres/database';
 import { type Hash, type Network, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
@@ -11,7 +8,6 @@ import { type Memory, scriptKey } from '../memory/memory.ts';
 import type { Checkpoint } from './batch.ts';
 import { writeScript, writeVariant } from './write-rows.ts';
 
-/** A transaction as a block carries it. */
 export interface SeenTransaction {
   key: number;
   /** 0 for the variant that was seen first. */
@@ -31,16 +27,13 @@ export interface SeenBlock {
 }
 
 export interface NewTransaction extends SeenTransaction {
-  /** One for each output. */
   outputScripts: number[];
 }
 
-/** The content of one update. */
 export interface Seen {
   rows: BatchRows;
   lookedUp: LookedUp;
   firstNewTransaction: number;
-  /** By key, in the order in which they were seen. */
   blocks: Map<number, SeenBlock>;
   /** Keys of new blocks that were known as pre-bootstrap. */
   preBootstrapBlocks: number[];
@@ -104,11 +97,7 @@ export class Registry {
     return this.#isNearBootstrap(child) || hashes.every((hash) => this.memory.findBlock(hash) !== undefined);
   }
 
-  /**
-   * Returns the key of a block that another one refers to. An unknown block counts as pre-bootstrap, since all later merged blocks are known. A
-   * block of the tail may also refer to a later one, which stops being pre-bootstrap when it arrives.
-   * @throws IncompleteUpdateError if the bootstrap block is genesis, or too far below the child
-   */
+  /** Returns a new key for an unknown block, which is pre-bootstrap until it arrives. @throws IncompleteUpdateError if no such block can exist */
   getBlockKey({ rows }: Seen, hash: Hash, child: RpcBlock): number {
     const known = this.memory.findBlock(hash);
     if (known !== undefined) return known;

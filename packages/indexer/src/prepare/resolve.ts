@@ -3,7 +3,6 @@ import type { ScriptDelta } from '@kasgres/state';
 import type { LookedUp } from '../memory/look-up.ts';
 import type { Memory } from '../memory/memory.ts';
 
-/** The UTXO that an input spends. */
 export interface ResolvedInput {
   /** Key of the transaction that creates the UTXO; undefined if it is not indexed yet. */
   transaction: number | undefined;

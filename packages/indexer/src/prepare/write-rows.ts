@@ -1,4 +1,3 @@
-/** Turns items of a batch into rows. */
 import { type BatchRows, packParents } from '@kasgres/database';
 import { classifyScript, type Network, type ScriptPublicKey, scriptToAddress } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
@@ -79,7 +78,6 @@ export function writeTransaction(rows: BatchRows, transaction: RpcTransaction, k
   });
 }
 
-/** @param resolved one for each input */
 export function writeInputs(rows: BatchRows, key: number, { inputs }: RpcTransaction, resolved: ResolvedInput[]): void {
   inputs.forEach((input, index) => {
     const { transaction: previous, utxo } = resolved[index] as ResolvedInput;
@@ -99,7 +97,6 @@ export function writeInputs(rows: BatchRows, key: number, { inputs }: RpcTransac
   });
 }
 
-/** @param scripts one for each output */
 export function writeOutputs(rows: BatchRows, key: number, { outputs }: RpcTransaction, scripts: number[]): void {
   outputs.forEach(({ amount, covenant }, index) => {
     rows.transaction_outputs.write({

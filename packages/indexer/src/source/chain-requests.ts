@@ -1,7 +1,4 @@
-/**
- * Requests the chain beyond a position, and finds the reason if the node does not know the position or is below it: it may be behind, may never
- * have received our last blocks, or may follow another chain.
- */
+/** Requests the chain beyond a position, and finds the reason if the node does not know the position or is below it. */
 import { fromHex, type Hash, type Header, type Network, toHex } from '@kasgres/kaspa';
 import { type NodeClient, NodeRpcError, NodeUnsuitableError, type VirtualChainResponse } from '@kasgres/node';
 import type { Position } from '../chain-update.ts';
@@ -78,10 +75,7 @@ export class ChainRequests {
     return { ...chain, fork: { hash: lowest.selectedParentHash, blueScore: lowest.header.blueScore } };
   }
 
-  /**
-   * Requests the chain from the highest of our blocks that the node knows, if it does not know the checkpoint. The blocks above never reached it:
-   * it was reset, lost its last blocks in a crash, or is not the node that they came from.
-   */
+  /** The blocks above never reached the node: it was reset, lost its last blocks in a crash, or is not the node that they came from. */
   async #askFromBelow(checkpoint: Position, error: NodeRpcError, signal: AbortSignal): Promise<ChainStep> {
     const [sink, { blueWork }] = [await this.#getSink(signal), await this.#ownChain.find(0)];
     if (sink.blueWork < blueWork) {

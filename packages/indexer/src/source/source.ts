@@ -1,7 +1,4 @@
-/**
- * Follows the node's virtual chain: requests the chain blocks that were removed and added since a position, fetches all merged blocks, and yields
- * complete updates. Notifications only wake it and are never used as data.
- */
+/** Follows the node's virtual chain and yields complete updates. Notifications only wake it and are never used as data. */
 import { type Hash, HASH_BYTES, type Network, toHex } from '@kasgres/kaspa';
 import type { NodeClient, RpcBlock } from '@kasgres/node';
 import type { AddedChainBlock, ChainUpdate, Position } from '../chain-update.ts';
@@ -38,12 +35,7 @@ export class Source {
     this.#limits = limits;
   }
 
-  /**
-   * Yields updates until the signal.
-   * @param start the checkpoint
-   * @throws NodeUnsuitableError if the node has pruned our chain or left it below finality (invariant 11); NodeBehindError; after
-   *   IncompleteUpdateError, NodeUnavailableError, NodeProtocolError and NodeRpcError the caller retries from the checkpoint
-   */
+  /** @throws NodeUnsuitableError if the node has pruned our chain or left it below finality (invariant 11); NodeBehindError; retryable errors */
   async *updates(start: Position, signal: AbortSignal): AsyncGenerator<ChainUpdate> {
     const subscription = this.#client.subscribe(
       ['virtualChainChanged', 'virtualDaaScoreChanged'],

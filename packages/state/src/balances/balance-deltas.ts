@@ -1,6 +1,5 @@
 import type { TransactionDeltas } from '../derived-state.ts';
 
-/** Amounts are in sompi. */
 const emptyDelta = (script: number) => ({
   script,
   balance: 0n,
@@ -16,7 +15,6 @@ const emptyDelta = (script: number) => ({
 
 type BalanceDelta = ReturnType<typeof emptyDelta>;
 
-/** The changes of a batch to rows of `balances`. */
 export class BalanceDeltas {
   readonly #scripts = new Map<number, BalanceDelta>();
 
@@ -36,12 +34,10 @@ export class BalanceDeltas {
     }
   }
 
-  /** Counts new rows of address_transactions. @param scripts the script of each row */
   addAddressRows(scripts: readonly number[]): void {
     for (const script of scripts) this.#of(script).transactionCount += 1;
   }
 
-  /** Scripts whose rows may change, in any order. */
   keys(): Iterable<number> {
     return this.#scripts.keys();
   }

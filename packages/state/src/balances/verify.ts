@@ -1,10 +1,7 @@
 import { ACCEPTED } from '../common-table-expressions.ts';
 import { faultsOf } from '../queryable.ts';
 
-/**
- * For every script, balance = sum of its UTXOs = its UTXOs at the latest bootstrap block + accepted deltas since = sum of its hourly changes, and
- * the counts are those of its rows.
- */
+/** Balance = sum of UTXOs = UTXOs at the latest bootstrap block + accepted deltas since = sum of hourly changes. Counts are those of the rows. */
 const SELECT_WRONG_BALANCES = `
   with ${ACCEPTED},
   of_utxos as (select script_id, sum(amount) as amount, count(*) as count from utxos group by script_id),

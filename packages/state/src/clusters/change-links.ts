@@ -50,7 +50,6 @@ const SELECT_LINKS = `
         and bool_and(i.script_id not in (seen.change_script, seen.paid_script))
    ) spent`;
 
-/** Writes the links of transactions that chain blocks accept. @returns their number */
 export async function writeChangeLinks(client: ClientBase, fromIndex: bigint, toIndex: bigint): Promise<number> {
   const { rowCount } = await client.query({
     name: 'write-change-links',

@@ -7,7 +7,6 @@
 export interface Cluster {
   root: bigint;
   size: bigint;
-  /** Sompi. */
   balance: bigint;
   /** Set by an operator; undefined for the configured one. */
   sizeLimit: bigint | undefined;
@@ -22,11 +21,9 @@ export interface Tie {
   transaction: bigint;
   /** In the order of the inputs, each once. */
   scripts: readonly bigint[];
-  /** The id of an approved merge. */
   heldMerge?: bigint;
 }
 
-/** A row of cluster_merges. */
 export interface Merge {
   id: bigint;
   chainIndex: bigint;
@@ -43,7 +40,6 @@ export interface Merge {
   ringEnd: bigint;
 }
 
-/** A row of held_merges. */
 export interface HeldMerge {
   id: bigint;
   chainIndex: bigint;
@@ -61,7 +57,6 @@ export interface MemberRow {
 }
 
 export interface ForestOptions {
-  /** The root of each script that is in a cluster. */
   roots: ReadonlyMap<bigint, bigint>;
   clusters: readonly Cluster[];
   /** Balances of scripts outside of clusters, sompi. */
@@ -143,7 +138,6 @@ export class Forest {
     return new Map([...this.#previous].filter(([script]) => !this.#changed.has(script)));
   }
 
-  /** Returns the scripts that were in no cluster before. */
   newMembers(): bigint[] {
     return [...this.#changed].filter((script) => !this.#existing.has(script));
   }
@@ -152,7 +146,6 @@ export class Forest {
     return [...this.#changed].filter((script) => !this.#below.has(script)).map((script) => this.#get(script));
   }
 
-  /** Returns the clusters that were merged into others. */
   gone(): bigint[] {
     return [...this.#below.keys()].filter((script) => this.#existing.has(script));
   }
@@ -216,7 +209,6 @@ function swapNext(
 }
 
 export interface Undone {
-  /** The roots of the merged clusters, with their next members. */
   roots: { root: bigint; next: bigint }[];
   /** The previous member of each script whose neighbour changed. */
   previous: Map<bigint, bigint>;
@@ -228,12 +220,7 @@ export interface Undone {
 
 export type UndoableMerge = Pick<Merge, 'id' | 'cluster' | 'mergedCluster' | 'sizeLimit' | 'mergedSizeLimit'>;
 
-/**
- * Undoes the last merges.
- * @param merges contiguous, the latest first
- * @param nextOf the next member of each of their roots
- * @param limitOf the operator's limit of each existing cluster
- */
+/** @param merges contiguous, the latest first @param nextOf the next member of each of their roots @param limitOf the operator's limits */
 export function undoMerges(
   merges: readonly UndoableMerge[],
   nextOf: ReadonlyMap<bigint, bigint>,

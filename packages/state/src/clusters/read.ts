@@ -1,7 +1,4 @@
-/**
- * The queries of a step. Each reads rows by primary keys, so its cost depends on the step's transactions only; the connection disables hash and
- * merge joins for that.
- */
+/** Each query reads rows by primary keys, so that its cost depends on the step's transactions only. */
 import type { ClientBase } from 'pg';
 import { scriptsOfOneOwner, type ScriptType, type SpentInput } from './common-inputs.ts';
 import type { Cluster, Tie } from './forest.ts';
@@ -66,7 +63,6 @@ export interface ClusteringRange {
   toIndex: bigint;
   blockId: bigint;
   blueScore: bigint;
-  /** Accepted ones. */
   transactions: number;
 }
 
@@ -141,7 +137,6 @@ const SELECT_INPUTS = `
     left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
    order by several.chain_index, several.position, i.index`;
 
-/** Returns the ties of the transactions that chain blocks accept, in the order of acceptance. */
 export async function readTies(client: ClientBase, fromIndex: bigint, toIndex: bigint): Promise<Tie[]> {
   const { rows } = await client.query<InputRow>({
     name: 'cluster-inputs',
@@ -172,7 +167,6 @@ export async function readTies(client: ClientBase, fromIndex: bigint, toIndex: b
   return ties;
 }
 
-/** Returns held merges that an operator approved, in order. @param chainIndex the position of clustering */
 export async function readApproved(client: ClientBase, chainIndex: bigint, limit: number): Promise<Tie[]> {
   const { rows } = await client.query<Required<Tie>>(
     `select $2::bigint as "chainIndex", transaction_id as transaction, array[script_id, other_script_id] as scripts, id as "heldMerge"
@@ -228,7 +222,6 @@ export async function readClusters(client: ClientBase, roots: readonly bigint[])
   return rows.map((row) => ({ ...row, sizeLimit: row.sizeLimit ?? undefined }));
 }
 
-/** Returns the clusters that have a name. */
 export async function findNamed(client: ClientBase, roots: readonly bigint[]): Promise<Set<bigint>> {
   const { rows } = await client.query<{ id: bigint }>({
     name: 'named-clusters',

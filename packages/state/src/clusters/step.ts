@@ -1,7 +1,4 @@
-/**
- * A step of clustering is one transaction under the lock on the checkpoint. It reverts merges of removed chain blocks, carries out approved
- * merges, or clusters the next chain blocks that are deep enough. All state between steps is in the database.
- */
+/** A step is one transaction under the lock on the checkpoint. All state between steps is in the database. */
 import { inTransaction } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { workOffTagFlags } from '../tag-flags/walk.ts';
@@ -24,16 +21,13 @@ export interface ClusteringOptions {
   /** In blue score below the sink. */
   depth: bigint;
   sizeLimit: bigint;
-  /** Whether change outputs are guessed, too. */
   change: boolean;
 }
 
 export interface Step {
-  /** Accepted transactions that were read. */
   transactions: number;
   merges: number;
   undoneMerges: number;
-  /** Merges that were held. */
   held: number;
   /** The position of clustering and its target; undefined if the position did not change. */
   blueScore: bigint | undefined;
@@ -42,7 +36,6 @@ export interface Step {
   isBusy: boolean;
 }
 
-/** Held merges carried out in a step. */
 const APPROVED_AT_ONCE = 500;
 /** Members whose flags a step sets: about 100 ms. */
 const FLAGS_AT_ONCE = 5_000;
@@ -57,7 +50,6 @@ const NOTHING: Step = {
   isBusy: false,
 };
 
-/** @param transactions approximate number of accepted transactions to read */
 export function clusterStep(client: ClientBase, options: ClusteringOptions, transactions: number): Promise<Step> {
   return inTransaction(client, async () => {
     const sink = await lockSink(client);
@@ -118,7 +110,6 @@ async function advance(
   };
 }
 
-/** Ties scripts together and moves the position. */
 async function unite(
   client: ClientBase,
   ties: readonly Tie[],

@@ -1,7 +1,4 @@
-/**
- * Reverts clustering down to a chain block: merges from the last one, held merges and change links. The cost is proportional to the size of the
- * clusters that are split off.
- */
+/** Reverts clustering down to a chain block. The cost is proportional to the size of the clusters that are split off. */
 import { splitClusterTags } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { columnsOf } from '../queryable.ts';
@@ -134,7 +131,6 @@ async function sumUp(
 
 interface UndoneClusters {
   before: readonly KnownCluster[];
-  /** Clusters with queued flags. */
   queued: ReadonlySet<bigint>;
   splitFrom: ReadonlyMap<bigint, bigint>;
   alone: ReadonlySet<bigint>;

@@ -112,7 +112,6 @@ async function settleHeld(client: ClientBase, forest: Forest, chainIndex: bigint
   }
 }
 
-/** Updates the counts of the members' tags, from which names follow. */
 async function writeNames(client: ClientBase, forest: Forest, before: readonly KnownCluster[]): Promise<void> {
   const known = new Map(before.map((cluster) => [cluster.root, cluster]));
   const scriptIds = await findTagged(client, forest.newMembers());

@@ -4,15 +4,11 @@ import { verifyHourlyBalanceChanges } from './verify.ts';
 
 const HOUR_MS = 3_600_000n;
 
-/**
- * Returns the hour of `balance_changes` in Unix hours.
- * @param chainTime of the accepting chain block, Unix milliseconds; block timestamps may decrease, which would give negative running balances
- */
+/** Returns Unix hours. Timestamps of blocks may decrease, which would give negative running balances. @param chainTime Unix milliseconds */
 export function hourOf(chainTime: bigint): number {
   return Number(chainTime / HOUR_MS);
 }
 
-/** The changes of a batch to rows of `balance_changes`, in sompi. */
 export class HourlyDeltas {
   readonly #hours = new Map<number, Map<number, bigint>>();
 

@@ -1,9 +1,6 @@
 import { faultsOf } from '../queryable.ts';
 
-/**
- * Counts by chain_time of the accepting blocks. The difference between the UTXO set of a bootstrap block and the balances before it is a change
- * in the hour of that block.
- */
+/** The difference between a bootstrap block's UTXO set and the balances before it is a change in the hour of that block. */
 const SELECT_WRONG_HOURS = `
   with segments as (
     select s.chain_index, c.chain_time / 3600000 as hour, lead(s.chain_index) over by_index as next_index,

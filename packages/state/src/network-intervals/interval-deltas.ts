@@ -3,7 +3,6 @@ import type { ChainBlock, TransactionDeltas } from '../derived-state.ts';
 import type { ActiveScripts } from '../script-activity/replay.ts';
 import { type IntervalLength, LENGTHS, startOfInterval } from './intervals.ts';
 
-/** The totals of a chain block. Amounts are in sompi. */
 export interface ChainBlockTotals extends ChainBlock {
   /** Transactions, fees and volume exclude coinbases. */
   transactions: number;
@@ -38,7 +37,6 @@ export function addAccepted(
   totals.volume += received;
 }
 
-/** Amounts are in sompi. */
 const emptyDelta = (length: IntervalLength, start: bigint) => ({
   length,
   /** Unix milliseconds. */
@@ -59,7 +57,7 @@ const emptyDelta = (length: IntervalLength, start: bigint) => ({
 
 export type IntervalDelta = ReturnType<typeof emptyDelta>;
 
-/** The changes of a batch to rows of `network_intervals`: removals from the top of the chain, then additions. */
+/** Removals come from the top of the chain, then additions follow. */
 export class IntervalDeltas {
   readonly #deltas = new Map<string, IntervalDelta>();
 

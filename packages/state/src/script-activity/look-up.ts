@@ -1,7 +1,4 @@
-/**
- * Loads the activity of scripts below a batch: from `balances` or, if chain blocks are removed, from `seen_before`. If that has no row, and for
- * scripts that were only seen at a bootstrap block, from the rows of the chain.
- */
+/** Loads the activity of scripts below a batch from `balances` and `seen_before` or, where these cannot tell, from the rows of the chain. */
 import type { ClientBase } from 'pg';
 import { startOfInterval } from '../network-intervals/intervals.ts';
 import { NEVER_SEEN, rewind, type ScriptActivity, type SeenBefore, type TouchingBlock } from './replay.ts';
