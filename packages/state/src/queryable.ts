@@ -43,18 +43,9 @@ export function faultsOf(...queries: readonly string[]): Verification {
   };
 }
 
-/** Describes how a stored row differs from the expected one; both are JSON texts of the same columns, or null without a row. */
-export function describeDifference({ stored, expected }: { stored: string | null; expected: string | null }): string {
-  if (expected === null) return 'has a row, but the chain has nothing that belongs there';
-  if (stored === null) return 'has no row';
-  const [found, right] = [fieldsOf(stored), fieldsOf(expected)];
-  return [...right]
-    .filter(([name, value]) => found.get(name) !== value)
-    .map(([name, value]) => `${name} ${found.get(name)}, from its rows ${value}`)
-    .join('; ');
-}
-
-/** Keeps numbers as text, since some exceed the range of a double. */
-function fieldsOf(json: string): Map<string | undefined, string | undefined> {
-  return new Map([...json.matchAll(/"(\w+)":("[^"]*"|[^,}]+)/g)].map(([, name, value]) => [name, value]));
-}
+/** Describes how a stored row `s` differs from the expected row `e`, which has the same columns. */
+export const DIFFERENCE = `
+  case when e is null then 'has a row, but the chain has nothing that belongs there'
+       when s is null then 'has no row'
+       else (select string_agg(format('%s %s, from its rows %s', key, coalesce(to_json(s) ->> key, 'null'), coalesce(value, 'null')), '; ')
+               from json_each_text(to_json(e)) where value is distinct from to_json(s) ->> key) end`;
