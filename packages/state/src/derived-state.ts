@@ -78,13 +78,18 @@ export class StateChanges {
   }
 
   of<Changes>(kind: new () => Changes): Changes {
-    let changes = this.#changes.get(kind) as Changes | undefined;
-    if (changes === undefined) {
-      changes = new kind();
-      this.#changes.set(kind, changes);
-    }
-    return changes;
+    return getOrInsert(this.#changes, kind, () => new kind()) as Changes;
   }
+}
+
+/** Returns the value of a key; a missing one is created and kept. */
+export function getOrInsert<Key, Value>(map: Map<Key, Value>, key: Key, create: (key: Key) => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = create(key);
+    map.set(key, value);
+  }
+  return value;
 }
 
 export interface DerivedState {

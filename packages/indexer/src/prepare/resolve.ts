@@ -1,5 +1,5 @@
 import type { RpcTransaction } from '@kasgres/node';
-import type { ScriptDelta } from '@kasgres/state';
+import { getOrInsert, type ScriptDelta } from '@kasgres/state';
 import type { LookedUp } from '../memory/look-up.ts';
 import type { Memory } from '../memory/memory.ts';
 
@@ -30,6 +30,8 @@ export function feeOf(transaction: RpcTransaction, inputs: ResolvedInput[], isCo
   return fee;
 }
 
+const createDelta = (): ScriptDelta => ({ sent: 0n, received: 0n, utxoCount: 0 });
+
 /** Returns the delta of each script that a transaction touches, as far as its UTXOs are known. @param outputScripts one for each output */
 export function deltasOf(
   transaction: RpcTransaction,
@@ -37,14 +39,7 @@ export function deltasOf(
   outputScripts: readonly number[],
 ): Map<number, ScriptDelta> {
   const deltas = new Map<number, ScriptDelta>();
-  const deltaOf = (script: number): ScriptDelta => {
-    let delta = deltas.get(script);
-    if (delta === undefined) {
-      delta = { sent: 0n, received: 0n, utxoCount: 0 };
-      deltas.set(script, delta);
-    }
-    return delta;
-  };
+  const deltaOf = (script: number): ScriptDelta => getOrInsert(deltas, script, createDelta);
   for (const { utxo } of inputs) {
     if (utxo === undefined) continue;
     const delta = deltaOf(utxo.script);

@@ -1,4 +1,4 @@
-import type { TransactionDeltas } from '../derived-state.ts';
+import { getOrInsert, type TransactionDeltas } from '../derived-state.ts';
 
 const emptyDelta = (script: number) => ({
   script,
@@ -55,11 +55,6 @@ export class BalanceDeltas {
   }
 
   #of(script: number): BalanceDelta {
-    let delta = this.#scripts.get(script);
-    if (delta === undefined) {
-      delta = emptyDelta(script);
-      this.#scripts.set(script, delta);
-    }
-    return delta;
+    return getOrInsert(this.#scripts, script, emptyDelta);
   }
 }

@@ -9,8 +9,8 @@ export interface SpentInput {
   type: ScriptType;
   /** Of the accepted variant; of all variants while the accepted one is unknown. */
   signatureScripts: readonly Uint8Array[];
-  /** Whether the UTXO carries a covenant; undefined if its output is unknown. */
-  hasCovenant: boolean | undefined;
+  /** Whether the UTXO carries a covenant; null if its output is unknown. */
+  hasCovenant: boolean | null;
 }
 
 export interface Spending {

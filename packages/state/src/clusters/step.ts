@@ -84,8 +84,8 @@ async function advance(
       throw new Error(`no chain block is below block ${position.blockId}, the position of clustering`);
     }
     if (fork.blockId !== position.blockId) {
-      const { merges } = await undoTowards(client, position, fork);
-      return { ...NOTHING, undoneMerges: merges, targetBlueScore, isBusy: true };
+      const undoneMerges = await undoTowards(client, position, fork);
+      return { ...NOTHING, undoneMerges, targetBlueScore, isBusy: true };
     }
     const approved = await readApproved(client, position.chainIndex, APPROVED_AT_ONCE);
     if (approved.length > 0) {
@@ -96,18 +96,11 @@ async function advance(
   const range = await findNextRange(client, position.chainIndex, targetBlueScore, transactions);
   if (range === undefined) return { ...NOTHING, targetBlueScore };
   const from = position.chainIndex + 1n;
-  const ties = await readTies(client, from, range.toIndex);
-  const to = { chainIndex: range.toIndex, blockId: range.blockId };
+  const { to, transactions: count, blueScore } = range;
+  const ties = await readTies(client, from, to.chainIndex);
   const done = await unite(client, ties, position, options, to);
-  if (options.change) await writeChangeLinks(client, from, range.toIndex);
-  return {
-    ...NOTHING,
-    ...done,
-    transactions: range.transactions,
-    blueScore: range.blueScore,
-    targetBlueScore,
-    isBusy: true,
-  };
+  if (options.change) await writeChangeLinks(client, from, to.chainIndex);
+  return { ...NOTHING, ...done, transactions: count, blueScore, targetBlueScore, isBusy: true };
 }
 
 async function unite(

@@ -1,4 +1,4 @@
-import type { DerivedState, TransactionDeltas } from '../derived-state.ts';
+import { type DerivedState, getOrInsert, type TransactionDeltas } from '../derived-state.ts';
 import { columnsOf } from '../queryable.ts';
 import { verifyHourlyBalanceChanges } from './verify.ts';
 
@@ -14,12 +14,7 @@ export class HourlyDeltas {
 
   /** @param sign 1 for an accepted transaction, −1 for one of a removed chain block */
   add({ chainBlock, deltas }: Pick<TransactionDeltas, 'chainBlock' | 'deltas'>, sign: 1 | -1): void {
-    const hour = hourOf(chainBlock.chainTime);
-    let scripts = this.#hours.get(hour);
-    if (scripts === undefined) {
-      scripts = new Map();
-      this.#hours.set(hour, scripts);
-    }
+    const scripts = getOrInsert(this.#hours, hourOf(chainBlock.chainTime), () => new Map());
     for (const [script, { sent, received }] of deltas) {
       scripts.set(script, (scripts.get(script) ?? 0n) + BigInt(sign) * (received - sent));
     }

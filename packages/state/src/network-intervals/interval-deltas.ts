@@ -1,5 +1,5 @@
 /** A chain block belongs to the interval of its chain_time, which never decreases, so each interval is a range of the chain. */
-import type { ChainBlock, TransactionDeltas } from '../derived-state.ts';
+import { type ChainBlock, getOrInsert, type TransactionDeltas } from '../derived-state.ts';
 import type { ActiveScripts } from '../script-activity/replay.ts';
 import { type IntervalLength, LENGTHS, startOfInterval } from './intervals.ts';
 
@@ -85,25 +85,15 @@ export class IntervalDeltas {
 
   #of(length: IntervalLength, time: bigint): IntervalDelta {
     const start = startOfInterval(length, time);
-    const key = `${length} ${start}`;
-    const known = this.#deltas.get(key);
-    if (known !== undefined) return known;
-    const delta = emptyDelta(length, start);
-    this.#deltas.set(key, delta);
-    return delta;
+    return getOrInsert(this.#deltas, `${length} ${start}`, () => emptyDelta(length, start));
   }
 }
 
 function add(delta: IntervalDelta, block: ChainBlockTotals, counts: ActiveScripts, sign: 1 | -1): void {
   const factor = BigInt(sign);
   delta.chainBlocks += sign;
-  delta.blocks += sign * block.blocks;
-  delta.redBlocks += sign * block.redBlocks;
-  delta.transactions += sign * block.transactions;
-  delta.fees += factor * block.fees;
-  delta.volume += factor * block.volume;
-  delta.minted += factor * block.minted;
-  delta.work += factor * block.work;
+  for (const name of ['blocks', 'redBlocks', 'transactions'] as const) delta[name] += sign * block[name];
+  for (const name of ['fees', 'volume', 'minted', 'work'] as const) delta[name] += factor * block[name];
   delta.activeScripts += sign * counts.active[delta.length];
   delta.newScripts += sign * counts.new;
 }
