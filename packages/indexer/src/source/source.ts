@@ -1,6 +1,7 @@
 /** Follows the node's virtual chain and yields complete updates. Notifications only wake it and are never used as data. */
 import { type Hash, HASH_BYTES, type Network, toHex } from '@kasgres/kaspa';
 import type { NodeClient, RpcBlock } from '@kasgres/node';
+import { sleep } from '@kasgres/runtime';
 import type { AddedChainBlock, ChainUpdate, Position } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import type { OwnChain } from '../indexed-chain.ts';
@@ -164,29 +165,16 @@ function positionAfter({ added }: ChainUpdate): Position | undefined {
 }
 
 export class Waker {
-  #awake = false;
-  #resolve: (() => void) | undefined;
+  #woken = Promise.withResolvers<void>();
 
   wake(): void {
-    this.#awake = true;
-    this.#resolve?.();
+    this.#woken.resolve();
   }
 
-  /** @throws the signal's reason when it is aborted */
+  /** @throws when the signal is aborted */
   async rest(maxMs: number, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (!this.#awake) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#resolve = resolve;
-      const timer = setTimeout(resolve, maxMs);
-      const onAbort = (): void => resolve();
-      signal.addEventListener('abort', onAbort, { once: true });
-      await promise;
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-      this.#resolve = undefined;
-    }
-    this.#awake = false;
+    await Promise.race([this.#woken.promise, sleep(maxMs, signal)]);
+    this.#woken = Promise.withResolvers<void>();
     signal.throwIfAborted();
   }
 }
