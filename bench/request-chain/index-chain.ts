@@ -17,14 +17,7 @@ import type { RequestChain } from './chain.ts';
 
 const TRANSACTIONS_PER_BATCH = 10_000;
 /** Large enough that nothing is evicted, so nothing has to be looked up. */
-const LIMITS = {
-  blocks: 2_000_000,
-  transactions: 40_000_000,
-  outputs: 80_000_000,
-  scripts: 40_000_000,
-  subnetworks: 1_000_000,
-  variants: 1_000_000,
-};
+const MEMORY_TRANSACTIONS = 40_000_000;
 
 type Chain = Pick<RequestChain, 'network' | 'genesis' | 'chainBlocks'>;
 
@@ -37,7 +30,7 @@ export async function indexChain(
   const [writer, reader] = await Promise.all([pool.connect(), pool.connect()]);
   try {
     const { network, genesis } = chain;
-    const memory = new Memory(LIMITS, EMPTY_CHECKPOINT.nextTransactionId, true);
+    const memory = new Memory(MEMORY_TRANSACTIONS, EMPTY_CHECKPOINT.nextTransactionId, true);
     const preparer = new Preparer(memory, network, new AmbiguousVariants(oneVariantEach), EMPTY_CHECKPOINT, undefined);
     const log = createLogger({ name: 'bench', level: 'warn' });
     let checkpoint = await bootstrapAtGenesis({ client: writer, network, log }, preparer, genesis);

@@ -1,8 +1,8 @@
 /** Follows the chain from the checkpoint, and prepares each batch while the previous one is applied. A failure drops all state in memory. */
-import { type Connection, describeBlocking, takeWriterLock } from '@kasgres/database';
+import { describeBlocking, takeWriterLock } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
 import { type NodeClient, NodeUnsuitableError } from '@kasgres/node';
-import type { FatalError, Logger } from '@kasgres/runtime';
+import type { FatalError } from '@kasgres/runtime';
 import { UtxoChanges } from '@kasgres/state';
 import type { ClientBase, PoolClient } from 'pg';
 import { apply } from './apply/apply.ts';
@@ -13,11 +13,10 @@ import type { ChainUpdate } from './chain-update.ts';
 import { findFork, getBootstrap, loadPreBootstrapBlocks, readOwnChain } from './indexed-chain.ts';
 import type { PreBootstrapTimes } from './pre-bootstrap-times.ts';
 import { Memory } from './memory/memory.ts';
-import type { Metrics } from './metrics.ts';
 import type { Batch, Checkpoint } from './prepare/batch.ts';
 import { AmbiguousVariants } from './prepare/ambiguous-variants.ts';
 import { Preparer } from './prepare/preparer.ts';
-import type { Progress } from './progress.ts';
+import type { RunIndexerOptions } from './run-indexer.ts';
 import { findSources } from './source/find-sources.ts';
 import { Source, type SourceLimits } from './source/source.ts';
 import {
@@ -48,14 +47,9 @@ export interface IndexerOptions extends SourceLimits {
   bootstrapTiming?: BootstrapTiming;
 }
 
-export interface IndexerDependencies {
+export interface IndexerDependencies extends RunIndexerOptions {
   node: NodeClient;
-  database: Connection;
   network: Network;
-  options: IndexerOptions;
-  log: Logger;
-  progress: Progress;
-  metrics: Metrics;
   sessions: Sessions;
   preBootstrapTimes: PreBootstrapTimes;
   p2pUrl: string;
@@ -117,7 +111,7 @@ class Attempt {
     }
 
     let checkpoint = found ?? EMPTY_CHECKPOINT;
-    const memory = new Memory(limitsOf(options), checkpoint.nextTransactionId, found === undefined);
+    const memory = new Memory(options.memoryTransactions, checkpoint.nextTransactionId, found === undefined);
     await loadPreBootstrapBlocks(this.#reader, memory);
     const ambiguousVariants = new AmbiguousVariants((request) => findSources(node, request, this.#signal));
     await ambiguousVariants.load(this.#reader);
@@ -204,7 +198,7 @@ class Attempt {
       ...this.#dependencies,
       client: this.#writer,
       timing: options.bootstrapTiming ?? bootstrapTiming(network),
-      createMemory: ({ nextTransactionId }) => new Memory(limitsOf(options), nextTransactionId, false),
+      createMemory: ({ nextTransactionId }) => new Memory(options.memoryTransactions, nextTransactionId, false),
     };
   }
 
@@ -262,15 +256,4 @@ class Attempt {
     log.info({ durationMs: Math.round(end() * 1_000) }, 'finished the first catch-up');
     return { ...checkpoint, firstCatchUp: false };
   }
-}
-
-function limitsOf({ memoryTransactions }: IndexerOptions) {
-  return {
-    blocks: Math.max(200_000, Math.floor(memoryTransactions / 4)),
-    transactions: memoryTransactions,
-    outputs: memoryTransactions * 2,
-    scripts: memoryTransactions,
-    subnetworks: Math.ceil(memoryTransactions / 32),
-    variants: Math.ceil(memoryTransactions / 32),
-  };
 }

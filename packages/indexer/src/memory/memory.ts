@@ -4,20 +4,10 @@ import { HashIndex } from './hash-index.ts';
 import { TransactionMemory } from './transaction-memory.ts';
 import { TwoGenerations, WeightedMap } from './two-generations.ts';
 
-/** Bounds, in entries. */
-export interface MemoryLimits {
-  blocks: number;
-  transactions: number;
-  outputs: number;
-  /** A long script counts as several. */
-  scripts: number;
-  subnetworks: number;
-  /** Second and further variants of transactions, and pre-bootstrap transactions that were written since. */
-  variants: number;
-}
-
 /** The migrations insert these, with these indexes as keys. */
 const BUILT_IN_SUBNETWORKS = [NATIVE_SUBNETWORK, COINBASE_SUBNETWORK];
+/** Blocks that a reorg or a mergeset may refer to must stay, even with little memory. */
+const MIN_BLOCKS = 200_000;
 /** The script of an address has at most 35 bytes. */
 const USUAL_SCRIPT_BYTES = 40;
 
@@ -38,14 +28,16 @@ export class Memory {
   readonly #caches: readonly { readonly forgot: boolean; evict: () => void }[];
   readonly #sinceFirstRow: boolean;
 
-  constructor(limits: MemoryLimits, nextTransactionId: number, databaseIsEmpty: boolean) {
-    this.blocks = new TwoGenerations(() => new HashIndex(), limits.blocks);
-    this.transactions = new TwoGenerations(() => new HashIndex(), limits.transactions);
-    this.utxos = new TransactionMemory(nextTransactionId, limits.outputs);
-    this.scripts = new TwoGenerations(() => new WeightedMap<string, number>(weightOfScript), limits.scripts);
-    this.subnetworks = new TwoGenerations(() => new Map<string, number>(), limits.subnetworks);
-    this.variants = new TwoGenerations(() => new WeightedMap(weightOfVariants), limits.variants);
-    this.preBootstrapHashes = new TwoGenerations(() => new Map<number, Uint8Array>(), limits.variants);
+  /** @param limit of transactions; those of the other kinds follow from it */
+  constructor(limit: number, nextTransactionId: number, databaseIsEmpty: boolean) {
+    const few = Math.ceil(limit / 32);
+    this.blocks = new TwoGenerations(() => new HashIndex(), Math.max(MIN_BLOCKS, Math.floor(limit / 4)));
+    this.transactions = new TwoGenerations(() => new HashIndex(), limit);
+    this.utxos = new TransactionMemory(nextTransactionId, limit * 2);
+    this.scripts = new TwoGenerations(() => new WeightedMap<string, number>(weightOfScript), limit);
+    this.subnetworks = new TwoGenerations(() => new Map<string, number>(), few);
+    this.variants = new TwoGenerations(() => new WeightedMap(weightOfVariants), few);
+    this.preBootstrapHashes = new TwoGenerations(() => new Map<number, Uint8Array>(), few);
     for (const [key, id] of BUILT_IN_SUBNETWORKS.entries()) this.subnetworks.set(toHex(id), key);
     const { blocks, transactions, scripts, subnetworks, variants, preBootstrapHashes } = this;
     this.#caches = [blocks, transactions, scripts, subnetworks, variants, preBootstrapHashes];
