@@ -11,6 +11,7 @@ import {
   PeerRejectedError,
   PruningPointMovedError,
 } from '@kasgres/node';
+import { bootstrapTiming } from './bootstrap/bootstrap-block.ts';
 import { Sessions } from './database.ts';
 import { PreBootstrapTimes } from './pre-bootstrap-times.ts';
 import { backoff, FatalError, type Logger, sleep } from '@kasgres/runtime';
@@ -62,7 +63,8 @@ export async function runIndexer(dependencies: RunIndexerOptions, signal: AbortS
       const network = withDepths((await checkNode(node, checks)).network, options);
       status.isFollowing = true;
       const p2pUrl = options.p2pUrl ?? p2pUrlOf(nodes.url, network);
-      await followChain({ ...dependencies, node, network, sessions, preBootstrapTimes, p2pUrl, gap }, signal);
+      const timing = options.bootstrapTiming ?? bootstrapTiming(network);
+      await followChain({ ...dependencies, node, network, sessions, preBootstrapTimes, p2pUrl, timing, gap }, signal);
       gap = undefined;
     } catch (error) {
       gap = undefined;

@@ -16,6 +16,7 @@ import {
   listTopHashes,
   loadPreBootstrapBlocks,
 } from '../indexed-chain.ts';
+import { Memory } from '../memory/memory.ts';
 import { AmbiguousVariants } from '../prepare/ambiguous-variants.ts';
 import type { Checkpoint, Fork } from '../prepare/batch.ts';
 import { Preparer } from '../prepare/preparer.ts';
@@ -67,15 +68,15 @@ export async function bootstrapAtGenesis(
 }
 
 /** @throws as loadUtxoSet; PruningPointMovedError; NodeBehindError while the node has only a genesis with UTXOs */
-export async function bootstrapAtPruningPoint(dependencies: BootstrapDependencies, signal: AbortSignal): Promise<void> {
+export async function bootstrapAtPruningPoint(dependencies: BootstrapDependencies): Promise<void> {
   const { client, network, log } = dependencies;
-  const block = await awaitPruningPoint(dependencies, signal);
+  const block = await awaitPruningPoint(dependencies);
   if (Buffer.compare(block.hash, network.genesisHash) === 0) {
     throw new NodeBehindError('The node has no block but genesis yet: an index begins when it has more.');
   }
   // In a separate short transaction, since it locks readers out.
   await inTransaction(client, () => deferIndexes(client));
-  await load(dependencies, block, signal);
+  await load(dependencies, block);
   await inTransaction(client, async () => {
     await lockCheckpoint(client, EMPTY_CHECKPOINT);
     await writeNetwork(client, network);
@@ -92,9 +93,8 @@ export async function bootstrapAtPruningPoint(dependencies: BootstrapDependencie
 
 /** @throws FatalError if the node's pruning point is not above ours, since the node then follows another chain */
 export async function discardForNewBootstrap(
-  { node, client, log }: BootstrapDependencies,
+  { node, client, log, signal }: BootstrapDependencies,
   from: Checkpoint,
-  signal: AbortSignal,
 ): Promise<void> {
   const block = await getPruningPoint(node, signal);
   await checkAboveBootstrap(client, block);
@@ -106,15 +106,11 @@ export async function discardForNewBootstrap(
 }
 
 /** Reverts to the fork, replaces the state by the UTXO set of the pruning point and records the gap. @throws as loadUtxoSet; PruningPointMovedError */
-export async function bootstrapAfterGap(
-  dependencies: BootstrapDependencies,
-  from: Checkpoint,
-  signal: AbortSignal,
-): Promise<void> {
+export async function bootstrapAfterGap(dependencies: BootstrapDependencies, from: Checkpoint): Promise<void> {
   const { client, log } = dependencies;
-  const block = await awaitPruningPoint(dependencies, signal);
+  const block = await awaitPruningPoint(dependencies);
   await checkAboveBootstrap(client, block);
-  await load(dependencies, block, signal);
+  await load(dependencies, block);
   await inTransaction(client, async () => {
     await lockCheckpoint(client, from);
     const onChain = await findOnChain(client, block.hash);
@@ -174,11 +170,11 @@ async function checkAboveBootstrap(client: ClientBase, { header }: RpcBlock): Pr
   );
 }
 
-async function load(dependencies: BootstrapDependencies, block: RpcBlock, signal: AbortSignal): Promise<void> {
-  const { timing, log, metrics } = dependencies;
+async function load(dependencies: BootstrapDependencies, block: RpcBlock): Promise<void> {
+  const { timing, log, metrics, signal } = dependencies;
   try {
-    await loadUtxoSet(dependencies, block, signal);
-    await checkNotMoved(dependencies, block, signal);
+    await loadUtxoSet(dependencies, block);
+    await checkNotMoved(dependencies, block);
   } catch (error) {
     if (!(error instanceof PruningPointMovedError)) throw error;
     // The node publishes its new pruning point before it advances its UTXO set.
@@ -194,7 +190,7 @@ async function load(dependencies: BootstrapDependencies, block: RpcBlock, signal
 }
 
 /** Checks before the long write that the node still has the blocks above the pruning point. */
-async function checkNotMoved({ node }: BootstrapDependencies, block: RpcBlock, signal: AbortSignal): Promise<void> {
+async function checkNotMoved({ node, signal }: BootstrapDependencies, block: RpcBlock): Promise<void> {
   const { pruningPointHash } = await node.call('getBlockDagInfo', {}, { signal });
   if (pruningPointHash === toHex(block.hash) && (await findBootstrapBlock(node, block.hash, signal)) !== undefined)
     return;
@@ -204,12 +200,11 @@ async function checkNotMoved({ node }: BootstrapDependencies, block: RpcBlock, s
 }
 
 async function createPreparer(
-  dependencies: BootstrapDependencies,
+  { client, network, options }: BootstrapDependencies,
   checkpoint: Checkpoint,
   block: RpcBlock,
 ): Promise<Preparer> {
-  const { client, network, createMemory } = dependencies;
-  const memory = createMemory(checkpoint);
+  const memory = new Memory(options.memoryTransactions, checkpoint.nextTransactionId, false);
   await loadPreBootstrapBlocks(client, memory);
   // A bootstrap merges no blocks, so no variant is ambiguous.
   const ambiguousVariants = new AmbiguousVariants(async () => undefined);

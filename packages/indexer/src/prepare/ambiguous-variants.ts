@@ -1,11 +1,9 @@
 /**
- * Requests which variant was accepted if the mergeset carries several. A non-standard script in a later chain block makes the request fail until
- * that block can be left out, so a failed request is retried when the chain has moved.
- *
- * A batch waits for a bounded time, and not at all while the node is slow. A slower request finishes for a later batch. `accepted_body` is null
- * until the variant is known.
+ * Requests which variant was accepted if a mergeset carries several. A non-standard script in a later chain block makes the request fail until
+ * that block can be left out. No batch waits long for a slow node: `accepted_body` is null until a later batch knows the variant.
  */
 import { type Hash, toHex } from '@kasgres/kaspa';
+import { sleep } from '@kasgres/runtime';
 import type { ClientBase } from 'pg';
 
 /** An accepted transaction that the mergeset carries in several variants. Hashes and ids are hex. */
@@ -43,11 +41,15 @@ interface OpenChainBlock {
   dueAt: number;
 }
 
-interface Request {
+interface FinishedRequest {
   chainBlock: string;
+  sources: ReadonlyMap<string, string> | undefined;
+  tookMs: number;
+}
+
+interface Request {
   startedAt: number;
-  sources: Promise<ReadonlyMap<string, string> | undefined>;
-  finishedAt: Promise<number>;
+  response: Promise<FinishedRequest>;
 }
 
 export class AmbiguousVariants {
@@ -130,19 +132,18 @@ export class AmbiguousVariants {
     if (chainMoved) this.#chainMoves += 1;
     if (this.#open.size === 0) return settled;
     const waitsUntil = performance.now() + this.#maxWaitMs;
-    for (;;) {
-      this.#inFlight ??= this.#requestNext();
-      if (this.#inFlight === undefined) return settled;
-      const { chainBlock, sources, startedAt } = this.#inFlight;
-      const response = await within(sources, this.#isSlow ? 0 : waitsUntil - performance.now());
-      if (response === PENDING) {
+    while ((this.#inFlight ??= this.#requestNext()) !== undefined) {
+      const { startedAt, response } = this.#inFlight;
+      const finished = await within(response, this.#isSlow ? 0 : waitsUntil - performance.now());
+      if (finished === undefined) {
         this.#isSlow ||= performance.now() - startedAt >= this.#maxWaitMs;
-        return settled;
+        break;
       }
-      this.#isSlow = (await this.#inFlight.finishedAt) - startedAt >= this.#maxWaitMs;
+      this.#isSlow = finished.tookMs >= this.#maxWaitMs;
       this.#inFlight = undefined;
-      this.#take(chainBlock, response, settled);
+      this.#take(finished, settled);
     }
+    return settled;
   }
 
   #requestNext(): Request | undefined {
@@ -150,19 +151,20 @@ export class AmbiguousVariants {
       const [first] = variants;
       if (first === undefined || dueAt > this.#chainMoves) continue;
       const startedAt = performance.now();
-      const sources = this.#findSources(first);
-      // A rejection is handled where `settle` awaits the sources, which may be a batch later.
-      const finishedAt = sources.then(
-        () => performance.now(),
-        () => performance.now(),
-      );
-      return { chainBlock, startedAt, sources, finishedAt };
+      const response = this.#findSources(first).then((sources) => ({
+        chainBlock,
+        sources,
+        tookMs: performance.now() - startedAt,
+      }));
+      // A rejection is handled where `settle` awaits the response, which may be a batch later.
+      response.catch(() => undefined);
+      return { startedAt, response };
     }
     return undefined;
   }
 
   /** Ignores the response for a chain block that was removed meanwhile; one that was added again has the same sources. */
-  #take(chainBlock: string, sources: ReadonlyMap<string, string> | undefined, settled: Map<number, number>): void {
+  #take({ chainBlock, sources }: FinishedRequest, settled: Map<number, number>): void {
     const open = this.#open.get(chainBlock);
     if (open === undefined) return;
     const before = countCarriers(open.variants);
@@ -183,14 +185,12 @@ function countCarriers(variants: readonly AmbiguousVariant[]): number {
   return variants.reduce((sum, each) => sum + each.variants.size, 0);
 }
 
-const PENDING = Symbol('pending');
-
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | typeof PENDING> {
-  const { promise: elapsed, resolve } = Promise.withResolvers<typeof PENDING>();
-  const timer = setTimeout(() => resolve(PENDING), Math.max(0, ms));
+/** Returns undefined if the promise takes longer. */
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  const late = new AbortController();
   try {
-    return await Promise.race([promise, elapsed]);
+    return await Promise.race([promise, sleep(Math.max(0, ms), late.signal).then(() => undefined)]);
   } finally {
-    clearTimeout(timer);
+    late.abort();
   }
 }
