@@ -30,11 +30,11 @@ export class NodeChoice {
   }
 
   get url(): string {
-    return this.#url(this.#index);
+    return this.#options.urls[this.#index] as string;
   }
 
   get name(): string {
-    return nameOfNode(this.#url(this.#index));
+    return nameOfNode(this.url);
   }
 
   /** Returns the client of the current node. An only node is awaited; with several, the first call to an unavailable node fails over. */
@@ -80,12 +80,6 @@ export class NodeChoice {
   #open(): NodeClient {
     const { client, log, metrics } = this.#options;
     metrics.nodeFollowed.set({ node: this.name }, 1);
-    return new NodeClient({ ...client, url: this.#url(this.#index), logger: log });
-  }
-
-  #url(index: number): string {
-    const url = this.#options.urls[index];
-    if (url === undefined) throw new RangeError(`there is no node ${index}`);
-    return url;
+    return new NodeClient({ ...client, url: this.url, logger: log });
   }
 }

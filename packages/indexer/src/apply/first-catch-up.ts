@@ -63,7 +63,7 @@ export async function finishFirstCatchUp(
 ): Promise<void> {
   const [client, observer] = clients;
   await forEachInParallel(clients, [...LOOK_UP_INDEXES, ...REQUEST_INDEXES], buildIndex);
-  await forEachInParallel(clients, GROWING_TABLES, analyze);
+  await forEachInParallel(clients, GROWING_TABLES, (worker, table) => worker.query(`analyze ${table}`));
   await resolveAllLateInputs(client);
   await withExclusiveLocks(client, () => client.query(`truncate ${EMPTIED_TABLES.join(', ')}`), {
     observer,
@@ -73,31 +73,10 @@ export async function finishFirstCatchUp(
   await forEachInParallel(clients, rebuildJobs(), (worker, rebuild) => rebuild(worker));
   for (const worker of clients) await worker.query('reset work_mem');
   await forEachInParallel(clients, STATE_INDEXES, buildIndex);
-  await forEachInParallel(clients, FILLED_TABLES, analyze);
+  await forEachInParallel(clients, FILLED_TABLES, (worker, table) => worker.query(`analyze ${table}`));
   for (const table of GROWING_TABLES) await client.query(`alter table ${table} reset (autovacuum_enabled)`);
-  await letRequestsIn(client);
-}
-
-async function forEachInParallel<Item>(
-  clients: readonly ClientBase[],
-  items: readonly Item[],
-  run: (client: ClientBase, item: Item) => Promise<void>,
-): Promise<void> {
-  const pending = items.values();
-  await Promise.all(
-    clients.map(async (client) => {
-      for (const item of pending) await run(client, item);
-    }),
-  );
-}
-
-async function analyze(client: ClientBase, table: string): Promise<void> {
-  await client.query(`analyze ${table}`);
-}
-
-/** Imports of tags take the lock on the checkpoint, too, so none is missed. */
-async function letRequestsIn(client: ClientBase): Promise<void> {
   await inTransaction(client, async () => {
+    // Imports of tags take this lock, too, so none is missed.
     await client.query('select from checkpoint for update');
     await client.query(`set local work_mem = '${WORK_MEMORY}'`);
     await rebuildLockedState(client);
@@ -106,6 +85,19 @@ async function letRequestsIn(client: ClientBase): Promise<void> {
               circulating_sompi = (select coalesce(sum(balance), 0) from balances)`,
     );
   });
+}
+
+async function forEachInParallel<Item>(
+  clients: readonly ClientBase[],
+  items: readonly Item[],
+  run: (client: ClientBase, item: Item) => Promise<unknown>,
+): Promise<void> {
+  const pending = items.values();
+  await Promise.all(
+    clients.map(async (client) => {
+      for (const item of pending) await run(client, item);
+    }),
+  );
 }
 
 async function buildIndex(client: ClientBase, name: string): Promise<void> {

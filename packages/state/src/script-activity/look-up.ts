@@ -43,9 +43,9 @@ export async function loadActivityAtFork(
 
 export async function readStoredActivity(client: ClientBase, scripts: readonly number[]): Promise<StoredActivity> {
   if (scripts.length === 0) return { now: new Map(), bootstrapTimes: new Set() };
-  const { rows } = await client.query<{ script_id: bigint; first_seen: bigint | null; last_seen: bigint | null }>({
+  const { rows } = await client.query<{ script: bigint; first: bigint | null; last: bigint | null }>({
     name: 'read-script-activity',
-    text: 'select script_id, first_seen, last_seen from balances where script_id = any($1::bigint[])',
+    text: 'select script_id as script, first_seen as first, last_seen as last from balances where script_id = any($1::bigint[])',
     values: [scripts],
   });
   const bootstraps = await client.query<{ chain_time: bigint }>({
@@ -53,12 +53,7 @@ export async function readStoredActivity(client: ClientBase, scripts: readonly n
     text: 'select c.chain_time from starts s join chain_blocks c on c.index = s.chain_index where s.utxo_count > 0',
   });
   return {
-    now: new Map(
-      rows.map(({ script_id, first_seen: first, last_seen: last }) => [
-        Number(script_id),
-        { first, last, touched: last },
-      ]),
-    ),
+    now: new Map(rows.map(({ script, first, last }) => [Number(script), { first, last, touched: last }])),
     bootstrapTimes: new Set(bootstraps.rows.map(({ chain_time }) => chain_time)),
   };
 }
