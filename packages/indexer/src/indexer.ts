@@ -120,10 +120,11 @@ class Attempt {
     const finished = new AbortController();
     const untilFinished = AbortSignal.any([signal, finished.signal]);
     void this.#dependencies.preBootstrapTimes.learn(this.#dependencies, untilFinished);
-    const source = new Source(node, network, readOwnChain(reader, checkpoint.chainIndex), options);
+    const ownChain = readOwnChain(reader, checkpoint.chainIndex);
+    const source = new Source({ node, network, ownChain, limits: options, signal });
     let requestedAt = performance.now();
     try {
-      for await (const update of source.updates(checkpoint, signal)) {
+      for await (const update of source.updates(checkpoint)) {
         metrics.stageSeconds.observe({ stage: 'wait' }, (performance.now() - requestedAt) / 1_000);
         if (checkpoint.firstCatchUp && !memory.isComplete) await this.#needLookUpIndexes();
         const batch = await this.#prepare(preparer, update, checkpoint);
