@@ -12,12 +12,10 @@ export interface AddedChainBlock {
 export interface ChainUpdate {
   /** Chain blocks to revert, from the checkpoint down; empty without a reorg. */
   removed: Hash[];
-  /** Chain blocks to add, upwards from the fork. */
   added: AddedChainBlock[];
   /** Blocks beside the sink that the node's virtual block would merge, parents first; undefined during a catch-up. */
   tail: RpcBlock[] | undefined;
   atTip: boolean;
-  /** Blue score of the node's sink. */
   targetBlueScore: bigint;
 }
 

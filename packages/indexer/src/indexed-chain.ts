@@ -5,7 +5,6 @@ import type { Position } from './chain-update.ts';
 import type { Memory } from './memory/memory.ts';
 import type { Checkpoint, Fork } from './prepare/batch.ts';
 
-/** Returns the chain block below the top `removed`. */
 export async function findFork(client: ClientBase, from: Checkpoint, removed: number): Promise<Fork> {
   const fork = await findChainBlock(client, 'c.index = $1', from.chainIndex - removed);
   if (fork === undefined) throw new Error(`the node removes ${removed} chain blocks, more than this database has`);
@@ -59,7 +58,6 @@ export async function loadPreBootstrapBlocks(client: ClientBase, memory: Memory)
 
 /** The indexed chain from the checkpoint down. It must not be read while a batch is being applied. */
 export interface OwnChain {
-  /** Returns the depth of the lowest block above the latest bootstrap block. */
   depth(): Promise<number>;
   /** Returns the chain block at a depth below the checkpoint, which has depth 0. */
   find(depth: number): Promise<Position & { blueWork: bigint }>;

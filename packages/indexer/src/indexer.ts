@@ -33,12 +33,10 @@ export interface IndexerOptions extends SourceLimits {
   memoryTransactions: number;
   /** The p2p address of a node that serves its UTXO set; by default the followed node at its network's port. */
   p2pUrl: string | undefined;
-  /** The reaction if every node has pruned the chain after the checkpoint. */
   onGap: 'stop' | 'record';
   /** By default those of the network; for a network with overridden parameters, which no RPC returns. */
   finalityDepth?: bigint | undefined;
   pruningDepth?: bigint | undefined;
-  /** By default from the depths of the network. */
   bootstrapTiming?: BootstrapTiming;
 }
 
@@ -80,7 +78,6 @@ export async function followChain(dependencies: IndexerDependencies, signal: Abo
 }
 
 interface AttemptDependencies extends IndexerDependencies {
-  /** Writes; the reader reads meanwhile. */
   client: ClientBase;
   reader: ClientBase;
   signal: AbortSignal;
@@ -143,7 +140,6 @@ class Attempt {
     }
   }
 
-  /** @throws the gap unless the index can be bootstrapped again or ON_GAP is record */
   async #crossGap(checkpoint: Checkpoint, gap: FatalError): Promise<void> {
     const { client, options, log } = this.#dependencies;
     if (await canBootstrapAgain(client)) return await discardForNewBootstrap(this.#dependencies, checkpoint);

@@ -17,7 +17,6 @@ export class Positions {
   blueScore = Number.NaN;
   #timestampMs = Number.NaN;
 
-  /** @param blockTimestamp of the checkpoint's block, in milliseconds; undefined if unknown */
   indexIsAt(blueScore: bigint, blockTimestamp: bigint | undefined): void {
     // An update may consist of blocks beside the sink only.
     if (Number(blueScore) === this.blueScore) return;

@@ -5,7 +5,6 @@ import { type NodeClient, NodeProtocolError } from '@kasgres/node';
 import { backoff, type Logger, sleep } from '@kasgres/runtime';
 import { columnsOf } from '@kasgres/state';
 
-/** About one for every two days since mainnet's genesis. */
 const SCORES = 1_000;
 const DEADLINE_MS = 30_000;
 const RETRY = { firstMs: 2_000, maxMs: 600_000 };

@@ -24,7 +24,6 @@ import { watchNode } from './watch-node.ts';
 
 /** The program gives up after this many consecutive failures of unknown kind without a batch between them. */
 const MAX_UNKNOWN_FAILURES = 5;
-/** A node that takes longer to respond to the first requests counts as unavailable. */
 const CHECK_DEADLINE_MS = 10_000;
 /** Kinds that fail over to the next node. Inconsistent responses may come from different moments and are retried once first. */
 const NODE_FAILURES: ReadonlySet<FailureKind> = new Set([

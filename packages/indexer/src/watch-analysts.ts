@@ -1,8 +1,4 @@
-/**
- * Enforces the limits of analysts. A session may switch off its login's statement_timeout, so the limit is in the table `analysts`, and is
- * enforced from outside: a statement that takes too long is cancelled, and the session is terminated if it continues, or if its transaction is
- * open or idle for too long.
- */
+/** Enforces the limits of analysts from outside, since a session may switch off the statement_timeout of its login: cancels, then terminates. */
 import { type Connection, DEFAULT_TIMEOUT_SECONDS, IS_ANALYST, TRANSACTION_TIMEOUTS } from '@kasgres/database';
 import { type Logger, sleep } from '@kasgres/runtime';
 
@@ -54,7 +50,6 @@ export async function watchAnalysts(
   }
 }
 
-/** The connected logins whose statements this user can neither see nor cancel. */
 const UNSEEN = `
   select distinct r.rolname as login from pg_stat_activity s join pg_roles r on r.oid = s.usesysid
    where ${IS_ANALYST} and not pg_has_role(r.oid, 'usage')`;

@@ -9,7 +9,6 @@ export interface ChainBlock {
   chainTime: bigint;
   blocks: number;
   redBlocks: number;
-  /** Of the blocks in its mergeset together. */
   work: bigint;
 }
 
@@ -35,7 +34,6 @@ export interface Outpoint {
 
 export interface Utxo extends Outpoint {
   script: number;
-  /** Sompi. */
   amount: bigint;
   blockDaaScore: bigint;
   isCoinbase: boolean;
@@ -82,7 +80,6 @@ export class StateChanges {
   }
 }
 
-/** Returns the value of a key; a missing one is created and kept. */
 export function getOrInsert<Key, Value>(map: Map<Key, Value>, key: Key, create: (key: Key) => Value): Value {
   let value = map.get(key);
   if (value === undefined) {

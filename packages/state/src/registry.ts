@@ -58,7 +58,6 @@ export const EMPTIED_TABLES = DERIVED_STATE.flatMap(({ emptied = [] }) => emptie
 export const FILLED_TABLES = [...EMPTIED_TABLES, ...DERIVED_STATE.flatMap(({ filled = [] }) => filled)];
 export const STATE_INDEXES = DERIVED_STATE.flatMap(({ deferredIndexes = [] }) => deferredIndexes);
 
-/** Returns the jobs that rebuild the state; they may run in parallel. */
 export function rebuildJobs(): ((client: ClientBase) => Promise<void>)[] {
   const firsts = DERIVED_STATE.filter(({ rebuildAfter }) => rebuildAfter === undefined);
   return firsts.map((first) => async (client) => {
@@ -67,12 +66,10 @@ export function rebuildJobs(): ((client: ClientBase) => Promise<void>)[] {
   });
 }
 
-/** Must run in the transaction that ends the first catch-up, under the lock on the checkpoint. */
 export async function rebuildLockedState(client: ClientBase): Promise<void> {
   for (const kind of DERIVED_STATE) await kind.rebuildLocked?.(client);
 }
 
-/** Verifies the kinds of an invariant. Returns the differences, one sentence each (the first 20 of a kind). */
 export async function verifyState(db: Queryable, invariant: StateInvariant): Promise<string[]> {
   const { rows } = await db.query<{ first_catch_up: boolean }>('select first_catch_up from checkpoint');
   if (invariant === 4 && rows[0] === undefined) return ['there is no checkpoint'];

@@ -7,7 +7,6 @@ export interface NewlyWritten {
   preBootstrap: readonly number[];
 }
 
-/** Returns the script of each row that address_transactions got. */
 export async function resolveLateInputs(client: ClientBase, { from, preBootstrap }: NewlyWritten): Promise<number[]> {
   return [...(await resolvePending(client, from)), ...(await completeSpent(client, preBootstrap))];
 }
@@ -62,7 +61,6 @@ async function completeSpent(client: ClientBase, transactions: readonly number[]
   );
 }
 
-/** @param update a statement on inputs `i` */
 async function complete(client: ClientBase, update: string, values: unknown[]): Promise<number[]> {
   const { rows } = await client.query<{ transaction_id: bigint; script_id: bigint | null; is_new: boolean }>(
     `with resolved as (${update} returning i.transaction_id, i.script_id, i.amount),

@@ -32,7 +32,6 @@ interface RemovedRow {
   chainTime: bigint;
   accepted: bigint[];
   redBlocks: number;
-  /** Of the blocks that it merges. */
   bits: bigint[];
 }
 

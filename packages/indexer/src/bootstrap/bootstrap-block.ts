@@ -15,7 +15,6 @@ export interface BootstrapDependencies
 
 const EMPTY_UTXO_COMMITMENT = '544eb3142c000f0ad2c76ac41f4222abbababed830eeafee4b6dc56b52d5cac0';
 
-/** Returns undefined if the node has pruned the chain since genesis, or genesis has UTXOs, which no node serves. */
 export async function findGenesis(
   node: NodeClient,
   network: Network,
@@ -59,7 +58,6 @@ export async function findBootstrapBlock(
 const NEAR_PARTS = 7n;
 const LINE_MS = 5_000;
 
-/** Returns the node's pruning point immediately, or after its move if that is near. @throws as getPruningPoint */
 export async function awaitPruningPoint(dependencies: BootstrapDependencies): Promise<RpcBlock> {
   const { node, network, timing, log, signal } = dependencies;
   const block = await getPruningPoint(node, signal);
@@ -118,7 +116,6 @@ export interface BootstrapTiming {
   pollMs: number;
   /** From the publication of a new pruning point until the node has probably advanced its UTXO set to it. */
   settleMs: number;
-  /** A sink that has not moved for this long will not move the pruning point soon. */
   standstillMs: number;
 }
 

@@ -59,7 +59,6 @@ export async function loadUtxoSet(dependencies: BootstrapDependencies, block: Rp
   }
 }
 
-/** Returns undefined if the set matches its commitment, else the number of its UTXOs. */
 async function loadOnce(dependencies: BootstrapDependencies, block: RpcBlock): Promise<number | undefined> {
   const { client, p2pUrl, log } = dependencies;
   const load = await resume(client, block.hash);
@@ -194,7 +193,6 @@ function bytesOf({ product }: MuHash): Buffer {
   return Buffer.from(digits.padStart(Math.max(PRODUCT_HEX_DIGITS, digits.length + (digits.length % 2)), '0'), 'hex');
 }
 
-/** Logs the progress of a load every few seconds. @param utxos loaded before */
 export function createLoadProgress(log: Logger, utxosBefore: number, startedAt = Date.now()) {
   let lastLine = startedAt;
   let firstFraction: number | undefined;

@@ -1,4 +1,3 @@
-/** A worker thread that multiplies the MuHash elements of chunks of the UTXO set. */
 import { MuHash } from '@kasgres/kaspa';
 import { decodeUtxoChunk } from '@kasgres/node';
 import { serveJobs } from '@kasgres/runtime/worker-pool';

@@ -9,7 +9,6 @@ type NextKeys = Pick<Checkpoint, 'nextTransactionId' | 'nextScriptId'>;
 
 const WORK_MEMORY = '256MB';
 
-/** Must run inside a transaction. Returns the next keys. */
 export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<NextKeys> {
   await client.query(`set local work_mem = '${WORK_MEMORY}'`);
   await client.query('analyze loaded_utxos');
@@ -59,7 +58,6 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
   };
 }
 
-/** Keeps the sums of the previous bootstrap's UTXO set, from which state is computed. */
 async function keepStartBalances(client: ClientBase): Promise<void> {
   await client.query(
     `insert into start_balances (chain_index, script_id, balance)

@@ -17,7 +17,6 @@ export class HashIndex {
     return value === EMPTY ? undefined : value;
   }
 
-  /** @param value not negative */
   set(hash: Uint8Array, value: number): void {
     if (this.size >= this.#values.length * MAX_LOAD) this.#grow();
     const slot = this.#slot(hash);
@@ -28,7 +27,6 @@ export class HashIndex {
     this.#values[slot] = value;
   }
 
-  /** Returns the slot of the hash, or the empty one where it belongs. */
   #slot(hash: Uint8Array): number {
     const mask = this.#values.length - 1;
     for (let slot = firstSlot(hash) & mask; ; slot = (slot + 1) & mask) {

@@ -5,10 +5,8 @@ import { getOrInsert } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import { type Memory, scriptKey } from './memory.ts';
 
-/** Data of transactions that are no longer in the cache, for one batch and by transaction key. */
 export interface LookedUp {
   utxos: Map<number, Map<number, { amount: bigint; script: number }>>;
-  /** Of the first variant. */
   hashes: Map<number, Uint8Array>;
   /** Transactions without a row, which are known by pre-bootstrap UTXOs only. */
   preBootstrap: Set<number>;

@@ -6,7 +6,6 @@ import { TwoGenerations, WeightedMap } from './two-generations.ts';
 
 /** The migrations insert these, with these indexes as keys. */
 const BUILT_IN_SUBNETWORKS = [NATIVE_SUBNETWORK, COINBASE_SUBNETWORK];
-/** Blocks that a reorg or a mergeset may refer to must stay, even with little memory. */
 const MIN_BLOCKS = 200_000;
 /** The script of an address has at most 35 bytes. */
 const USUAL_SCRIPT_BYTES = 40;
@@ -17,7 +16,6 @@ export class Memory {
   readonly utxos: TransactionMemory;
   /** By `scriptKey`. */
   readonly scripts: TwoGenerations<string, number>;
-  /** By hex. */
   readonly subnetworks: TwoGenerations<string, number>;
   /** Hashes of second and further variants, by transaction key; only of transactions with several. */
   readonly variants: TwoGenerations<number, readonly Uint8Array[]>;
@@ -28,7 +26,6 @@ export class Memory {
   readonly #caches: readonly { readonly forgot: boolean; evict: () => void }[];
   readonly #sinceFirstRow: boolean;
 
-  /** @param limit of transactions; those of the other kinds follow from it */
   constructor(limit: number, nextTransactionId: number, databaseIsEmpty: boolean) {
     const few = Math.ceil(limit / 32);
     this.blocks = new TwoGenerations(() => new HashIndex(), Math.max(MIN_BLOCKS, Math.floor(limit / 4)));
@@ -50,14 +47,12 @@ export class Memory {
     this.utxos.evict(firstNewTransaction);
   }
 
-  /** Returns the key of a block that has a row or is known as pre-bootstrap. */
   findBlock(hash: Hash): number | undefined {
     const key = this.blocks.get(hash);
     if (key !== undefined || this.preBootstrapBlocks.size === 0) return key;
     return this.preBootstrapBlocks.get(toHex(hash));
   }
 
-  /** Returns the hash of the first variant of a transaction. */
   findHash(key: number): Uint8Array | undefined {
     return this.utxos.findHash(key) ?? this.preBootstrapHashes.get(key);
   }

@@ -37,7 +37,6 @@ export class TransactionMemory {
     return chunk.hashes.subarray(at, at + HASH_BYTES);
   }
 
-  /** Returns undefined if the transaction is not in memory or has no such output. */
   findOutput(key: number, index: number): { amount: bigint; script: number } | undefined {
     const chunk = this.#find(key);
     if (chunk === undefined) return undefined;
@@ -68,7 +67,6 @@ export class TransactionMemory {
     this.#outputs += 1;
   }
 
-  /** Evicts the oldest transactions below the key `keepFrom` while there are too many outputs. */
   evict(keepFrom: number): void {
     while (this.#outputs > this.#maxOutputs && this.#base + CHUNK_TRANSACTIONS <= keepFrom) {
       const oldest = this.#chunks.shift() as Chunk;

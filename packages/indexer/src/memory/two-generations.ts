@@ -14,7 +14,6 @@ export class TwoGenerations<K, V> {
   #young: Entries<K, V>;
   #old: Entries<K, V>;
 
-  /** @param maxSize of both generations together */
   constructor(create: () => Entries<K, V>, maxSize: number) {
     this.#create = create;
     this.#maxYoung = Math.ceil(maxSize / 2);

@@ -28,10 +28,7 @@ const MAX_ATTEMPTS = 10;
 const QUICK_ATTEMPTS = 3;
 /** The time that a batch waits; responses take a few milliseconds each. */
 const MAX_WAIT_MS = 5_000;
-/**
- * Bound on merged blocks that carry a variant, summed over the variants (about 200 bytes each). Beyond it the oldest chain blocks stay unresolved
- * until the indexer restarts. One chain block has at most about 75,000.
- */
+/** Bound on the blocks that carry open variants (about 200 bytes each), beyond which the oldest stay unresolved until the indexer restarts. */
 const MAX_CARRIERS = 200_000;
 
 interface OpenChainBlock {
@@ -56,15 +53,11 @@ export class AmbiguousVariants {
   readonly #findSources: FindSources;
   readonly #maxWaitMs: number;
   readonly #maxCarriers: number;
-  /** By the hash of the chain block, the oldest first. */
   readonly #open = new Map<string, OpenChainBlock>();
-  /** Merged blocks that carry an open variant, summed over the variants. */
   #carriers = 0;
   /** A request that an earlier batch did not wait for. */
   #inFlight: Request | undefined;
-  /** Whether the latest request has taken longer than a batch waits. */
   #isSlow = false;
-  /** Number of batches that moved the chain, and so may change the response. */
   #chainMoves = 0;
 
   constructor(findSources: FindSources, { maxWaitMs = MAX_WAIT_MS, maxCarriers = MAX_CARRIERS } = {}) {
@@ -185,7 +178,6 @@ function countCarriers(variants: readonly AmbiguousVariant[]): number {
   return variants.reduce((sum, each) => sum + each.variants.size, 0);
 }
 
-/** Returns undefined if the promise takes longer. */
 async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   const late = new AbortController();
   try {

@@ -18,7 +18,6 @@ export interface Checkpoint {
   firstCatchUp: boolean;
 }
 
-/** A chain block, such as the highest one that remains after a reorg. */
 export type Fork = Pick<Checkpoint, 'blockId' | 'hash' | 'blueScore' | 'chainIndex' | 'chainTime'>;
 
 export interface Batch {
@@ -26,21 +25,16 @@ export interface Batch {
   to: Checkpoint;
   removed: Hash[];
   rows: BatchRows;
-  /** Blocks that have a row and are merged now. */
   mergedBefore: { block: number; mergingBlock: number; isBlue: boolean }[];
-  /** Blocks that have a row and join the chain now. */
   chainBefore: number[];
   preBootstrapBlocks: number[];
-  /** Transactions that have a row and are accepted now. */
   acceptedBefore: { transaction: number; acceptingBlock: number; variant: number | null }[];
   /** Pre-bootstrap transactions that are written now, under lower keys than other new ones. */
   preBootstrapTransactions: number[];
-  /** Variants that earlier batches accepted and that are known now. */
   settledVariants: { transaction: number; variant: number }[];
   /** Undefined during the first catch-up. */
   state: StateChanges | undefined;
   virtualMergeSet: number[];
   targetBlueScore: bigint;
-  /** Estimated time to the target; null at the tip. */
   secondsLeft: number | null;
 }

@@ -122,7 +122,6 @@ export class Preparer {
     };
   }
 
-  /** Pairs each accepted id with the variant that the mergeset carries, in the node's order. */
   #accept(added: AddedChainBlock, chainBlock: SeenBlock, mergeSet: SeenBlock[]): Acceptance[] {
     const carried = new Map<number, SeenTransaction>();
     const severalVariants = new Set<number>();
@@ -147,7 +146,6 @@ export class Preparer {
     });
   }
 
-  /** Returns the variants of transactions that earlier batches accepted. */
   async #settleVariants(acceptances: readonly Acceptance[], chainMoved: boolean): Promise<Batch['settledVariants']> {
     const settled = await this.#ambiguousVariants.settle(chainMoved);
     for (const acceptance of acceptances) {
@@ -174,7 +172,6 @@ export class Preparer {
     }
   }
 
-  /** Returns the inputs of the new transactions, and the script of each new row of address_transactions. */
   async #writeTransactions(
     seen: Seen,
     acceptances: readonly Acceptance[],

@@ -35,7 +35,6 @@ export interface Seen {
   lookedUp: LookedUp;
   firstNewTransaction: number;
   blocks: Map<number, SeenBlock>;
-  /** Keys of new blocks that were known as pre-bootstrap. */
   preBootstrapBlocks: number[];
   newTransactions: NewTransaction[];
 }
@@ -92,7 +91,6 @@ export class Registry {
     return now;
   }
 
-  /** Returns whether a block can be written: the blocks that it refers to are known, or may be pre-bootstrap. */
   canRefer(hashes: readonly Hash[], child: RpcBlock): boolean {
     return this.#isNearBootstrap(child) || hashes.every((hash) => this.memory.findBlock(hash) !== undefined);
   }
@@ -160,7 +158,6 @@ export class Registry {
     return now;
   }
 
-  /** Returns the number of a variant, and writes it if it is new. */
   #variantOf({ rows, lookedUp }: Seen, key: number, transaction: RpcTransaction): number {
     const { variants } = this.memory;
     const first = this.memory.findHash(key) ?? lookedUp.hashes.get(key);

@@ -6,7 +6,6 @@ import type { Memory } from '../memory/memory.ts';
 export interface ResolvedInput {
   /** Key of the transaction that creates the UTXO; undefined if it is not indexed yet. */
   transaction: number | undefined;
-  /** Also undefined if the transaction has no such output. */
   utxo: { amount: bigint; script: number } | undefined;
 }
 

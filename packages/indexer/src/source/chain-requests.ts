@@ -17,7 +17,6 @@ export interface ChainResponse {
 }
 
 export interface ChainStep extends ChainResponse {
-  /** The chain block below `removed`; the position itself if it is empty. */
   fork: Position;
 }
 
@@ -38,7 +37,6 @@ export class ChainRequests {
     this.#options = { signal: dependencies.signal, stream: 0 };
   }
 
-  /** @throws NodeRpcError if the node does not know the block */
   async request(start: Hash): Promise<ChainResponse> {
     const request = { startHash: start, includeAcceptedTransactionIds: true };
     const { node } = this.#dependencies;
@@ -49,11 +47,7 @@ export class ChainRequests {
     return { ...chainOf(response), targetBlueScore: blueScore };
   }
 
-  /**
-   * Requests the chain blocks to remove and to add from a position.
-   * @param isCheckpoint whether the database has exactly the chain below the position
-   * @throws NodeBehindError; NodeUnsuitableError if the node has pruned our chain, or left it below finality
-   */
+  /** @param isCheckpoint whether the database has exactly the chain below the position @throws NodeBehindError; NodeUnsuitableError */
   async requestStep(position: Position, isCheckpoint: boolean): Promise<ChainStep> {
     const step = await this.#requestFrom(position).catch((error: unknown) => {
       if (!isUnknownBlock(error)) throw error;
@@ -74,7 +68,6 @@ export class ChainRequests {
     return step;
   }
 
-  /** @param position a block that the node knows */
   async #requestFrom(position: Position): Promise<ChainStep> {
     const chain = await this.request(position.hash);
     if (chain.removed.length === 0) return { ...chain, fork: position };

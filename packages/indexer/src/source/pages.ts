@@ -3,7 +3,6 @@ import { type Hash, toHex } from '@kasgres/kaspa';
 import { type BlocksResponse, decodeBlocksResponse, type NodeClient } from '@kasgres/node';
 import { IncompleteUpdateError } from '../errors.ts';
 
-/** Pages use the other streams. */
 const REQUEST_STREAM = 0;
 
 /** 251 blocks of 0.75 MB (docs/architecture.md, "Bounds"). A page in transit counts as this, since its size is unknown. */
@@ -129,7 +128,6 @@ export class PageBuffers {
     this.#count = count;
   }
 
-  /** Returns a copy, whose buffer is reused after `giveBack`. */
   copy(bytes: Uint8Array): Uint8Array {
     const index = this.#free.findIndex(({ length }) => length >= bytes.length);
     const found = index < 0 ? undefined : this.#free.splice(index, 1)[0];

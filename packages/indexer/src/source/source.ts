@@ -69,7 +69,6 @@ export class Source {
     }
   }
 
-  /** Fetches page after page near the tip; the last one contains the tail. */
   async *#follow(chain: ChainStep): AsyncGenerator<ChainUpdate> {
     const { node, network, signal } = this.#dependencies;
     const blocks = new BlockSet(network.crescendo);
@@ -94,7 +93,6 @@ export class Source {
     yield update(chain, { ...last, tail: sink && blocks.takeTail(sink), atTip: true });
   }
 
-  /** Keeps several pages and the next ranges of the chain in transit far from the tip. */
   async *#catchUp(first: ChainStep): AsyncGenerator<ChainUpdate> {
     const { node, network, limits, signal } = this.#dependencies;
     const requests = this.#requests;
@@ -171,7 +169,6 @@ export class Waker {
     this.#woken.resolve();
   }
 
-  /** @throws when the signal is aborted */
   async rest(maxMs: number, signal: AbortSignal): Promise<void> {
     await Promise.race([this.#woken.promise, sleep(maxMs, signal)]);
     this.#woken = Promise.withResolvers<void>();

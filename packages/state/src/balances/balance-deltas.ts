@@ -42,7 +42,6 @@ export class BalanceDeltas {
     return this.#scripts.keys();
   }
 
-  /** In ascending order of scripts. */
   rows(): BalanceDelta[] {
     return [...this.#scripts.values()].sort((one, other) => one.script - other.script);
   }

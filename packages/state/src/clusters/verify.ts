@@ -18,7 +18,6 @@ const SELECT_LOST = `
   select format('script %s is below no root of a cluster', script_id) as fault
   from cluster_members m where not exists (select from tree where tree.script_id = m.script_id) limit 20`;
 
-/** Balances are not kept during the first catch-up. */
 const SELECT_WRONG_SUMS = `
   with ${TREE},
   counted as (

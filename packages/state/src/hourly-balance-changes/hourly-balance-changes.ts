@@ -20,7 +20,6 @@ export class HourlyDeltas {
     }
   }
 
-  /** In ascending order of scripts, without zeros. */
   rows(): { script: number; hour: number; change: bigint }[] {
     return [...this.#hours]
       .flatMap(([hour, scripts]) => [...scripts].map(([script, change]) => ({ script, hour, change })))

@@ -39,7 +39,6 @@ export function addAccepted(
 
 const emptyDelta = (length: IntervalLength, start: bigint) => ({
   length,
-  /** Unix milliseconds. */
   start,
   chainBlocks: 0,
   blocks: 0,

@@ -4,7 +4,6 @@ export type IntervalLength = keyof typeof INTERVAL_LENGTHS;
 
 export const LENGTHS = Object.keys(INTERVAL_LENGTHS) as IntervalLength[];
 
-/** @param time Unix milliseconds */
 export function startOfInterval(length: IntervalLength, time: bigint): bigint {
   return time - (time % INTERVAL_LENGTHS[length]);
 }

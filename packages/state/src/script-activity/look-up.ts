@@ -5,7 +5,6 @@ import { NEVER_SEEN, rewind, type ScriptActivity, type SeenBefore, type Touching
 
 export interface StoredActivity {
   now: Map<number, ScriptActivity>;
-  /** chain_time of each bootstrap block with UTXOs. */
   bootstrapTimes: ReadonlySet<bigint>;
 }
 
@@ -58,7 +57,6 @@ export async function readStoredActivity(client: ClientBase, scripts: readonly n
   };
 }
 
-/** From the top downwards. */
 async function readSeenBefore(client: ClientBase, above: number): Promise<SeenBefore[]> {
   const { rows } = await client.query<{ chain_index: bigint; script_ids: bigint[]; last_seen: (string | null)[] }>(
     'select chain_index, script_ids, last_seen::text[] from seen_before where chain_index > $1 order by chain_index desc',

@@ -34,7 +34,6 @@ export class ScriptActivityChanges {
   /** Set by `apply`, for each of `added` and of `removed`. */
   addedCounts: ActiveScripts[] = [];
   removedCounts: ActiveScripts[] = [];
-  /** Set by `apply`: the activity of every script of the batch after it. */
   after: ReadonlyMap<number, ScriptActivity> = new Map();
   /** Set by `apply`: the scripts of the batch without a row in `balances`. */
   newScripts: readonly number[] = [];

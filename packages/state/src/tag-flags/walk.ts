@@ -2,7 +2,6 @@
 import type { ClientBase } from 'pg';
 import { queueTagFlags } from './tag-flags.ts';
 
-/** Queued ranges that a step reads; most have few members. */
 const RANGES_AT_ONCE = 100;
 
 const HAS_OWN_TAG = 'exists (select from scripts s join tags t on t.address = s.address where s.id = b.script_id)';

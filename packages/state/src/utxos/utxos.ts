@@ -8,7 +8,6 @@ const MAX_OUTPUTS = 2 ** 20;
 
 /** Nets the UTXOs of a batch: one that it creates and spends never gets a row. */
 export class UtxoChanges {
-  /** UTXOs that have a row. */
   readonly spent: Outpoint[] = [];
   readonly #created = new Map<number, Utxo>();
 

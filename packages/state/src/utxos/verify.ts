@@ -38,5 +38,4 @@ const SELECT_WRONG_UTXOS = `
   select format('UTXO %s of transaction %s is wrong', index, transaction_id) from (table stored except all table expected) wrong
   limit 20`;
 
-/** UTXOs are those of the latest bootstrap block and of transactions accepted since, without those that these spend. */
 export const verifyUtxos = faultsOf(SELECT_WRONG_BOOTSTRAP, SELECT_WRONG_EARLIER_BOOTSTRAPS, SELECT_WRONG_UTXOS);
