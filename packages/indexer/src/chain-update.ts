@@ -23,3 +23,8 @@ export interface Position {
   hash: Hash;
   blueScore: bigint;
 }
+
+/** Returns an update that removes and adds nothing but `fields`. @param targetBlueScore of the node's sink */
+export function createUpdate(targetBlueScore: bigint, fields: Partial<ChainUpdate>): ChainUpdate {
+  return { removed: [], added: [], tail: undefined, atTip: false, targetBlueScore, ...fields };
+}

@@ -40,9 +40,7 @@ export async function listTopHashes(client: ClientBase, count: number): Promise<
   return rows.map(({ hash }) => hash);
 }
 
-export async function getBootstrap(
-  client: ClientBase,
-): Promise<{ chainIndex: number; blueScore: bigint; isGenesis: boolean }> {
+export async function getBootstrap(client: ClientBase) {
   const { rows } = await client.query<{ chainIndex: number; blueScore: bigint; isGenesis: boolean }>(
     `select s.chain_index::float8 as "chainIndex", b.blue_score as "blueScore", s.utxo_count = 0 as "isGenesis"
        from starts s join blocks b on b.id = s.block_id order by s.chain_index desc limit 1`,

@@ -1,5 +1,5 @@
 /** Stores the times of earlier DAA scores, from which the API estimates times. Nodes keep the headers of pruning points, so it is requested once. */
-import { type Connection, inTransaction } from '@kasgres/database';
+import type { Connection } from '@kasgres/database';
 import { type DaaTimestamp, type Network, spreadDaaScores } from '@kasgres/kaspa';
 import { type NodeClient, NodeProtocolError } from '@kasgres/node';
 import { backoff, type Logger, sleep } from '@kasgres/runtime';
@@ -75,18 +75,11 @@ async function getFirstIndexed({ pool }: Connection): Promise<DaaTimestamp> {
 }
 
 async function writeTimes({ pool }: Connection, times: readonly DaaTimestamp[]): Promise<void> {
-  const client = await pool.connect();
-  try {
-    await inTransaction(client, async () => {
-      await client.query('delete from earlier_times');
-      await client.query(
-        'insert into earlier_times (daa_score, timestamp) select * from unnest($1::bigint[], $2::bigint[])',
-        columnsOf(times, 'daaScore', 'timestamp'),
-      );
-    });
-    client.release();
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
+  await pool.query(
+    `with written as (
+       insert into earlier_times (daa_score, timestamp) select * from unnest($1::bigint[], $2::bigint[])
+       on conflict (daa_score) do update set timestamp = excluded.timestamp)
+     delete from earlier_times where daa_score <> all($1::bigint[])`,
+    columnsOf(times, 'daaScore', 'timestamp'),
+  );
 }

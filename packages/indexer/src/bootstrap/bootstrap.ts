@@ -7,6 +7,7 @@ import type { ClientBase } from 'pg';
 import { lockCheckpoint, writeBatch } from '../apply/apply.ts';
 import { writeNetwork, writeNextKeys } from '../apply/checkpoint.ts';
 import { deferIndexes } from '../apply/first-catch-up.ts';
+import { createUpdate } from '../chain-update.ts';
 import { NodeBehindError } from '../errors.ts';
 import {
   findFork,
@@ -153,7 +154,7 @@ async function revertAbove(
   let at = from;
   while (at.chainIndex > fork.chainIndex) {
     const removed = await listTopHashes(client, Math.min(at.chainIndex - fork.chainIndex, CHAIN_BLOCKS_AT_ONCE));
-    const update = { removed, added: [], tail: undefined, atTip: false, targetBlueScore: block.header.blueScore };
+    const update = createUpdate(block.header.blueScore, { removed });
     const batch = await preparer.prepare(client, update, at, await findFork(client, at, removed.length));
     await writeBatch(client, batch);
     at = batch.to;
@@ -219,13 +220,8 @@ async function writeBootstrapBlock(
   from: Checkpoint,
   fork: Fork,
 ): Promise<Checkpoint> {
-  const update = {
-    removed: [],
-    added: [{ block, mergeSet: [], acceptedTransactionIds: [] }],
-    tail: undefined,
-    atTip: false,
-    targetBlueScore: block.header.blueScore,
-  };
+  const added = [{ block, mergeSet: [], acceptedTransactionIds: [] }];
+  const update = createUpdate(block.header.blueScore, { added });
   const batch = await preparer.prepare(client, update, from, fork);
   await writeBatch(client, batch);
   return batch.to;

@@ -34,18 +34,18 @@ export async function lookUp(client: ClientBase, memory: Memory, blocks: Iterabl
 }
 
 async function lookUpBlocks(client: ClientBase, memory: Memory, blocks: RpcBlock[]): Promise<void> {
-  const hashes = blocks.flatMap(({ hash, header, mergeSetBluesHashes, mergeSetRedsHashes }) => [
-    hash,
-    ...(header.parentsByLevel[0] ?? []),
-    ...mergeSetBluesHashes,
-    ...mergeSetRedsHashes,
-  ]);
+  const hashes = blocks.flatMap((block) => [block.hash, ...referencesOf(block)]);
   const rows = await queryByHash<{ id: bigint; hash: Buffer }>(
     client,
     'select b.id, b.hash from wanted join blocks b on b.hash = wanted.hash',
     hashes.filter((hash) => memory.blocks.get(hash) === undefined),
   );
   for (const row of rows) memory.blocks.set(row.hash, Number(row.id));
+}
+
+/** Returns the blocks that a block refers to. */
+export function referencesOf({ header, mergeSetBluesHashes, mergeSetRedsHashes }: RpcBlock): Hash[] {
+  return [...(header.parentsByLevel[0] ?? []), ...mergeSetBluesHashes, ...mergeSetRedsHashes];
 }
 
 async function lookUpTransactions({ client, memory, lookedUp, transactions }: LookUp): Promise<void> {
@@ -118,10 +118,7 @@ async function lookUpVariants({ client, memory, lookedUp, transactions }: LookUp
     [[...keys]],
   );
   const byKey = Map.groupBy(rows, (row) => Number(row.transaction_id));
-  for (const key of keys) {
-    const hashes = (byKey.get(key) ?? []).map(({ hash }) => hash);
-    memory.variants.set(key, hashes);
-  }
+  for (const key of keys) memory.variants.set(key, byKey.get(key)?.map(({ hash }) => hash) ?? []);
 }
 
 async function lookUpScripts({ client, memory, transactions }: LookUp): Promise<void> {

@@ -7,7 +7,7 @@ import type { ClientBase } from 'pg';
 import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import type { Memory } from '../memory/memory.ts';
-import { lookUp } from '../memory/look-up.ts';
+import { lookUp, referencesOf } from '../memory/look-up.ts';
 import type { AmbiguousVariant, AmbiguousVariants } from './ambiguous-variants.ts';
 import type { Batch, Checkpoint, Fork } from './batch.ts';
 import { type Acceptance, type AddedChain, collectChain } from './collect.ts';
@@ -19,7 +19,6 @@ const YIELD_EVERY_TRANSACTIONS = 64;
 const YIELD_EVERY_MS = 4;
 
 export class Preparer {
-  readonly #memory: Memory;
   readonly #registry: Registry;
   readonly #ambiguousVariants: AmbiguousVariants;
 
@@ -30,7 +29,6 @@ export class Preparer {
     checkpoint: Checkpoint,
     bootstrapBlueScore: bigint | undefined,
   ) {
-    this.#memory = memory;
     this.#registry = new Registry(memory, network, checkpoint, bootstrapBlueScore);
     this.#ambiguousVariants = ambiguousVariants;
   }
@@ -38,7 +36,7 @@ export class Preparer {
   /** @param from the checkpoint that the batch will find @param fork the chain block below `removed`; the checkpoint's without a reorg */
   async prepare(client: ClientBase, update: ChainUpdate, from: Checkpoint, fork: Fork): Promise<Batch> {
     this.#ambiguousVariants.drop(update.removed);
-    const seen = this.#registry.begin(await lookUp(client, this.#memory, blocksOf(update)));
+    const seen = this.#registry.begin(await lookUp(client, this.#registry.memory, blocksOf(update)));
     const yieldToEventLoop = createYielder();
     const chain: AddedChain[] = [];
     let { chainIndex: index, chainTime } = fork;
@@ -85,7 +83,7 @@ export class Preparer {
     }
 
     const { firstNewTransaction } = seen;
-    this.#memory.endBatch(firstNewTransaction);
+    this.#registry.memory.endBatch(firstNewTransaction);
     const sink = chain.at(-1)?.chainBlock;
     const writtenBefore = [...seen.blocks.values()].filter((block) => !block.isNew);
     return {
@@ -133,7 +131,7 @@ export class Preparer {
       }
     }
     return added.acceptedTransactionIds.map((id) => {
-      const key = this.#memory.transactions.get(id);
+      const key = this.#registry.memory.transactions.get(id);
       const transaction = key === undefined ? undefined : carried.get(key);
       if (transaction === undefined) {
         throw new IncompleteUpdateError(
@@ -165,7 +163,7 @@ export class Preparer {
     const mergeSetBlues = keysOf(block.mergeSetBluesHashes);
     const mergeSetReds = keysOf(block.mergeSetRedsHashes);
     // It is one of the parents, except that the node names a block for genesis that is none.
-    const selectedParent = this.#memory.findBlock(block.selectedParentHash) ?? null;
+    const selectedParent = this.#registry.memory.findBlock(block.selectedParentHash) ?? null;
     writeBlock(batch.rows, block, { ...seen, selectedParent, parents, mergeSetBlues, mergeSetReds });
     for (const [index, { key: transaction, variant }] of transactions.entries()) {
       batch.rows.block_transactions.write({ block_id: key, index, transaction_id: transaction, body: variant });
@@ -185,7 +183,7 @@ export class Preparer {
     const resolved: ResolvedInput[][] = [];
     const touched: number[] = [];
     for (const { key, transaction, outputScripts } of newTransactions) {
-      const inputs = resolveInputs(transaction, this.#memory, lookedUp);
+      const inputs = resolveInputs(transaction, this.#registry.memory, lookedUp);
       const acceptance = accepted.get(key);
       writeTransaction(rows, transaction, {
         key,
@@ -237,10 +235,6 @@ function createYielder(): () => Promise<void> {
     await setImmediate();
     last = performance.now();
   };
-}
-
-function referencesOf({ header, mergeSetBluesHashes, mergeSetRedsHashes }: RpcBlock): Hash[] {
-  return [...(header.parentsByLevel[0] ?? []), ...mergeSetBluesHashes, ...mergeSetRedsHashes];
 }
 
 function toAmbiguous(

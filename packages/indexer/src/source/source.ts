@@ -2,7 +2,7 @@
 import { type Hash, HASH_BYTES, toHex } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
-import type { AddedChainBlock, ChainUpdate, Position } from '../chain-update.ts';
+import { type AddedChainBlock, type ChainUpdate, createUpdate, type Position } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import { BlockSet } from './block-set.ts';
 import { type ChainRequestDependencies, ChainRequests, type ChainResponse, type ChainStep } from './chain-requests.ts';
@@ -50,7 +50,7 @@ export class Source {
         if (chain.added.length === 0 && chain.removed.length === 0) {
           const tail = await this.#fetchTail(position);
           const name = nameOf(tail);
-          if (name !== tailName) yield update(chain, { tail, atTip: true });
+          if (name !== tailName) yield createUpdate(chain.targetBlueScore, { tail, atTip: true });
           tailName = name;
           await this.#waker.rest(MAX_REST_MS, signal);
           continue;
@@ -82,7 +82,7 @@ export class Source {
       blocks.add(page.blocks);
       const before = next;
       for (; next < chain.added.length && blocks.has(chain.added[next] as Hash); next += 1) {
-        if (batch.isFull) yield update(chain, batch.take());
+        if (batch.isFull) yield createUpdate(chain.targetBlueScore, batch.take());
         batch.push(takeNext(blocks, chain, next));
       }
       if (next === before) throw new IncompleteUpdateError(`no blocks come after ${toHex(low)}`);
@@ -90,7 +90,7 @@ export class Source {
     }
     const last = batch.take();
     const sink = last.added.at(-1)?.block;
-    yield update(chain, { ...last, tail: sink && blocks.takeTail(sink), atTip: true });
+    yield createUpdate(chain.targetBlueScore, { ...last, tail: sink && blocks.takeTail(sink), atTip: true });
   }
 
   async *#catchUp(first: ChainStep): AsyncGenerator<ChainUpdate> {
@@ -115,10 +115,10 @@ export class Source {
         batch.push(takeNext(blocks, chain, at.next));
         at.next += 1;
         if (at.next === chain.added.length) pending.shift();
-        if (batch.isFull) yield update(chain, batch.take());
+        if (batch.isFull) yield createUpdate(chain.targetBlueScore, batch.take());
       }
     }
-    if (!batch.isEmpty) yield update(chain, batch.take());
+    if (!batch.isEmpty) yield createUpdate(chain.targetBlueScore, batch.take());
   }
 
   #openBatch({ removed }: ChainStep): OpenBatch {
@@ -151,10 +151,6 @@ function takeNext(blocks: BlockSet, chain: ChainResponse, index: number): AddedC
 function splitHashes(bytes: Uint8Array): Hash[] {
   const count = bytes.length / HASH_BYTES;
   return Array.from({ length: count }, (_, i) => bytes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES));
-}
-
-function update(chain: ChainResponse, fields: Partial<ChainUpdate>): ChainUpdate {
-  return { removed: [], added: [], tail: undefined, atTip: false, targetBlueScore: chain.targetBlueScore, ...fields };
 }
 
 function positionAfter({ added }: ChainUpdate): Position | undefined {

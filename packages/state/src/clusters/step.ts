@@ -24,31 +24,24 @@ export interface ClusteringOptions {
   change: boolean;
 }
 
-export interface Step {
-  transactions: number;
-  merges: number;
-  undoneMerges: number;
-  held: number;
-  /** The position of clustering and its target; undefined if the position did not change. */
-  blueScore: bigint | undefined;
-  targetBlueScore: bigint;
-  /** Whether the next step may have work immediately. */
-  isBusy: boolean;
-}
-
 const APPROVED_AT_ONCE = 500;
 /** Members whose flags a step sets: about 100 ms. */
 const FLAGS_AT_ONCE = 5_000;
 
-const NOTHING: Step = {
+const NOTHING = {
   transactions: 0,
   merges: 0,
   undoneMerges: 0,
+  /** Merges that wait for an operator. */
   held: 0,
-  blueScore: undefined,
+  /** The position of clustering and its target; undefined if the position did not change. */
+  blueScore: undefined as bigint | undefined,
   targetBlueScore: 0n,
+  /** Whether the next step may have work immediately. */
   isBusy: false,
 };
+
+export type Step = Readonly<typeof NOTHING>;
 
 export function clusterStep(client: ClientBase, options: ClusteringOptions, transactions: number): Promise<Step> {
   return inTransaction(client, async () => {

@@ -3,27 +3,18 @@ import { type ChainBlock, getOrInsert, type TransactionDeltas } from '../derived
 import type { ActiveScripts } from '../script-activity/replay.ts';
 import { type IntervalLength, LENGTHS, startOfInterval } from './intervals.ts';
 
-export interface ChainBlockTotals extends ChainBlock {
-  /** Transactions, fees and volume exclude coinbases. */
-  transactions: number;
-  fees: bigint;
-  volume: bigint;
-  minted: bigint;
-}
+type Transaction = Pick<TransactionDeltas, 'isCoinbase' | 'deltas'>;
 
-export function totalsOf(
-  chainBlock: ChainBlock,
-  transactions: readonly Pick<TransactionDeltas, 'isCoinbase' | 'deltas'>[] = [],
-): ChainBlockTotals {
+export type ChainBlockTotals = ReturnType<typeof totalsOf>;
+
+/** Transactions, fees and volume exclude coinbases. */
+export function totalsOf(chainBlock: ChainBlock, transactions: readonly Transaction[] = []) {
   const totals = { ...chainBlock, transactions: 0, fees: 0n, volume: 0n, minted: 0n };
   for (const transaction of transactions) addAccepted(totals, transaction);
   return totals;
 }
 
-export function addAccepted(
-  totals: ChainBlockTotals,
-  { isCoinbase, deltas }: Pick<TransactionDeltas, 'isCoinbase' | 'deltas'>,
-): void {
+export function addAccepted(totals: ChainBlockTotals, { isCoinbase, deltas }: Transaction): void {
   let sent = 0n;
   let received = 0n;
   for (const delta of deltas.values()) {

@@ -39,14 +39,8 @@ export class ScriptActivityChanges {
   newScripts: readonly number[] = [];
 }
 
-export interface Replay {
-  counts: ActiveScripts[];
-  seenBefore: SeenBefore[];
-  after: Map<number, ScriptActivity>;
-}
-
 /** @param blocks in the order of the chain @param before activity below the first of them; absent scripts were never seen */
-export function replay(blocks: readonly TouchingBlock[], before: ReadonlyMap<number, ScriptActivity>): Replay {
+export function replay(blocks: readonly TouchingBlock[], before: ReadonlyMap<number, ScriptActivity>) {
   const after = new Map<number, ScriptActivity>();
   const counts: ActiveScripts[] = [];
   const seenBefore: SeenBefore[] = [];
