@@ -12,6 +12,7 @@ import type { AddedChainBlock } from '../../packages/indexer/src/chain-update.ts
 import { Memory } from '../../packages/indexer/src/memory/memory.ts';
 import { AmbiguousVariants } from '../../packages/indexer/src/prepare/ambiguous-variants.ts';
 import { Preparer } from '../../packages/indexer/src/prepare/preparer.ts';
+import { Registry } from '../../packages/indexer/src/prepare/registry.ts';
 import { bootstrapAtGenesis, EMPTY_CHECKPOINT } from '../../packages/indexer/src/bootstrap/bootstrap.ts';
 import type { RequestChain } from './chain.ts';
 
@@ -31,7 +32,8 @@ export async function indexChain(
   try {
     const { network, genesis } = chain;
     const memory = new Memory(MEMORY_TRANSACTIONS, EMPTY_CHECKPOINT.nextTransactionId, true);
-    const preparer = new Preparer(memory, network, new AmbiguousVariants(oneVariantEach), EMPTY_CHECKPOINT, undefined);
+    const registry = new Registry(memory, network, EMPTY_CHECKPOINT, undefined);
+    const preparer = new Preparer(registry, new AmbiguousVariants(oneVariantEach));
     const log = createLogger({ name: 'bench', level: 'warn' });
     let checkpoint = await bootstrapAtGenesis({ client: writer, network, log }, preparer, genesis);
     let applying = Promise.resolve();

@@ -16,6 +16,7 @@ import { Memory } from './memory/memory.ts';
 import type { Batch, Checkpoint } from './prepare/batch.ts';
 import { AmbiguousVariants } from './prepare/ambiguous-variants.ts';
 import { Preparer } from './prepare/preparer.ts';
+import { Registry } from './prepare/registry.ts';
 import type { RunIndexerOptions } from './run-indexer.ts';
 import { findSources } from './source/find-sources.ts';
 import { Source, type SourceLimits } from './source/source.ts';
@@ -110,7 +111,7 @@ class Attempt {
     await ambiguousVariants.load(reader);
     const bootstrap = found === undefined ? undefined : await getBootstrap(reader);
     const bootstrapBlueScore = bootstrap?.isGenesis === false ? bootstrap.blueScore : undefined;
-    const preparer = new Preparer(memory, network, ambiguousVariants, checkpoint, bootstrapBlueScore);
+    const preparer = new Preparer(new Registry(memory, network, checkpoint, bootstrapBlueScore), ambiguousVariants);
     if (genesis !== undefined) checkpoint = await bootstrapAtGenesis(this.#dependencies, preparer, genesis);
     metrics.positions.indexIsAt(checkpoint.blueScore, undefined);
 

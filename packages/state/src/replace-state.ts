@@ -1,7 +1,7 @@
 /** Writes the differences of two UTXO sets after a gap, so that the cost is independent of the history. Counts of accepted transactions stay. */
 import type { ClientBase } from 'pg';
 import { hourOf } from './hourly-balance-changes/hourly-balance-changes.ts';
-import { LENGTHS, startOfInterval } from './network-intervals/intervals.ts';
+import { LENGTHS, startOfInterval } from './network-intervals/interval-deltas.ts';
 
 /** Must run after `start_utxos` has its set and the checkpoint is at the block. @param chainTime of the block, Unix milliseconds */
 export async function replaceUtxoSet(client: ClientBase, chainTime: bigint): Promise<void> {

@@ -21,6 +21,7 @@ import { Memory } from '../memory/memory.ts';
 import { AmbiguousVariants } from '../prepare/ambiguous-variants.ts';
 import type { Checkpoint, Fork } from '../prepare/batch.ts';
 import { Preparer } from '../prepare/preparer.ts';
+import { Registry } from '../prepare/registry.ts';
 import {
   awaitPruningPoint,
   type BootstrapDependencies,
@@ -207,9 +208,9 @@ async function createPreparer(
 ): Promise<Preparer> {
   const memory = new Memory(options.memoryTransactions, checkpoint.nextTransactionId, false);
   await loadPreBootstrapBlocks(client, memory);
+  const registry = new Registry(memory, network, checkpoint, block.header.blueScore);
   // A bootstrap merges no blocks, so no variant is ambiguous.
-  const ambiguousVariants = new AmbiguousVariants(async () => undefined);
-  return new Preparer(memory, network, ambiguousVariants, checkpoint, block.header.blueScore);
+  return new Preparer(registry, new AmbiguousVariants(async () => undefined));
 }
 
 /** Writes the block as a chain block on top of the fork, without its mergeset, which is pre-bootstrap. */

@@ -1,17 +1,16 @@
 /** Turns a chain update into a batch. It queries Postgres only through memory/, and the node only through ambiguous-variants. */
 import { setImmediate } from 'node:timers/promises';
-import { type Hash, isCoinbase, type Network, toHex } from '@kasgres/kaspa';
+import { type Hash, isCoinbase, toHex } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 import { collectState, StateChanges } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
-import type { Memory } from '../memory/memory.ts';
 import { lookUp, referencesOf } from '../memory/look-up.ts';
 import type { AmbiguousVariant, AmbiguousVariants } from './ambiguous-variants.ts';
 import type { Batch, Checkpoint, Fork } from './batch.ts';
 import { type Acceptance, type AddedChain, collectChain } from './collect.ts';
-import { Registry, type Seen, type SeenBlock, type SeenTransaction } from './registry.ts';
+import type { Registry, Seen, SeenBlock, SeenTransaction } from './registry.ts';
 import { deltasOf, feeOf, type ResolvedInput, resolveInputs } from './resolve.ts';
 import { writeBlock, writeInputs, writeOutputs, writeTransaction } from './write-rows.ts';
 
@@ -22,14 +21,8 @@ export class Preparer {
   readonly #registry: Registry;
   readonly #ambiguousVariants: AmbiguousVariants;
 
-  constructor(
-    memory: Memory,
-    network: Network,
-    ambiguousVariants: AmbiguousVariants,
-    checkpoint: Checkpoint,
-    bootstrapBlueScore: bigint | undefined,
-  ) {
-    this.#registry = new Registry(memory, network, checkpoint, bootstrapBlueScore);
+  constructor(registry: Registry, ambiguousVariants: AmbiguousVariants) {
+    this.#registry = registry;
     this.#ambiguousVariants = ambiguousVariants;
   }
 

@@ -1,3 +1,4 @@
+import { HELD } from '../common-table-expressions.ts';
 import { faultsOf } from '../queryable.ts';
 
 /** The difference between a bootstrap block's UTXO set and the balances before it is a change in the hour of that block. */
@@ -8,11 +9,7 @@ const SELECT_WRONG_HOURS = `
     from starts s join chain_blocks c on c.index = s.chain_index
     window by_index as (order by s.chain_index)
   ),
-  held as (
-    select script_id, (select max(chain_index) from starts) as chain_index, amount from start_utxos
-    union all
-    select script_id, chain_index, balance from start_balances
-  ),
+  ${HELD},
   counted as (
     select held.script_id, segments.hour, segments.next_hour, held.amount from held join segments using (chain_index)
     union all

@@ -1,7 +1,16 @@
 /** A chain block belongs to the interval of its chain_time, which never decreases, so each interval is a range of the chain. */
 import { type ChainBlock, getOrInsert, type TransactionDeltas } from '../derived-state.ts';
 import type { ActiveScripts } from '../script-activity/replay.ts';
-import { type IntervalLength, LENGTHS, startOfInterval } from './intervals.ts';
+
+export const INTERVAL_LENGTHS = { minute: 60_000n, hour: 3_600_000n, day: 86_400_000n } as const;
+
+export type IntervalLength = keyof typeof INTERVAL_LENGTHS;
+
+export const LENGTHS = Object.keys(INTERVAL_LENGTHS) as IntervalLength[];
+
+export function startOfInterval(length: IntervalLength, time: bigint): bigint {
+  return time - (time % INTERVAL_LENGTHS[length]);
+}
 
 type Transaction = Pick<TransactionDeltas, 'isCoinbase' | 'deltas'>;
 

@@ -1,6 +1,6 @@
 /** Loads the activity of scripts below a batch from `balances` and `seen_before` or, where these cannot tell, from the rows of the chain. */
 import type { ClientBase } from 'pg';
-import { startOfInterval } from '../network-intervals/intervals.ts';
+import { startOfInterval } from '../network-intervals/interval-deltas.ts';
 import { NEVER_SEEN, rewind, type ScriptActivity, type SeenBefore, type TouchingBlock } from './replay.ts';
 
 export interface StoredActivity {
