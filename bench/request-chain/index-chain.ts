@@ -12,19 +12,13 @@ import type { AddedChainBlock } from '../../packages/indexer/src/chain-update.ts
 import { Memory } from '../../packages/indexer/src/memory/memory.ts';
 import { AmbiguousVariants } from '../../packages/indexer/src/prepare/ambiguous-variants.ts';
 import { Preparer } from '../../packages/indexer/src/prepare/preparer.ts';
+import { Registry } from '../../packages/indexer/src/prepare/registry.ts';
 import { bootstrapAtGenesis, EMPTY_CHECKPOINT } from '../../packages/indexer/src/bootstrap/bootstrap.ts';
 import type { RequestChain } from './chain.ts';
 
 const TRANSACTIONS_PER_BATCH = 10_000;
 /** Large enough that nothing is evicted, so nothing has to be looked up. */
-const LIMITS = {
-  blocks: 2_000_000,
-  transactions: 40_000_000,
-  outputs: 80_000_000,
-  scripts: 40_000_000,
-  subnetworks: 1_000_000,
-  variants: 1_000_000,
-};
+const MEMORY_TRANSACTIONS = 40_000_000;
 
 type Chain = Pick<RequestChain, 'network' | 'genesis' | 'chainBlocks'>;
 
@@ -37,8 +31,9 @@ export async function indexChain(
   const [writer, reader] = await Promise.all([pool.connect(), pool.connect()]);
   try {
     const { network, genesis } = chain;
-    const memory = new Memory(LIMITS, EMPTY_CHECKPOINT.nextTransactionId, true);
-    const preparer = new Preparer(memory, network, new AmbiguousVariants(oneVariantEach), EMPTY_CHECKPOINT, undefined);
+    const memory = new Memory(MEMORY_TRANSACTIONS, EMPTY_CHECKPOINT.nextTransactionId, true);
+    const registry = new Registry(memory, network, EMPTY_CHECKPOINT, undefined);
+    const preparer = new Preparer(registry, new AmbiguousVariants(oneVariantEach));
     const log = createLogger({ name: 'bench', level: 'warn' });
     let checkpoint = await bootstrapAtGenesis({ client: writer, network, log }, preparer, genesis);
     let applying = Promise.resolve();

@@ -30,10 +30,16 @@ async function updatesFrom(
   const client = new NodeClient({ url: simulatedDag.server.url, streams: 3 });
   running.push(() => client.close());
   await client.waitUntilConnected();
-  const source = new Source(client, getNetwork('simnet'), notAsked, { pageStreams: 2, ...limits });
+  const source = new Source({
+    node: client,
+    network: getNetwork('simnet'),
+    ownChain: notAsked,
+    limits: { pageStreams: 2, ...limits },
+    signal: new AbortController().signal,
+  });
   const position = { hash: fromHex(start.hash), blueScore: start.header.blueScore };
   const updates: ChainUpdate[] = [];
-  for await (const update of source.updates(position, new AbortController().signal)) {
+  for await (const update of source.updates(position)) {
     updates.push(update);
     if (update.atTip) return updates;
   }

@@ -6,25 +6,25 @@ export interface AddedChainBlock {
   block: RpcBlock;
   /** Complete blocks in the order of acceptance: selected parent first, then ascending (blue work, hash). */
   mergeSet: RpcBlock[];
-  /** In the node's order. */
   acceptedTransactionIds: Hash[];
 }
 
 export interface ChainUpdate {
   /** Chain blocks to revert, from the checkpoint down; empty without a reorg. */
   removed: Hash[];
-  /** Chain blocks to add, upwards from the fork. */
   added: AddedChainBlock[];
   /** Blocks beside the sink that the node's virtual block would merge, parents first; undefined during a catch-up. */
   tail: RpcBlock[] | undefined;
-  /** Whether the node's sink was reached. */
   atTip: boolean;
-  /** Blue score of the node's sink. */
   targetBlueScore: bigint;
 }
 
-/** The chain block after which the next update begins. */
 export interface Position {
   hash: Hash;
   blueScore: bigint;
+}
+
+/** Returns an update that removes and adds nothing but `fields`. @param targetBlueScore of the node's sink */
+export function createUpdate(targetBlueScore: bigint, fields: Partial<ChainUpdate>): ChainUpdate {
+  return { removed: [], added: [], tail: undefined, atTip: false, targetBlueScore, ...fields };
 }

@@ -53,7 +53,6 @@ interface Session {
 export class Sessions {
   #previous: Session[] = [];
 
-  /** Terminates the sessions of the previous attempt, and stores those of these clients. */
   async succeed(clients: readonly [ClientBase, ...ClientBase[]]): Promise<void> {
     const [client] = clients;
     for (const { pid, backend_start: start } of this.#previous) {

@@ -6,6 +6,7 @@ import type { IndexerOptions } from './indexer.ts';
 import { DEFAULT_MEMORY_LIMIT_MB, MAX_MEMORY_LIMIT_MB, memoryBounds, MIN_MEMORY_LIMIT_MB } from './memory-bounds.ts';
 
 const count = z.coerce.number().int().min(1);
+const port = z.coerce.number().int().min(0).max(65_535);
 const depth = z.coerce.bigint().min(1n);
 
 export const envSchema = z.object({
@@ -24,13 +25,7 @@ export const envSchema = z.object({
       'The reaction when every node has pruned the blocks after the last indexed one, or follows another chain below finality. stop: exit with an explanation. record: continue at the pruning point of the node with its UTXO set, and record the missing stretch in `gaps`. An index in its first catch-up from a pruning point is bootstrapped again instead.',
     ),
   DATABASE_URL: postgresUrl().describe('Postgres to write: postgres://user:password@host:port/database.'),
-  METRICS_PORT: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(65_535)
-    .default(9101)
-    .describe('Port of /metrics, /healthz and /readyz.'),
+  METRICS_PORT: port.default(9101).describe('Port of /metrics, /healthz and /readyz.'),
   METRICS_HOST: z.string().default('127.0.0.1').describe('Address of /metrics, /healthz and /readyz.'),
   LOG_LEVEL: z
     .enum(LOG_LEVELS)

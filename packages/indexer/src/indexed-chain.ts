@@ -5,26 +5,22 @@ import type { Position } from './chain-update.ts';
 import type { Memory } from './memory/memory.ts';
 import type { Checkpoint, Fork } from './prepare/batch.ts';
 
-/** Returns the chain block below the top `removed`. */
 export async function findFork(client: ClientBase, from: Checkpoint, removed: number): Promise<Fork> {
   const fork = await findChainBlock(client, 'c.index = $1', from.chainIndex - removed);
   if (fork === undefined) throw new Error(`the node removes ${removed} chain blocks, more than this database has`);
   return fork;
 }
 
-/** Returns undefined if the block is not on the indexed chain. */
 export function findOnChain(client: ClientBase, hash: Hash): Promise<Fork | undefined> {
   return findChainBlock(client, 'b.hash = $1', Buffer.from(hash));
 }
 
-/** Returns the highest chain block below a blue score. */
 export async function getChainBlockBelow(client: ClientBase, blueScore: bigint): Promise<Fork> {
   const block = await findChainBlock(client, 'b.blue_score < $1', blueScore);
   if (block === undefined) throw new Error(`no chain block is below blue score ${blueScore}`);
   return block;
 }
 
-/** Returns the highest chain block that satisfies a condition. */
 async function findChainBlock(client: ClientBase, condition: string, value: unknown): Promise<Fork | undefined> {
   const { rows } = await client.query<Fork>(
     `select c.block_id::float8 as "blockId", b.hash, b.blue_score as "blueScore", c.index::float8 as "chainIndex",
@@ -44,10 +40,7 @@ export async function listTopHashes(client: ClientBase, count: number): Promise<
   return rows.map(({ hash }) => hash);
 }
 
-/** Returns the latest bootstrap block. */
-export async function getBootstrap(
-  client: ClientBase,
-): Promise<{ chainIndex: number; blueScore: bigint; isGenesis: boolean }> {
+export async function getBootstrap(client: ClientBase) {
   const { rows } = await client.query<{ chainIndex: number; blueScore: bigint; isGenesis: boolean }>(
     `select s.chain_index::float8 as "chainIndex", b.blue_score as "blueScore", s.utxo_count = 0 as "isGenesis"
        from starts s join blocks b on b.id = s.block_id order by s.chain_index desc limit 1`,
@@ -63,15 +56,12 @@ export async function loadPreBootstrapBlocks(client: ClientBase, memory: Memory)
 
 /** The indexed chain from the checkpoint down. It must not be read while a batch is being applied. */
 export interface OwnChain {
-  /** Returns the depth of the lowest block above the latest bootstrap block. */
   depth(): Promise<number>;
   /** Returns the chain block at a depth below the checkpoint, which has depth 0. */
   find(depth: number): Promise<Position & { blueWork: bigint }>;
-  /** Returns the hashes of the top chain blocks, from the checkpoint down. */
   top(count: number): Promise<Hash[]>;
 }
 
-/** @param chainIndex of the checkpoint */
 export function readOwnChain(client: ClientBase, chainIndex: number): OwnChain {
   return {
     depth: async () => chainIndex - (await getBootstrap(client)).chainIndex - 1,

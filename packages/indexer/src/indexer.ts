@@ -1,8 +1,8 @@
 /** Follows the chain from the checkpoint, and prepares each batch while the previous one is applied. A failure drops all state in memory. */
-import { type Connection, describeBlocking, takeWriterLock } from '@kasgres/database';
+import { describeBlocking, takeWriterLock } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
 import { type NodeClient, NodeUnsuitableError } from '@kasgres/node';
-import type { FatalError, Logger } from '@kasgres/runtime';
+import type { FatalError } from '@kasgres/runtime';
 import { UtxoChanges } from '@kasgres/state';
 import type { ClientBase, PoolClient } from 'pg';
 import { apply } from './apply/apply.ts';
@@ -13,11 +13,11 @@ import type { ChainUpdate } from './chain-update.ts';
 import { findFork, getBootstrap, loadPreBootstrapBlocks, readOwnChain } from './indexed-chain.ts';
 import type { PreBootstrapTimes } from './pre-bootstrap-times.ts';
 import { Memory } from './memory/memory.ts';
-import type { Metrics } from './metrics.ts';
 import type { Batch, Checkpoint } from './prepare/batch.ts';
 import { AmbiguousVariants } from './prepare/ambiguous-variants.ts';
 import { Preparer } from './prepare/preparer.ts';
-import type { Progress } from './progress.ts';
+import { Registry } from './prepare/registry.ts';
+import type { RunIndexerOptions } from './run-indexer.ts';
 import { findSources } from './source/find-sources.ts';
 import { Source, type SourceLimits } from './source/source.ts';
 import {
@@ -27,47 +27,32 @@ import {
   discardForNewBootstrap,
   EMPTY_CHECKPOINT,
 } from './bootstrap/bootstrap.ts';
-import {
-  type BootstrapDependencies,
-  bootstrapTiming,
-  type BootstrapTiming,
-  findGenesis,
-} from './bootstrap/bootstrap-block.ts';
+import { type BootstrapTiming, findGenesis } from './bootstrap/bootstrap-block.ts';
 import { discardIndex, canBootstrapAgain } from './bootstrap/discard-index.ts';
 
 export interface IndexerOptions extends SourceLimits {
   memoryTransactions: number;
   /** The p2p address of a node that serves its UTXO set; by default the followed node at its network's port. */
   p2pUrl: string | undefined;
-  /** The reaction if every node has pruned the chain after the checkpoint. */
   onGap: 'stop' | 'record';
   /** By default those of the network; for a network with overridden parameters, which no RPC returns. */
   finalityDepth?: bigint | undefined;
   pruningDepth?: bigint | undefined;
-  /** By default from the depths of the network. */
   bootstrapTiming?: BootstrapTiming;
 }
 
-export interface IndexerDependencies {
+export interface IndexerDependencies extends RunIndexerOptions {
   node: NodeClient;
-  database: Connection;
   network: Network;
-  options: IndexerOptions;
-  log: Logger;
-  progress: Progress;
-  metrics: Metrics;
   sessions: Sessions;
   preBootstrapTimes: PreBootstrapTimes;
-  /** The p2p address of a node. */
+  timing: BootstrapTiming;
   p2pUrl: string;
   /** Set if every node has pruned the chain after the checkpoint: the error to exit with, unless the index may restart at a pruning point. */
   gap: FatalError | undefined;
 }
 
-/**
- * Follows the chain from the checkpoint until the signal or a failure. Returns after a bootstrap at a pruning point, which the next call follows.
- * @throws FatalError if a retry cannot help
- */
+/** Returns after a bootstrap at a pruning point, which the next call follows. @throws FatalError if a retry cannot help */
 export async function followChain(dependencies: IndexerDependencies, signal: AbortSignal): Promise<void> {
   const clients: PoolClient[] = [];
   const lost = new AbortController();
@@ -84,7 +69,7 @@ export async function followChain(dependencies: IndexerDependencies, signal: Abo
     const reader = await open();
     await dependencies.sessions.succeed([writer, reader]);
     await takeWriterLock(writer, { signal: untilLost });
-    await new Attempt(dependencies, writer, reader, untilLost).run();
+    await new Attempt({ ...dependencies, client: writer, reader, signal: untilLost }).run();
   } catch (error) {
     throw lost.signal.aborted ? lost.signal.reason : error;
   } finally {
@@ -93,55 +78,51 @@ export async function followChain(dependencies: IndexerDependencies, signal: Abo
   }
 }
 
-/** One run from the checkpoint to the next failure. */
+interface AttemptDependencies extends IndexerDependencies {
+  client: ClientBase;
+  reader: ClientBase;
+  signal: AbortSignal;
+}
+
 class Attempt {
-  readonly #dependencies: IndexerDependencies;
-  readonly #writer: ClientBase;
-  readonly #reader: ClientBase;
-  readonly #signal: AbortSignal;
-  /** The apply in progress. */
+  readonly #dependencies: AttemptDependencies;
   #applying: Promise<void> = Promise.resolve();
   #lookUpIndexesAreBuilt = false;
 
-  constructor(dependencies: IndexerDependencies, writer: ClientBase, reader: ClientBase, signal: AbortSignal) {
+  constructor(dependencies: AttemptDependencies) {
     this.#dependencies = dependencies;
-    this.#writer = writer;
-    this.#reader = reader;
-    this.#signal = signal;
   }
 
   async run(): Promise<void> {
-    const { node, network, options, metrics } = this.#dependencies;
+    const { node, network, options, metrics, reader, signal, gap } = this.#dependencies;
     await this.#checkNetwork();
     const found = await this.#findCheckpoint();
     await this.#countGaps();
-    if (found !== undefined && this.#dependencies.gap !== undefined)
-      return await this.#crossGap(found, this.#dependencies.gap);
-    const genesis = found === undefined ? await findGenesis(node, network, this.#signal) : undefined;
+    if (found !== undefined && gap !== undefined) return await this.#crossGap(found, gap);
+    const genesis = found === undefined ? await findGenesis(node, network, signal) : undefined;
     if (found === undefined && genesis === undefined) {
-      return await bootstrapAtPruningPoint(this.#bootstrapDependencies(), this.#signal);
+      return await bootstrapAtPruningPoint(this.#dependencies);
     }
 
     let checkpoint = found ?? EMPTY_CHECKPOINT;
-    const memory = new Memory(limitsOf(options), checkpoint.nextTransactionId, found === undefined);
-    await loadPreBootstrapBlocks(this.#reader, memory);
-    const ambiguousVariants = new AmbiguousVariants((request) => findSources(node, request, this.#signal));
-    await ambiguousVariants.load(this.#reader);
-    const bootstrap = found === undefined ? undefined : await getBootstrap(this.#reader);
+    const memory = new Memory(options.memoryTransactions, checkpoint.nextTransactionId, found === undefined);
+    await loadPreBootstrapBlocks(reader, memory);
+    const ambiguousVariants = new AmbiguousVariants((request) => findSources(node, request, signal));
+    await ambiguousVariants.load(reader);
+    const bootstrap = found === undefined ? undefined : await getBootstrap(reader);
     const bootstrapBlueScore = bootstrap?.isGenesis === false ? bootstrap.blueScore : undefined;
-    const preparer = new Preparer(memory, network, ambiguousVariants, checkpoint, bootstrapBlueScore);
-    if (genesis !== undefined) checkpoint = await bootstrapAtGenesis(this.#bootstrapDependencies(), preparer, genesis);
+    const preparer = new Preparer(new Registry(memory, network, checkpoint, bootstrapBlueScore), ambiguousVariants);
+    if (genesis !== undefined) checkpoint = await bootstrapAtGenesis(this.#dependencies, preparer, genesis);
     metrics.positions.indexIsAt(checkpoint.blueScore, undefined);
 
     const finished = new AbortController();
-    void this.#dependencies.preBootstrapTimes.learn(
-      this.#dependencies,
-      AbortSignal.any([this.#signal, finished.signal]),
-    );
-    const source = new Source(node, network, readOwnChain(this.#reader, checkpoint.chainIndex), options);
+    const untilFinished = AbortSignal.any([signal, finished.signal]);
+    void this.#dependencies.preBootstrapTimes.learn(this.#dependencies, untilFinished);
+    const ownChain = readOwnChain(reader, checkpoint.chainIndex);
+    const source = new Source({ node, network, ownChain, limits: options, signal });
     let requestedAt = performance.now();
     try {
-      for await (const update of source.updates(checkpoint, this.#signal)) {
+      for await (const update of source.updates(checkpoint)) {
         metrics.stageSeconds.observe({ stage: 'wait' }, (performance.now() - requestedAt) / 1_000);
         if (checkpoint.firstCatchUp && !memory.isComplete) await this.#needLookUpIndexes();
         const batch = await this.#prepare(preparer, update, checkpoint);
@@ -160,20 +141,17 @@ class Attempt {
     }
   }
 
-  /** @throws the gap unless the index can be bootstrapped again or ON_GAP is record */
   async #crossGap(checkpoint: Checkpoint, gap: FatalError): Promise<void> {
-    const { options, log } = this.#dependencies;
-    if (await canBootstrapAgain(this.#writer)) {
-      return await discardForNewBootstrap(this.#bootstrapDependencies(), checkpoint, this.#signal);
-    }
+    const { client, options, log } = this.#dependencies;
+    if (await canBootstrapAgain(client)) return await discardForNewBootstrap(this.#dependencies, checkpoint);
     if (options.onGap === 'stop') throw gap;
     log.warn({ err: gap }, 'checkpoint pruned on every node; restarting from the pruning point');
-    await bootstrapAfterGap(this.#bootstrapDependencies(), checkpoint, this.#signal);
+    await bootstrapAfterGap(this.#dependencies, checkpoint);
   }
 
   async #checkNetwork(): Promise<void> {
-    const { network } = this.#dependencies;
-    const known = await findNetworkOfDatabase(this.#writer);
+    const { client, network } = this.#dependencies;
+    const known = await findNetworkOfDatabase(client);
     if (known !== undefined && known !== network.id) {
       throw new NodeUnsuitableError(
         'wrong-network',
@@ -182,46 +160,35 @@ class Attempt {
     }
   }
 
-  /** Discards an index of genesis alone if the node has pruned the chain since. */
   async #findCheckpoint(): Promise<Checkpoint | undefined> {
-    const { node, network, log } = this.#dependencies;
-    const found = await findCheckpoint(this.#writer);
+    const { client, node, network, log, signal } = this.#dependencies;
+    const found = await findCheckpoint(client);
     if (found?.chainIndex !== 0 || Buffer.compare(found.hash, network.genesisHash) !== 0) return found;
-    if ((await findGenesis(node, network, this.#signal)) !== undefined) return found;
+    if ((await findGenesis(node, network, signal)) !== undefined) return found;
     // A new node has only genesis for some minutes, before it downloads a pruned chain.
-    await discardIndex(this.#writer);
+    await discardIndex(client);
     log.info('discarded an index of genesis alone, since the node has pruned the chain');
     return undefined;
   }
 
   async #countGaps(): Promise<void> {
-    const { gaps, lastGap } = this.#dependencies.metrics;
-    const { rows } = await this.#reader.query<{ gaps: number; last: number }>(
+    const { reader, metrics } = this.#dependencies;
+    const { rows } = await reader.query<{ gaps: number; last: number }>(
       'select count(*)::integer as gaps, coalesce(extract(epoch from max(recorded_at)), 0)::float8 as last from gaps',
     );
     for (const row of rows) {
-      gaps.set(row.gaps);
-      lastGap.set(row.last);
+      metrics.gaps.set(row.gaps);
+      metrics.lastGap.set(row.last);
     }
   }
 
-  #bootstrapDependencies(): BootstrapDependencies {
-    const { options, network } = this.#dependencies;
-    return {
-      ...this.#dependencies,
-      client: this.#writer,
-      timing: options.bootstrapTiming ?? bootstrapTiming(network),
-      createMemory: ({ nextTransactionId }) => new Memory(limitsOf(options), nextTransactionId, false),
-    };
-  }
-
   async #prepare(preparer: Preparer, update: ChainUpdate, from: Checkpoint): Promise<Batch> {
-    const { metrics, progress } = this.#dependencies;
+    const { reader, metrics, progress } = this.#dependencies;
     // A reorg is prepared from the database, which must have the previous batch.
     if (update.removed.length > 0) await this.#applying;
-    const fork = update.removed.length === 0 ? from : await findFork(this.#reader, from, update.removed.length);
+    const fork = update.removed.length === 0 ? from : await findFork(reader, from, update.removed.length);
     const end = metrics.stageSeconds.startTimer({ stage: 'prepare' });
-    const batch = await preparer.prepare(this.#reader, update, from, fork);
+    const batch = await preparer.prepare(reader, update, from, fork);
     end();
     if (!update.atTip) batch.secondsLeft = progress.secondsLeft(batch.to.blueScore, batch.targetBlueScore);
     return batch;
@@ -229,10 +196,10 @@ class Attempt {
 
   /** @param timestamp of the last chain block; passed alone so that the update is freed while its rows are applied */
   #startApplying(batch: Batch, atTip: boolean, timestamp: bigint | undefined): void {
-    const { metrics, progress, log } = this.#dependencies;
+    const { client, metrics, progress, log } = this.#dependencies;
     const run = async (): Promise<void> => {
       const end = metrics.stageSeconds.startTimer({ stage: 'apply' });
-      await apply(this.#writer, batch);
+      await apply(client, batch);
       end();
       metrics.batches.inc();
       metrics.positions.indexIsAt(batch.to.blueScore, timestamp);
@@ -255,29 +222,18 @@ class Attempt {
   async #needLookUpIndexes(): Promise<void> {
     if (this.#lookUpIndexesAreBuilt) return;
     await this.#applying;
-    await buildLookUpIndexes(this.#writer);
+    await buildLookUpIndexes(this.#dependencies.client);
     this.#lookUpIndexesAreBuilt = true;
   }
 
   async #finishFirstCatchUp(checkpoint: Checkpoint): Promise<Checkpoint> {
-    const { log, metrics } = this.#dependencies;
+    const { client, reader, log, metrics } = this.#dependencies;
     log.info({ blueScore: checkpoint.blueScore }, 'caught up with the node; building indexes and balances');
     const end = metrics.stageSeconds.startTimer({ stage: 'finish' });
-    await finishFirstCatchUp([this.#writer, this.#reader], (blocking) => {
+    await finishFirstCatchUp([client, reader], (blocking) => {
       log.warn({ sessions: describeBlocking(blocking) }, 'waiting for readers of the tables of balances');
     });
     log.info({ durationMs: Math.round(end() * 1_000) }, 'finished the first catch-up');
     return { ...checkpoint, firstCatchUp: false };
   }
-}
-
-function limitsOf({ memoryTransactions }: IndexerOptions) {
-  return {
-    blocks: Math.max(200_000, Math.floor(memoryTransactions / 4)),
-    transactions: memoryTransactions,
-    outputs: memoryTransactions * 2,
-    scripts: memoryTransactions,
-    subnetworks: Math.ceil(memoryTransactions / 32),
-    variants: Math.ceil(memoryTransactions / 32),
-  };
 }

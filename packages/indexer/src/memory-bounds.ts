@@ -16,10 +16,7 @@ export interface MemoryBounds extends SourceLimits {
   memoryTransactions: number;
 }
 
-/**
- * Divides the memory beyond the fixed part in constant proportions between pages ahead, each byte of which costs another 1.5 in batches, and
- * cached transactions. At the default limit these are 384 MiB and 4,000,000 transactions.
- */
+/** At the default limit these are 384 MiB of pages ahead, each byte of which costs another 1.5 in batches, and 4,000,000 cached transactions. */
 export function memoryBounds(limitMb: number): MemoryBounds {
   const share = (limitMb - FIXED_MB) / (DEFAULT_MEMORY_LIMIT_MB - FIXED_MB);
   return {

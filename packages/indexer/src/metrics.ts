@@ -1,7 +1,6 @@
 /** The metrics of the indexer. Unknown values are NaN, on which no alert fires. */
 import { Counter, Gauge, Histogram, type Registry } from '@kasgres/runtime';
 
-/** The kinds of failures after which the indexer retries from the checkpoint. */
 export const FAILURE_KINDS = [
   'node-unavailable',
   'node-syncing',
@@ -13,13 +12,11 @@ export const FAILURE_KINDS = [
 ] as const;
 export type FailureKind = (typeof FAILURE_KINDS)[number];
 
-/** The positions of the index and of its node; NaN until known. */
 export class Positions {
   nodeBlueScore = Number.NaN;
   blueScore = Number.NaN;
   #timestampMs = Number.NaN;
 
-  /** @param blockTimestamp of the checkpoint's block, in milliseconds; undefined if unknown */
   indexIsAt(blueScore: bigint, blockTimestamp: bigint | undefined): void {
     // An update may consist of blocks beside the sink only.
     if (Number(blueScore) === this.blueScore) return;

@@ -30,12 +30,11 @@ export class NodeChoice {
   }
 
   get url(): string {
-    return this.#url(this.#index);
+    return this.#options.urls[this.#index] as string;
   }
 
-  /** `host:port`. */
   get name(): string {
-    return nameOfNode(this.#url(this.#index));
+    return nameOfNode(this.url);
   }
 
   /** Returns the client of the current node. An only node is awaited; with several, the first call to an unavailable node fails over. */
@@ -44,17 +43,12 @@ export class NodeChoice {
     return this.#client;
   }
 
-  /** Must be called after progress with the current node. */
   resetFailures(): void {
     this.#failed = 0;
     this.#refusals.clear();
   }
 
-  /**
-   * Fails over to the next node.
-   * @returns false if every node has failed since the last progress, so that the caller pauses
-   * @throws FatalError if every node refused permanently
-   */
+  /** Returns false if every node has failed since the last progress, so that the caller pauses. @throws FatalError if every node refused permanently */
   async failOver(error: Error): Promise<boolean> {
     const { urls, log, metrics } = this.#options;
     this.#failed += 1;
@@ -86,12 +80,6 @@ export class NodeChoice {
   #open(): NodeClient {
     const { client, log, metrics } = this.#options;
     metrics.nodeFollowed.set({ node: this.name }, 1);
-    return new NodeClient({ ...client, url: this.#url(this.#index), logger: log });
-  }
-
-  #url(index: number): string {
-    const url = this.#options.urls[index];
-    if (url === undefined) throw new RangeError(`there is no node ${index}`);
-    return url;
+    return new NodeClient({ ...client, url: this.url, logger: log });
   }
 }

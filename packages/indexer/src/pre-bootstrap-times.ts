@@ -1,13 +1,10 @@
-/**
- * Stores the times of DAA scores before the first indexed block, from which the API estimates times. A node keeps the header of every pruning
- * point, so it is requested once per run.
- */
-import { type Connection, inTransaction } from '@kasgres/database';
+/** Stores the times of earlier DAA scores, from which the API estimates times. Nodes keep the headers of pruning points, so it is requested once. */
+import type { Connection } from '@kasgres/database';
 import { type DaaTimestamp, type Network, spreadDaaScores } from '@kasgres/kaspa';
 import { type NodeClient, NodeProtocolError } from '@kasgres/node';
 import { backoff, type Logger, sleep } from '@kasgres/runtime';
+import { columnsOf } from '@kasgres/state';
 
-/** About one for every two days since mainnet's genesis. */
 const SCORES = 1_000;
 const DEADLINE_MS = 30_000;
 const RETRY = { firstMs: 2_000, maxMs: 600_000 };
@@ -59,42 +56,30 @@ async function requestTimes(
       `the node responded to ${daaScores.length} DAA scores with ${response.timestamps.length} timestamps`,
     );
   }
-  const times = daaScores.map((daaScore, index) => ({ daaScore, timestamp: response.timestamps[index] as bigint }));
-  return ascending(times, genesis, first);
-}
-
-/** Leaves out times that decrease, since the node's estimates may go back slightly. */
-function ascending(times: readonly DaaTimestamp[], from: DaaTimestamp, to: DaaTimestamp): DaaTimestamp[] {
-  let latest = from.timestamp;
-  return times.filter(({ timestamp }) => {
-    const fits = timestamp >= latest && timestamp <= to.timestamp;
-    if (fits) latest = timestamp;
-    return fits;
+  // The node's estimates may go back slightly.
+  let latest = genesis.timestamp;
+  return daaScores.flatMap((daaScore, index) => {
+    const timestamp = response.timestamps[index] as bigint;
+    if (timestamp < latest || timestamp > first.timestamp) return [];
+    latest = timestamp;
+    return [{ daaScore, timestamp }];
   });
 }
 
 async function getFirstIndexed({ pool }: Connection): Promise<DaaTimestamp> {
-  const { rows } = await pool.query<{ daa_score: bigint; timestamp: bigint }>(
-    'select daa_score, timestamp from chain_blocks order by index limit 1',
+  const { rows } = await pool.query<DaaTimestamp>(
+    'select daa_score as "daaScore", timestamp from chain_blocks order by index limit 1',
   );
-  const [row] = rows;
-  if (row === undefined) throw new Error('no block is indexed yet');
-  return { daaScore: row.daa_score, timestamp: row.timestamp };
+  if (rows[0] === undefined) throw new Error('no block is indexed yet');
+  return rows[0];
 }
 
 async function writeTimes({ pool }: Connection, times: readonly DaaTimestamp[]): Promise<void> {
-  const client = await pool.connect();
-  try {
-    await inTransaction(client, async () => {
-      await client.query('delete from earlier_times');
-      await client.query(
-        'insert into earlier_times (daa_score, timestamp) select * from unnest($1::bigint[], $2::bigint[])',
-        [times.map(({ daaScore }) => daaScore), times.map(({ timestamp }) => timestamp)],
-      );
-    });
-    client.release();
-  } catch (error) {
-    client.release(true);
-    throw error;
-  }
+  await pool.query(
+    `with written as (
+       insert into earlier_times (daa_score, timestamp) select * from unnest($1::bigint[], $2::bigint[])
+       on conflict (daa_score) do update set timestamp = excluded.timestamp)
+     delete from earlier_times where daa_score <> all($1::bigint[])`,
+    columnsOf(times, 'daaScore', 'timestamp'),
+  );
 }

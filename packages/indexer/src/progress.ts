@@ -4,7 +4,6 @@ import type { Batch } from './prepare/batch.ts';
 
 const CATCH_UP_LINE_MS = 5_000;
 const TIP_LINE_MS = 60_000;
-/** The period over which rates are measured. */
 const RATE_WINDOW_MS = 30_000;
 
 interface Sample {
@@ -17,11 +16,9 @@ export class Progress {
   readonly #log: Logger;
   readonly #now: () => number;
   readonly #samples: Sample[] = [];
-  /** Batches applied by this process. */
   batches = 0;
   #transactions = 0;
   #lastLine = 0;
-  /** Blue score at the first batch. */
   #from: bigint | undefined;
 
   constructor(log: Logger, now: () => number = Date.now) {
@@ -29,7 +26,6 @@ export class Progress {
     this.#now = now;
   }
 
-  /** Returns the time until `target` at the current rate, or null if that is unknown. */
   secondsLeft(blueScore: bigint, target: bigint): number | null {
     const perSecond = this.#perSecond('blueScore');
     return perSecond > 0 ? Math.max(0, Math.ceil(Number(target - blueScore) / perSecond)) : null;

@@ -11,6 +11,7 @@ import {
   PeerRejectedError,
   PruningPointMovedError,
 } from '@kasgres/node';
+import { bootstrapTiming } from './bootstrap/bootstrap-block.ts';
 import { Sessions } from './database.ts';
 import { PreBootstrapTimes } from './pre-bootstrap-times.ts';
 import { backoff, FatalError, type Logger, sleep } from '@kasgres/runtime';
@@ -23,7 +24,6 @@ import { watchNode } from './watch-node.ts';
 
 /** The program gives up after this many consecutive failures of unknown kind without a batch between them. */
 const MAX_UNKNOWN_FAILURES = 5;
-/** A node that takes longer to respond to the first requests counts as unavailable. */
 const CHECK_DEADLINE_MS = 10_000;
 /** Kinds that fail over to the next node. Inconsistent responses may come from different moments and are retried once first. */
 const NODE_FAILURES: ReadonlySet<FailureKind> = new Set([
@@ -41,7 +41,6 @@ export interface RunIndexerOptions {
   log: Logger;
   progress: Progress;
   metrics: Metrics;
-  /** Set while the chain is being followed. */
   status: { isFollowing: boolean };
 }
 
@@ -63,7 +62,8 @@ export async function runIndexer(dependencies: RunIndexerOptions, signal: AbortS
       const network = withDepths((await checkNode(node, checks)).network, options);
       status.isFollowing = true;
       const p2pUrl = options.p2pUrl ?? p2pUrlOf(nodes.url, network);
-      await followChain({ ...dependencies, node, network, sessions, preBootstrapTimes, p2pUrl, gap }, signal);
+      const timing = options.bootstrapTiming ?? bootstrapTiming(network);
+      await followChain({ ...dependencies, node, network, sessions, preBootstrapTimes, p2pUrl, timing, gap }, signal);
       gap = undefined;
     } catch (error) {
       gap = undefined;
@@ -110,7 +110,6 @@ function withDepths(network: Network, { finalityDepth, pruningDepth }: IndexerOp
   };
 }
 
-/** Returns whether this node can never provide the blocks after the checkpoint. */
 function isGapError(error: unknown): boolean {
   return error instanceof NodeUnsuitableError && (error.reason === 'pruned' || error.reason === 'other-chain');
 }

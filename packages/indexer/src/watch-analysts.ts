@@ -1,8 +1,4 @@
-/**
- * Enforces the limits of analysts. A session may switch off its login's statement_timeout, so the limit is in the table `analysts`, and is
- * enforced from outside: a statement that takes too long is cancelled, and the session is terminated if it continues, or if its transaction is
- * open or idle for too long.
- */
+/** Enforces the limits of analysts from outside, since a session may switch off the statement_timeout of its login: cancels, then terminates. */
 import { type Connection, DEFAULT_TIMEOUT_SECONDS, IS_ANALYST, TRANSACTION_TIMEOUTS } from '@kasgres/database';
 import { type Logger, sleep } from '@kasgres/runtime';
 
@@ -15,23 +11,38 @@ interface Offence {
   since: string;
   what: 'statement' | 'idle' | 'transaction' | 'other database';
   seconds: number;
-  limit_seconds: number;
+  limitSeconds: number;
 }
 
 export async function watchAnalysts(
-  { database, log }: { database: Pick<Connection, 'pool'>; log: Logger },
+  { database: { pool }, log }: { database: Pick<Connection, 'pool'>; log: Logger },
   signal: AbortSignal,
 ): Promise<void> {
-  let cancelled = new Set<string>();
+  let cancelledBefore = new Set<string>();
   const unseen = new Set<string>();
   while (!signal.aborted) {
+    const cancelled = new Set<string>();
     try {
-      for (const login of await listUnseen(database)) {
-        if (unseen.has(login)) continue;
+      for (const { login } of (await pool.query<{ login: string }>(UNSEEN)).rows) {
+        if (!unseen.has(login)) log.warn({ login }, 'cannot hold this analyst to its limits: run ops/roles.sql');
         unseen.add(login);
-        log.warn({ login }, 'cannot hold this analyst to its limits: run ops/roles.sql');
       }
-      cancelled = await endOffences(database, cancelled, log);
+      for (const { pid, login, since, what, seconds, limitSeconds } of (await pool.query<Offence>(OFFENCES)).rows) {
+        const statement = `${pid} ${since}`;
+        const cancels = what === 'statement' && !cancelledBefore.has(statement);
+        if (cancels) cancelled.add(statement);
+        const { rowCount } = await pool.query(
+          `select ${cancels ? 'pg_cancel_backend' : 'pg_terminate_backend'}(pid) from pg_stat_activity
+            where pid = $1 and ${SINCE[what]}::text = $2`,
+          [pid, since],
+        );
+        if (rowCount === 0) continue;
+        log.warn(
+          { login, pid, what, seconds: Math.round(seconds), limitSeconds },
+          cancels ? 'cancelled the statement of an analyst' : 'terminated the session of an analyst',
+        );
+      }
+      cancelledBefore = cancelled;
     } catch {
       // The indexer reports an unavailable database.
     }
@@ -39,40 +50,9 @@ export async function watchAnalysts(
   }
 }
 
-/** Returns the connected logins whose statements this user can neither see nor cancel. */
-async function listUnseen({ pool }: Pick<Connection, 'pool'>): Promise<string[]> {
-  const { rows } = await pool.query<{ login: string }>(
-    `select distinct r.rolname as login from pg_stat_activity s join pg_roles r on r.oid = s.usesysid
-      where ${IS_ANALYST} and not pg_has_role(r.oid, 'usage')`,
-  );
-  return rows.map(({ login }) => login);
-}
-
-/** Returns the cancelled statements. @param cancelledBefore those of the previous call */
-async function endOffences(
-  { pool }: Pick<Connection, 'pool'>,
-  cancelledBefore: ReadonlySet<string>,
-  log: Logger,
-): Promise<Set<string>> {
-  const cancelled = new Set<string>();
-  const { rows } = await pool.query<Offence>(OFFENCES);
-  for (const { pid, login, since, what, seconds, limit_seconds: limitSeconds } of rows) {
-    const statement = `${pid} ${since}`;
-    const cancels = what === 'statement' && !cancelledBefore.has(statement);
-    if (cancels) cancelled.add(statement);
-    const { rowCount } = await pool.query(
-      `select ${cancels ? 'pg_cancel_backend' : 'pg_terminate_backend'}(pid) from pg_stat_activity
-        where pid = $1 and ${SINCE[what]}::text = $2`,
-      [pid, since],
-    );
-    if (rowCount === 0) continue;
-    log.warn(
-      { login, pid, what, seconds: Math.round(seconds), limitSeconds },
-      cancels ? 'cancelled the statement of an analyst' : 'ended the session of an analyst',
-    );
-  }
-  return cancelled;
-}
+const UNSEEN = `
+  select distinct r.rolname as login from pg_stat_activity s join pg_roles r on r.oid = s.usesysid
+   where ${IS_ANALYST} and not pg_has_role(r.oid, 'usage')`;
 
 const SINCE = {
   statement: 'query_start',
@@ -89,7 +69,7 @@ const IS_IN_ITS_DATABASE = `
 
 const OFFENCES = `
   select o.pid, r.rolname as login, o.since::text, o.what, extract(epoch from clock_timestamp() - o.since)::float8 as seconds,
-         o.times * limits.seconds as limit_seconds
+         o.times * limits.seconds as "limitSeconds"
     from pg_stat_activity s
     join pg_roles r on r.oid = s.usesysid
     left join analysts a on a.login = r.rolname

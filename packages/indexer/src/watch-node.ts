@@ -6,7 +6,6 @@ const PAUSE_MS = 5_000;
 const DEADLINE_MS = 10_000;
 const WARN_EVERY_MS = 60_000;
 
-/** Keeps the metrics about the node up to date, also while no batch can be applied. */
 export async function watchNode(
   nodes: { readonly client: Pick<NodeClient, 'call'> },
   metrics: Pick<Metrics, 'nodeConnected' | 'nodeSynced' | 'positions'>,

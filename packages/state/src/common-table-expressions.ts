@@ -1,5 +1,3 @@
-/** Common table expressions that several statements share. */
-
 /** The transactions accepted since the latest bootstrap block: its UTXO set contains the effect of the earlier ones. */
 export const ACCEPTED = `
   accepted as (
@@ -8,6 +6,30 @@ export const ACCEPTED = `
     join blocks accepting on accepting.id = c.block_id
     join transactions t on t.accepting_block_id = accepting.id
     where c.index > (select coalesce(max(chain_index), -1) from starts)
+  )`;
+
+/** The outputs in the UTXO set of the latest bootstrap block or of `accepted`, without those that `accepted` spend. */
+export const UNSPENT = `
+  created as (
+    select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from start_utxos
+    union all
+    select o.transaction_id, o.index, o.script_id, o.amount, a.daa_score, a.subnetwork_id = 1
+    from accepted a join transaction_outputs o on o.transaction_id = a.id
+  ),
+  unspent as (
+    select * from created
+    where not exists (
+      select from transaction_inputs i join accepted spending on spending.id = i.transaction_id
+      where i.previous_transaction_id = created.transaction_id and i.previous_index = created.index
+    )
+  )`;
+
+/** The scripts of the UTXO set of each bootstrap block. */
+export const HELD = `
+  held as (
+    select script_id, (select max(chain_index) from starts) as chain_index, amount from start_utxos
+    union all
+    select script_id, chain_index, balance from start_balances
   )`;
 
 /** Every script that a chain block touches, by each transaction that it accepts. */
@@ -23,15 +45,10 @@ export const TOUCHES = `
 
 /** The first bootstrap block at which each script held UTXOs: it counts as seen there unless the chain touched it before. */
 export const AT_BOOTSTRAP = `
+  ${HELD},
   at_bootstrap as (
-    select held.script_id, c.index, c.chain_time
-    from (
-      select script_id, min(chain_index) as index from (
-        select script_id, (select max(chain_index) from starts) as chain_index from start_utxos
-        union all
-        select script_id, chain_index from start_balances
-      ) holders group by script_id
-    ) held join chain_blocks c using (index)
+    select first.script_id, c.index, c.chain_time
+    from (select script_id, min(chain_index) as index from held group by script_id) first join chain_blocks c using (index)
   )`;
 /** Each member of a cluster with its root; members whose path to the root does not end are left out. */
 export const TREE = `

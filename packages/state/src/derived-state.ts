@@ -7,7 +7,6 @@ import type { DaaScore, Sompi } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import type { Verification } from './queryable.ts';
 
-/** A chain block that a batch adds or removes. */
 export interface ChainBlock {
   /** chain_blocks.index. */
   index: number;
@@ -16,7 +15,6 @@ export interface ChainBlock {
   /** Number of blocks in its mergeset. */
   blocks: number;
   redBlocks: number;
-  /** Of the blocks in its mergeset together. */
   work: bigint;
 }
 
@@ -62,7 +60,6 @@ export type BatchItem =
 
 export interface RemovedChainBlock {
   chainBlock: ChainBlock;
-  /** Keys of the transactions that it accepted. */
   accepted: readonly bigint[];
   transactions: readonly TransactionDeltas[];
 }
@@ -72,7 +69,6 @@ export interface BatchRange {
   checkpoint: number;
   /** The highest chain block that remains after the removals; equals `checkpoint` without a reorg. */
   fork: number;
-  /** chain_time of the fork. */
   forkTime: bigint;
   to: number;
 }
@@ -87,27 +83,25 @@ export class StateChanges {
   }
 
   of<Changes>(kind: new () => Changes): Changes {
-    let changes = this.#changes.get(kind) as Changes | undefined;
-    if (changes === undefined) {
-      changes = new kind();
-      this.#changes.set(kind, changes);
-    }
-    return changes;
+    return getOrInsert(this.#changes, kind, () => new kind()) as Changes;
   }
 }
 
-/** A kind of derived state. Every operation is optional. */
+export function getOrInsert<Key, Value>(map: Map<Key, Value>, key: Key, create: (key: Key) => Value): Value {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = create(key);
+    map.set(key, value);
+  }
+  return value;
+}
+
 export interface DerivedState {
   readonly name: string;
-  /** Adds an item of the batch to the kind's changes. */
   collect?(item: BatchItem, changes: StateChanges): void;
   /** Writes the changes inside the batch's transaction, in a fixed number of statements. */
   apply?(client: ClientBase, changes: StateChanges): Promise<void>;
-  /**
-   * Reverts chain blocks inside the batch's transaction, before the batch's rows are written: adds negative deltas to `changes`, or restores
-   * rows that a later `apply` does not touch twice.
-   * @param removed in the order of the chain
-   */
+  /** Runs before the batch's rows are written: adds negative deltas to `changes`, or restores rows that `apply` does not touch twice. */
   revert?(client: ClientBase, removed: readonly RemovedChainBlock[], changes: StateChanges): Promise<void> | void;
   /** Computes the state from rows at the end of the first catch-up. Idempotent; `emptied` tables are empty before. */
   rebuild?(client: ClientBase): Promise<void>;

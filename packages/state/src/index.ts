@@ -5,6 +5,7 @@ export { type ClusteringOptions, clusterStep, flagStep, type Step } from './clus
 export {
   type AcceptedTransaction,
   type ChainBlock,
+  getOrInsert,
   type ScriptDelta,
   StateChanges,
 } from './derived-state.ts';

@@ -6,10 +6,7 @@ export type Queryable = Pick<Pool, 'query'>;
 /** Returns the differences from the facts, one sentence each (the first 20 of a kind). */
 export type Verification = (db: Queryable) => Promise<string[]>;
 
-/**
- * Yields pages of rows in the order of their keys.
- * @param select one page of the rows with an `id` above the key $1; `parameters` follow as $2 and so on
- */
+/** Yields pages in the order of their keys. @param select one page of the rows with an `id` above the key $1; `parameters` follow as $2 and so on */
 export async function* pagesByKey<Row extends { id: bigint }>(
   db: Queryable,
   select: string,
@@ -25,10 +22,7 @@ export async function* pagesByKey<Row extends { id: bigint }>(
   }
 }
 
-/**
- * Returns the values of columns of rows, as parameters of a statement that unnests them.
- * @example `columnsOf(rows, 'id', 'amount')` for `unnest($1::bigint[], $2::bigint[])`
- */
+/** Returns parameters of a statement that unnests columns: `columnsOf(rows, 'id', 'amount')` for `unnest($1::bigint[], $2::bigint[])`. */
 export function columnsOf<Row, const Names extends readonly (keyof Row)[]>(
   rows: readonly Row[],
   ...names: Names
@@ -49,18 +43,9 @@ export function faultsOf(...queries: readonly string[]): Verification {
   };
 }
 
-/** Describes how a stored row differs from the expected one; both are JSON texts of the same columns, or null without a row. */
-export function describeDifference({ stored, expected }: { stored: string | null; expected: string | null }): string {
-  if (expected === null) return 'has a row, but the chain has nothing that belongs there';
-  if (stored === null) return 'has no row';
-  const [found, right] = [fieldsOf(stored), fieldsOf(expected)];
-  return [...right]
-    .filter(([name, value]) => found.get(name) !== value)
-    .map(([name, value]) => `${name} ${found.get(name)}, from its rows ${value}`)
-    .join('; ');
-}
-
-/** Keeps numbers as text, since some exceed the range of a double. */
-function fieldsOf(json: string): Map<string | undefined, string | undefined> {
-  return new Map([...json.matchAll(/"(\w+)":("[^"]*"|[^,}]+)/g)].map(([, name, value]) => [name, value]));
-}
+/** Describes how a stored row `s` differs from the expected row `e`, which has the same columns. */
+export const DIFFERENCE = `
+  case when e is null then 'has a row, but the chain has nothing that belongs there'
+       when s is null then 'has no row'
+       else (select string_agg(format('%s %s, from its rows %s', key, coalesce(to_json(s) ->> key, 'null'), coalesce(value, 'null')), '; ')
+               from json_each_text(to_json(e)) where value is distinct from to_json(s) ->> key) end`;

@@ -5,20 +5,19 @@
  * - `balances` apply writes the columns of script activity and, for new rows, the tag flag; its rebuild makes the script activity, too.
  * - readRemovedChain reads the transactions of removed chain blocks once, for the revert of every kind except UTXOs.
  * - replace-state.ts writes the differences of two UTXO sets to every kind after a gap.
- * - packages/database/src/write-tags.ts sets tag flags when tags are imported, and cluster-tags.ts queues those of named clusters.
+ * - packages/database/src/tags/write-tags.ts sets tag flags when tags are imported, and cluster-tags.ts queues those of named clusters.
  */
 import type { ClientBase } from 'pg';
 import { balances } from './balances/balances.ts';
 import { clusters } from './clusters/clusters.ts';
-import type {
-  BatchItem,
-  ChainBlock,
-  DerivedState,
-  RemovedChainBlock,
-  ScriptDelta,
-  StateChanges,
-  StateInvariant,
-  TransactionDeltas,
+import {
+  type BatchItem,
+  type DerivedState,
+  getOrInsert,
+  type RemovedChainBlock,
+  type ScriptDelta,
+  type StateChanges,
+  type StateInvariant,
 } from './derived-state.ts';
 import { hourlyBalanceChanges } from './hourly-balance-changes/hourly-balance-changes.ts';
 import { networkIntervals } from './network-intervals/network-intervals.ts';
@@ -42,10 +41,9 @@ export function collectState(item: BatchItem, changes: StateChanges): void {
   for (const kind of DERIVED_STATE) kind.collect?.(item, changes);
 }
 
-/** @param removed in the order of the chain, with the keys of the transactions that each accepted */
 export async function revertState(
   client: ClientBase,
-  removed: readonly { chainBlock: ChainBlock; accepted: readonly bigint[] }[],
+  removed: readonly Omit<RemovedChainBlock, 'transactions'>[],
   changes: StateChanges,
 ): Promise<void> {
   const blocks = await readRemovedChain(client, removed);
@@ -56,13 +54,10 @@ export async function applyState(client: ClientBase, changes: StateChanges): Pro
   for (const kind of DERIVED_STATE) await kind.apply?.(client, changes);
 }
 
-/** Tables to truncate before a rebuild. */
 export const EMPTIED_TABLES = DERIVED_STATE.flatMap(({ emptied = [] }) => emptied);
-/** Tables to analyse after a rebuild. */
 export const FILLED_TABLES = [...EMPTIED_TABLES, ...DERIVED_STATE.flatMap(({ filled = [] }) => filled)];
 export const STATE_INDEXES = DERIVED_STATE.flatMap(({ deferredIndexes = [] }) => deferredIndexes);
 
-/** Returns the jobs that rebuild the state; they may run in parallel. */
 export function rebuildJobs(): ((client: ClientBase) => Promise<void>)[] {
   const firsts = DERIVED_STATE.filter(({ rebuildAfter }) => rebuildAfter === undefined);
   return firsts.map((first) => async (client) => {
@@ -71,22 +66,17 @@ export function rebuildJobs(): ((client: ClientBase) => Promise<void>)[] {
   });
 }
 
-/** Must run in the transaction that ends the first catch-up, under the lock on the checkpoint. */
 export async function rebuildLockedState(client: ClientBase): Promise<void> {
   for (const kind of DERIVED_STATE) await kind.rebuildLocked?.(client);
 }
 
-/** Verifies the kinds of an invariant. Returns the differences, one sentence each (the first 20 of a kind). */
 export async function verifyState(db: Queryable, invariant: StateInvariant): Promise<string[]> {
   const { rows } = await db.query<{ first_catch_up: boolean }>('select first_catch_up from checkpoint');
-  if (rows[0] === undefined && invariant === 4) return ['there is no checkpoint'];
-  if (rows[0]?.first_catch_up === true && invariant === 4) {
-    return ['the first catch-up is not over, balances are not kept yet'];
-  }
+  if (invariant === 4 && rows[0] === undefined) return ['there is no checkpoint'];
+  if (invariant === 4 && rows[0]?.first_catch_up) return ['the first catch-up is not over, balances are not kept yet'];
   return await verifyKinds(db, ({ verify }) => verify?.[invariant]);
 }
 
-/** Verifies the part of the state that needs no history. */
 export function verifyCurrentState(db: Queryable): Promise<string[]> {
   return verifyKinds(db, ({ verifyCurrent }) => verifyCurrent);
 }
@@ -100,25 +90,22 @@ async function verifyKinds(
   return differences;
 }
 
-interface DeltaRow {
+interface DeltaRow extends ScriptDelta {
   /** Position of the accepting chain block among the removed ones. */
   position: number;
-  transaction_id: bigint;
-  is_coinbase: boolean;
-  script_id: bigint;
-  sent: string;
-  received: string;
-  utxo_count: number;
+  transaction: bigint;
+  isCoinbase: boolean;
+  script: bigint;
 }
 
 async function readRemovedChain(
   client: ClientBase,
-  removed: readonly { chainBlock: ChainBlock; accepted: readonly bigint[] }[],
+  removed: readonly Omit<RemovedChainBlock, 'transactions'>[],
 ): Promise<RemovedChainBlock[]> {
   const { rows } = await client.query<DeltaRow>(
     `with removed as (select * from unnest($1::bigint[], $2::integer[]) removed (id, position))
-     select position, delta.id as transaction_id, t.subnetwork_id = 1 as is_coinbase, script_id, sum(sent)::text as sent,
-            sum(received)::text as received, sum(count)::integer as utxo_count
+     select position, delta.id as transaction, t.subnetwork_id = 1 as "isCoinbase", script_id as script, sum(sent)::bigint as sent,
+            sum(received)::bigint as received, sum(count)::integer as "utxoCount"
        from (select removed.position, removed.id, o.script_id, 0 as sent, o.amount as received, 1 as count
                from removed join transaction_outputs o on o.transaction_id = removed.id
              union all
@@ -133,20 +120,15 @@ async function readRemovedChain(
     ],
   );
   const byPosition = Map.groupBy(rows, ({ position }) => position);
-  return removed.map(({ chainBlock, accepted }, position) => {
-    const byTransaction = Map.groupBy(byPosition.get(position) ?? [], ({ transaction_id }) => transaction_id);
-    return {
-      chainBlock,
-      accepted,
-      transactions: [...byTransaction.values()].map((ofTransaction) => toDeltas(chainBlock, ofTransaction)),
-    };
+  return removed.map((block, position) => {
+    const { chainBlock } = block;
+    const transactions = new Map<bigint, { isCoinbase: boolean; deltas: Map<number, ScriptDelta> }>();
+    for (const { transaction, isCoinbase, script, ...delta } of byPosition.get(position) ?? []) {
+      getOrInsert(transactions, transaction, () => ({ isCoinbase, deltas: new Map() })).deltas.set(
+        Number(script),
+        delta,
+      );
+    }
+    return { ...block, transactions: [...transactions.values()].map((each) => ({ chainBlock, ...each })) };
   });
-}
-
-function toDeltas(chainBlock: ChainBlock, rows: readonly DeltaRow[]): TransactionDeltas {
-  const deltas = new Map<number, ScriptDelta>();
-  for (const { script_id, sent, received, utxo_count: utxoCount } of rows) {
-    deltas.set(Number(script_id), { sent: BigInt(sent), received: BigInt(received), utxoCount });
-  }
-  return { chainBlock, isCoinbase: rows[0]?.is_coinbase === true, deltas };
 }

@@ -1,15 +1,9 @@
-/**
- * Replaces the derived state by the UTXO set of a bootstrap block after a gap. It writes the differences of the two sets, so the cost is
- * independent of the history. Counts of accepted transactions stay; a script that was never seen before is seen at the bootstrap block.
- */
+/** Writes the differences of two UTXO sets after a gap, so that the cost is independent of the history. Counts of accepted transactions stay. */
 import type { ClientBase } from 'pg';
 import { hourOf } from './hourly-balance-changes/hourly-balance-changes.ts';
-import { LENGTHS, startOfInterval } from './network-intervals/intervals.ts';
+import { LENGTHS, startOfInterval } from './network-intervals/interval-deltas.ts';
 
-/**
- * Must run inside the transaction that writes the bootstrap block, after `start_utxos` has its set and the checkpoint is at the block.
- * @param chainTime of the block, Unix milliseconds
- */
+/** Must run after `start_utxos` has its set and the checkpoint is at the block. @param chainTime of the block, Unix milliseconds */
 export async function replaceUtxoSet(client: ClientBase, chainTime: bigint): Promise<void> {
   await client.query('analyze start_utxos');
   await client.query(REPLACE_STATE, [hourOf(chainTime), chainTime]);

@@ -28,7 +28,6 @@ export async function writeBatch(client: ClientBase, batch: Batch): Promise<void
   await writeCheckpoint(client, batch, batch.state?.of(BalanceDeltas).supply ?? 0n);
 }
 
-/** @throws CheckpointMovedError if the stored checkpoint differs from `from` */
 export async function lockCheckpoint(client: ClientBase, from: Checkpoint): Promise<void> {
   const { rows } = await client.query<{ block_id: bigint; chain_index: bigint }>(
     'select block_id, chain_index from checkpoint for update',
@@ -39,7 +38,6 @@ export async function lockCheckpoint(client: ClientBase, from: Checkpoint): Prom
   }
 }
 
-/** Completes blocks that have a row, or are known by hash, and are merged or join the chain now. */
 async function completeBlocks(
   client: ClientBase,
   { mergedBefore, chainBefore, preBootstrapBlocks }: Batch,

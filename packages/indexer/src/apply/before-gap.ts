@@ -1,7 +1,4 @@
-/**
- * Blocks and transactions that were merged or accepted before a gap may be so again after it, if the chain was reorganised meanwhile. Their rows
- * point to the later chain block. When a reorg reverts that, they point to the earlier one again (invariant 7).
- */
+/** A reorg after a gap restores the merging and acceptance of blocks and transactions by the chain before the gap (invariant 7). */
 import type { ClientBase } from 'pg';
 
 interface Gap {
@@ -11,7 +8,6 @@ interface Gap {
   block_id: bigint;
 }
 
-/** @param reverted keys of blocks and transactions, also of those without an earlier chain block */
 export async function restoreFromBeforeGap(
   client: ClientBase,
   reverted: { merged: readonly bigint[]; accepted: readonly bigint[] },

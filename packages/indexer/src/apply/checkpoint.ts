@@ -13,7 +13,6 @@ export async function findCheckpoint(client: ClientBase): Promise<Checkpoint | u
   return rows[0];
 }
 
-/** @param circulatingDelta sompi */
 export async function writeCheckpoint(client: ClientBase, batch: Batch, circulatingDelta: bigint): Promise<void> {
   const { to, virtualMergeSet, targetBlueScore, secondsLeft } = batch;
   await client.query({
@@ -55,7 +54,6 @@ export async function writeNextKeys(
   );
 }
 
-/** Returns the network of the index, or undefined before the first bootstrap. */
 export async function findNetworkOfDatabase(client: ClientBase): Promise<string | undefined> {
   const { rows } = await client.query<{ network: string }>('select network from meta');
   return rows[0]?.network;

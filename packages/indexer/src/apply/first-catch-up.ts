@@ -1,7 +1,4 @@
-/**
- * The first catch-up writes facts only. Indexes for requests and derived state are cheaper to build at its end. `deferred_indexes` has the
- * definitions of missing indexes, so that the next process can finish after a crash.
- */
+/** Indexes and derived state are cheaper to build at the end of the first catch-up. `deferred_indexes` has the definitions in case of a crash. */
 import { type BlockingSession, inTransaction, withExclusiveLocks } from '@kasgres/database';
 import { EMPTIED_TABLES, FILLED_TABLES, rebuildJobs, rebuildLockedState, STATE_INDEXES } from '@kasgres/state';
 import type { ClientBase } from 'pg';
@@ -9,7 +6,7 @@ import { resolveAllLateInputs } from './late-inputs.ts';
 
 /** Built as soon as the cache evicts entries. */
 const LOOK_UP_INDEXES = ['transactions_transaction_id', 'scripts_script'];
-/** Used by requests only. The largest come first, so that both connections finish together. */
+/** The largest come first, so that both connections finish together. */
 const REQUEST_INDEXES = [
   'address_transactions_script_id',
   'transaction_inputs_previous_transaction_id',
@@ -59,18 +56,14 @@ export async function buildLookUpIndexes(client: ClientBase): Promise<void> {
   for (const name of LOOK_UP_INDEXES) await buildIndex(client, name);
 }
 
-/**
- * Builds the indexes, completes inputs and rebuilds derived state at the checkpoint. Every step is idempotent; the last one lets requests in.
- * @param clients work in parallel
- * @param onBlocked is called with sessions that read tables that must be emptied
- */
+/** Every step is idempotent; the last one lets requests in. @param onBlocked is called with sessions that read tables that must be emptied */
 export async function finishFirstCatchUp(
   clients: readonly [ClientBase, ClientBase],
   onBlocked?: (blocking: readonly BlockingSession[]) => void,
 ): Promise<void> {
   const [client, observer] = clients;
   await forEachInParallel(clients, [...LOOK_UP_INDEXES, ...REQUEST_INDEXES], buildIndex);
-  await forEachInParallel(clients, GROWING_TABLES, analyze);
+  await forEachInParallel(clients, GROWING_TABLES, (worker, table) => worker.query(`analyze ${table}`));
   await resolveAllLateInputs(client);
   await withExclusiveLocks(client, () => client.query(`truncate ${EMPTIED_TABLES.join(', ')}`), {
     observer,
@@ -80,32 +73,10 @@ export async function finishFirstCatchUp(
   await forEachInParallel(clients, rebuildJobs(), (worker, rebuild) => rebuild(worker));
   for (const worker of clients) await worker.query('reset work_mem');
   await forEachInParallel(clients, STATE_INDEXES, buildIndex);
-  await forEachInParallel(clients, FILLED_TABLES, analyze);
+  await forEachInParallel(clients, FILLED_TABLES, (worker, table) => worker.query(`analyze ${table}`));
   for (const table of GROWING_TABLES) await client.query(`alter table ${table} reset (autovacuum_enabled)`);
-  await letRequestsIn(client);
-}
-
-/** Each connection takes the next item when it has finished one. */
-async function forEachInParallel<Item>(
-  clients: readonly ClientBase[],
-  items: readonly Item[],
-  run: (client: ClientBase, item: Item) => Promise<void>,
-): Promise<void> {
-  const pending = items.values();
-  await Promise.all(
-    clients.map(async (client) => {
-      for (const item of pending) await run(client, item);
-    }),
-  );
-}
-
-async function analyze(client: ClientBase, table: string): Promise<void> {
-  await client.query(`analyze ${table}`);
-}
-
-/** Imports of tags take the lock on the checkpoint, too, so none is missed. */
-async function letRequestsIn(client: ClientBase): Promise<void> {
   await inTransaction(client, async () => {
+    // Imports of tags take this lock, too, so none is missed.
     await client.query('select from checkpoint for update');
     await client.query(`set local work_mem = '${WORK_MEMORY}'`);
     await rebuildLockedState(client);
@@ -116,7 +87,19 @@ async function letRequestsIn(client: ClientBase): Promise<void> {
   });
 }
 
-/** Builds an index and deletes its row of `deferred_indexes` in one transaction. */
+async function forEachInParallel<Item>(
+  clients: readonly ClientBase[],
+  items: readonly Item[],
+  run: (client: ClientBase, item: Item) => Promise<unknown>,
+): Promise<void> {
+  const pending = items.values();
+  await Promise.all(
+    clients.map(async (client) => {
+      for (const item of pending) await run(client, item);
+    }),
+  );
+}
+
 async function buildIndex(client: ClientBase, name: string): Promise<void> {
   await inTransaction(client, async () => {
     const { rows } = await client.query<{ definition: string }>(

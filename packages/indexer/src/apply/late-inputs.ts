@@ -1,7 +1,4 @@
-/**
- * An input may be written before the transaction whose output it spends. When that transaction is written, the input, the fee and the address
- * rows of the spending transaction are completed (docs/architecture.md).
- */
+/** Completes an input, the fee and the address rows of its transaction when the spent transaction is written later (docs/architecture.md). */
 import type { ClientBase } from 'pg';
 
 /** Transactions that have just been written: those from a key on, and pre-bootstrap ones, which have lower keys. */
@@ -10,12 +7,10 @@ export interface NewlyWritten {
   preBootstrap: readonly number[];
 }
 
-/** Returns the script of each row that address_transactions got. */
 export async function resolveLateInputs(client: ClientBase, { from, preBootstrap }: NewlyWritten): Promise<number[]> {
   return [...(await resolvePending(client, from)), ...(await completeSpent(client, preBootstrap))];
 }
 
-/** Like resolveLateInputs, for all transactions. */
 export async function resolveAllLateInputs(client: ClientBase): Promise<void> {
   await resolvePending(client, 0);
   const { rows } = await client.query<{ id: bigint }>(
@@ -66,7 +61,6 @@ async function completeSpent(client: ClientBase, transactions: readonly number[]
   );
 }
 
-/** @param update a statement on inputs `i` */
 async function complete(client: ClientBase, update: string, values: unknown[]): Promise<number[]> {
   const { rows } = await client.query<{ transaction_id: bigint; script_id: bigint | null; is_new: boolean }>(
     `with resolved as (${update} returning i.transaction_id, i.script_id, i.amount),

@@ -1,7 +1,4 @@
-/**
- * Reverts the removed chain blocks of a batch: first derived state, then acceptance and merging. Blocks, transactions and address rows stay,
- * since they are facts of the DAG.
- */
+/** Reverts derived state, acceptance and merging. Blocks, transactions and address rows stay, since they are facts of the DAG. */
 import { toHex, workFromBits } from '@kasgres/kaspa';
 import { revertState } from '@kasgres/state';
 import type { ClientBase } from 'pg';
@@ -11,13 +8,9 @@ import { restoreFromBeforeGap } from './before-gap.ts';
 export async function revertChainBlocks(client: ClientBase, batch: Batch): Promise<void> {
   if (batch.removed.length === 0) return;
   const removed = await getRemoved(client, batch);
-  if (batch.state !== undefined) await revertState(client, removed.map(toRemovedBlock), batch.state);
-  await clearChain(client, removed);
-}
-
-async function clearChain(client: ClientBase, removed: readonly RemovedRow[]): Promise<void> {
-  const blocks = removed.map((row) => row.block_id);
-  const accepted = removed.flatMap((row) => row.accepted_transactions);
+  const blocks = removed.map(({ id }) => id);
+  const accepted = removed.flatMap((block) => block.accepted);
+  if (batch.state !== undefined) await revertState(client, removed, batch.state);
   await client.query(
     'update transactions set accepting_block_id = null, accepted_body = null where id = any($1::bigint[])',
     [accepted],
@@ -33,24 +26,20 @@ async function clearChain(client: ClientBase, removed: readonly RemovedRow[]): P
 }
 
 interface RemovedRow {
-  block_id: bigint;
+  id: bigint;
   hash: Buffer;
   index: bigint;
-  chain_time: bigint;
-  accepted_transactions: bigint[];
-  red_blocks: number;
-  /** Of the blocks that it merges. */
+  chainTime: bigint;
+  accepted: bigint[];
+  redBlocks: number;
   bits: bigint[];
 }
 
-/**
- * Returns the removed chain blocks in the order of the chain.
- * @throws if the blocks that the node removes are not the top of the indexed chain
- */
-async function getRemoved(client: ClientBase, { removed }: Batch): Promise<RemovedRow[]> {
+/** Returns blocks in the order of the chain. @throws if the blocks that the node removes are not the top of the indexed chain */
+async function getRemoved(client: ClientBase, { removed }: Batch) {
   const { rows } = await client.query<RemovedRow>(
-    `select c.block_id, b.hash, c.index, c.chain_time, c.accepted_transactions,
-            cardinality(b.merge_set_reds) as red_blocks,
+    `select c.block_id as id, b.hash, c.index, c.chain_time as "chainTime", c.accepted_transactions as accepted,
+            cardinality(b.merge_set_reds) as "redBlocks",
             array(select merged.bits from blocks merged where merged.id = any (b.merge_set_blues || b.merge_set_reds)) as bits
        from chain_blocks c join blocks b on b.id = c.block_id order by c.index desc limit $1`,
     [removed.length],
@@ -63,13 +52,8 @@ async function getRemoved(client: ClientBase, { removed }: Batch): Promise<Remov
       );
     }
   });
-  return rows.reverse();
-}
-
-function toRemovedBlock({ index, chain_time: chainTime, red_blocks, bits, accepted_transactions }: RemovedRow) {
-  const work = bits.reduce((sum, each) => sum + workFromBits(Number(each)), 0n);
-  return {
-    chainBlock: { index: Number(index), chainTime, blocks: bits.length, redBlocks: red_blocks, work },
-    accepted: accepted_transactions,
-  };
+  return rows.reverse().map(({ id, index, chainTime, accepted, redBlocks, bits }) => {
+    const work = bits.reduce((sum, each) => sum + workFromBits(Number(each)), 0n);
+    return { id, accepted, chainBlock: { index: Number(index), chainTime, blocks: bits.length, redBlocks, work } };
+  });
 }

@@ -1,33 +1,20 @@
-/**
- * Finds the bootstrap block (docs/architecture.md): genesis with an empty UTXO set if the node still has all blocks, else the node's pruning
- * point, whose UTXO set it serves.
- */
+/** The bootstrap block is genesis with an empty UTXO set if the node still has all blocks, else the node's pruning point (docs/architecture.md). */
 import { fromHex, type Hash, type Network, toHex } from '@kasgres/kaspa';
 import { type NodeClient, NodeRpcError, type RpcBlock } from '@kasgres/node';
-import { type Logger, sleep } from '@kasgres/runtime';
+import { sleep } from '@kasgres/runtime';
 import type { ClientBase } from 'pg';
 import { IncompleteUpdateError } from '../errors.ts';
-import type { Memory } from '../memory/memory.ts';
-import type { Metrics } from '../metrics.ts';
-import type { Checkpoint } from '../prepare/batch.ts';
+import type { IndexerDependencies } from '../indexer.ts';
 import { findFault } from '../source/check-block.ts';
 
-export interface BootstrapDependencies {
-  node: NodeClient;
+export interface BootstrapDependencies
+  extends Pick<IndexerDependencies, 'node' | 'network' | 'options' | 'p2pUrl' | 'timing' | 'log' | 'metrics'> {
   client: ClientBase;
-  network: Network;
-  /** The p2p address of a node. */
-  p2pUrl: string;
-  createMemory: (checkpoint: Checkpoint) => Memory;
-  timing: BootstrapTiming;
-  log: Logger;
-  metrics: Metrics;
+  signal: AbortSignal;
 }
 
-/** The MuHash of an empty UTXO set, in hex. */
 const EMPTY_UTXO_COMMITMENT = '544eb3142c000f0ad2c76ac41f4222abbababed830eeafee4b6dc56b52d5cac0';
 
-/** Returns undefined if the node has pruned the chain since genesis, or genesis has UTXOs, which no node serves. */
 export async function findGenesis(
   node: NodeClient,
   network: Network,
@@ -71,11 +58,8 @@ export async function findBootstrapBlock(
 const NEAR_PARTS = 7n;
 const LINE_MS = 5_000;
 
-/** Returns the node's pruning point immediately, or after its move if that is near. @throws as getPruningPoint */
-export async function awaitPruningPoint(
-  { node, network, timing, log }: BootstrapDependencies,
-  signal: AbortSignal,
-): Promise<RpcBlock> {
+export async function awaitPruningPoint(dependencies: BootstrapDependencies): Promise<RpcBlock> {
+  const { node, network, timing, log, signal } = dependencies;
   const block = await getPruningPoint(node, signal);
   const pruningPoint = toHex(block.hash);
   let sink = { blueScore: -1n, since: 0 };
@@ -129,11 +113,9 @@ export function isNear(blueScoresLeft: bigint, { finalityDepth }: Pick<Network, 
 export interface BootstrapTiming {
   /** Pauses before a UTXO set that does not match its commitment is read again. */
   rereadPausesMs: readonly number[];
-  /** The interval of requests while the pruning point is about to move. */
   pollMs: number;
   /** From the publication of a new pruning point until the node has probably advanced its UTXO set to it. */
   settleMs: number;
-  /** A sink that has not moved for this long will not move the pruning point soon. */
   standstillMs: number;
 }
 

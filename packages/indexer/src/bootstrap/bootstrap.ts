@@ -7,6 +7,7 @@ import type { ClientBase } from 'pg';
 import { lockCheckpoint, writeBatch } from '../apply/apply.ts';
 import { writeNetwork, writeNextKeys } from '../apply/checkpoint.ts';
 import { deferIndexes } from '../apply/first-catch-up.ts';
+import { createUpdate } from '../chain-update.ts';
 import { NodeBehindError } from '../errors.ts';
 import {
   findFork,
@@ -16,9 +17,11 @@ import {
   listTopHashes,
   loadPreBootstrapBlocks,
 } from '../indexed-chain.ts';
+import { Memory } from '../memory/memory.ts';
 import { AmbiguousVariants } from '../prepare/ambiguous-variants.ts';
 import type { Checkpoint, Fork } from '../prepare/batch.ts';
 import { Preparer } from '../prepare/preparer.ts';
+import { Registry } from '../prepare/registry.ts';
 import {
   awaitPruningPoint,
   type BootstrapDependencies,
@@ -29,16 +32,13 @@ import { discardIndex } from './discard-index.ts';
 import { forgetUtxoSet, loadUtxoSet } from './load-utxo-set.ts';
 import { replaceState, writeBootstrap, writeGap, writeUtxoSet } from './write-bootstrap.ts';
 
-/** Values of `gaps.reason`. */
 const GAP_REASONS = {
   pruned: 'The node had pruned the block at the checkpoint',
   otherChain: 'The node follows a chain that does not have the block at the checkpoint, or left ours below finality',
 };
 
-/** Chain blocks that one batch reverts. */
 const CHAIN_BLOCKS_AT_ONCE = 1_000;
 
-/** The checkpoint of an empty index. */
 export const EMPTY_CHECKPOINT: Checkpoint = {
   blockId: 0,
   hash: new Uint8Array(32),
@@ -52,7 +52,6 @@ export const EMPTY_CHECKPOINT: Checkpoint = {
   firstCatchUp: true,
 };
 
-/** Writes genesis with the preparer that continues from there, and drops the indexes that the first catch-up defers. */
 export async function bootstrapAtGenesis(
   { client, network, log }: Pick<BootstrapDependencies, 'client' | 'network' | 'log'>,
   preparer: Preparer,
@@ -70,19 +69,16 @@ export async function bootstrapAtGenesis(
   return checkpoint;
 }
 
-/**
- * Bootstraps an empty index at the node's pruning point.
- * @throws as loadUtxoSet; PruningPointMovedError; NodeBehindError while the node has only a genesis with UTXOs
- */
-export async function bootstrapAtPruningPoint(dependencies: BootstrapDependencies, signal: AbortSignal): Promise<void> {
+/** @throws as loadUtxoSet; PruningPointMovedError; NodeBehindError while the node has only a genesis with UTXOs */
+export async function bootstrapAtPruningPoint(dependencies: BootstrapDependencies): Promise<void> {
   const { client, network, log } = dependencies;
-  const block = await awaitPruningPoint(dependencies, signal);
+  const block = await awaitPruningPoint(dependencies);
   if (Buffer.compare(block.hash, network.genesisHash) === 0) {
     throw new NodeBehindError('The node has no block but genesis yet: an index begins when it has more.');
   }
   // In a separate short transaction, since it locks readers out.
   await inTransaction(client, () => deferIndexes(client));
-  await load(dependencies, block, signal);
+  await load(dependencies, block);
   await inTransaction(client, async () => {
     await lockCheckpoint(client, EMPTY_CHECKPOINT);
     await writeNetwork(client, network);
@@ -97,14 +93,10 @@ export async function bootstrapAtPruningPoint(dependencies: BootstrapDependencie
   );
 }
 
-/**
- * Discards an index in its first catch-up, since the node has moved its pruning point above the checkpoint. The next attempt bootstraps again.
- * @throws FatalError if the node's pruning point is not above ours, since the node then follows another chain
- */
+/** @throws FatalError if the node's pruning point is not above ours, since the node then follows another chain */
 export async function discardForNewBootstrap(
-  { node, client, log }: BootstrapDependencies,
+  { node, client, log, signal }: BootstrapDependencies,
   from: Checkpoint,
-  signal: AbortSignal,
 ): Promise<void> {
   const block = await getPruningPoint(node, signal);
   await checkAboveBootstrap(client, block);
@@ -115,20 +107,12 @@ export async function discardForNewBootstrap(
   );
 }
 
-/**
- * Bootstraps at the pruning point of a node that does not have the blocks after the checkpoint. Reverts the chain blocks that cannot be below
- * the bootstrap block, replaces the state by its UTXO set and records the gap. An unfinished first catch-up rebuilds the state at its end.
- * @throws as loadUtxoSet; PruningPointMovedError; FatalError if the node's pruning point is not above our latest bootstrap block
- */
-export async function bootstrapAfterGap(
-  dependencies: BootstrapDependencies,
-  from: Checkpoint,
-  signal: AbortSignal,
-): Promise<void> {
+/** Reverts to the fork, replaces the state by the UTXO set of the pruning point and records the gap. @throws as loadUtxoSet; PruningPointMovedError */
+export async function bootstrapAfterGap(dependencies: BootstrapDependencies, from: Checkpoint): Promise<void> {
   const { client, log } = dependencies;
-  const block = await awaitPruningPoint(dependencies, signal);
+  const block = await awaitPruningPoint(dependencies);
   await checkAboveBootstrap(client, block);
-  await load(dependencies, block, signal);
+  await load(dependencies, block);
   await inTransaction(client, async () => {
     await lockCheckpoint(client, from);
     const onChain = await findOnChain(client, block.hash);
@@ -159,7 +143,6 @@ export async function bootstrapAfterGap(
   });
 }
 
-/** Reverts the chain blocks above the fork, as a reorg does. @param block the new bootstrap block */
 async function revertAbove(
   dependencies: BootstrapDependencies,
   from: Checkpoint,
@@ -172,7 +155,7 @@ async function revertAbove(
   let at = from;
   while (at.chainIndex > fork.chainIndex) {
     const removed = await listTopHashes(client, Math.min(at.chainIndex - fork.chainIndex, CHAIN_BLOCKS_AT_ONCE));
-    const update = { removed, added: [], tail: undefined, atTip: false, targetBlueScore: block.header.blueScore };
+    const update = createUpdate(block.header.blueScore, { removed });
     const batch = await preparer.prepare(client, update, at, await findFork(client, at, removed.length));
     await writeBatch(client, batch);
     at = batch.to;
@@ -189,11 +172,11 @@ async function checkAboveBootstrap(client: ClientBase, { header }: RpcBlock): Pr
   );
 }
 
-async function load(dependencies: BootstrapDependencies, block: RpcBlock, signal: AbortSignal): Promise<void> {
-  const { timing, log, metrics } = dependencies;
+async function load(dependencies: BootstrapDependencies, block: RpcBlock): Promise<void> {
+  const { timing, log, metrics, signal } = dependencies;
   try {
-    await loadUtxoSet(dependencies, block, signal);
-    await checkNotMoved(dependencies, block, signal);
+    await loadUtxoSet(dependencies, block);
+    await checkNotMoved(dependencies, block);
   } catch (error) {
     if (!(error instanceof PruningPointMovedError)) throw error;
     // The node publishes its new pruning point before it advances its UTXO set.
@@ -209,7 +192,7 @@ async function load(dependencies: BootstrapDependencies, block: RpcBlock, signal
 }
 
 /** Checks before the long write that the node still has the blocks above the pruning point. */
-async function checkNotMoved({ node }: BootstrapDependencies, block: RpcBlock, signal: AbortSignal): Promise<void> {
+async function checkNotMoved({ node, signal }: BootstrapDependencies, block: RpcBlock): Promise<void> {
   const { pruningPointHash } = await node.call('getBlockDagInfo', {}, { signal });
   if (pruningPointHash === toHex(block.hash) && (await findBootstrapBlock(node, block.hash, signal)) !== undefined)
     return;
@@ -219,16 +202,15 @@ async function checkNotMoved({ node }: BootstrapDependencies, block: RpcBlock, s
 }
 
 async function createPreparer(
-  dependencies: BootstrapDependencies,
+  { client, network, options }: BootstrapDependencies,
   checkpoint: Checkpoint,
   block: RpcBlock,
 ): Promise<Preparer> {
-  const { client, network, createMemory } = dependencies;
-  const memory = createMemory(checkpoint);
+  const memory = new Memory(options.memoryTransactions, checkpoint.nextTransactionId, false);
   await loadPreBootstrapBlocks(client, memory);
+  const registry = new Registry(memory, network, checkpoint, block.header.blueScore);
   // A bootstrap merges no blocks, so no variant is ambiguous.
-  const ambiguousVariants = new AmbiguousVariants(async () => undefined);
-  return new Preparer(memory, network, ambiguousVariants, checkpoint, block.header.blueScore);
+  return new Preparer(registry, new AmbiguousVariants(async () => undefined));
 }
 
 /** Writes the block as a chain block on top of the fork, without its mergeset, which is pre-bootstrap. */
@@ -239,13 +221,8 @@ async function writeBootstrapBlock(
   from: Checkpoint,
   fork: Fork,
 ): Promise<Checkpoint> {
-  const update = {
-    removed: [],
-    added: [{ block, mergeSet: [], acceptedTransactionIds: [] }],
-    tail: undefined,
-    atTip: false,
-    targetBlueScore: block.header.blueScore,
-  };
+  const added = [{ block, mergeSet: [], acceptedTransactionIds: [] }];
+  const update = createUpdate(block.header.blueScore, { added });
   const batch = await preparer.prepare(client, update, from, fork);
   await writeBatch(client, batch);
   return batch.to;

@@ -1,7 +1,4 @@
-/**
- * Discards an index in its first catch-up from a pruning point, if the node has pruned the blocks after its checkpoint. A new bootstrap restores
- * everything but the few blocks between the two pruning points, and avoids a gap.
- */
+/** An index whose checkpoint was pruned during its first catch-up is bootstrapped again, which loses few blocks and avoids a gap. */
 import { inTransaction } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 
@@ -58,10 +55,7 @@ export async function canBootstrapAgain(client: ClientBase): Promise<boolean> {
   return rows[0]?.discardable === true;
 }
 
-/**
- * Empties the index in one transaction, so that the database is as before the first bootstrap.
- * @throws DatabaseError lock_not_available, which is retryable, if a reader keeps its lock
- */
+/** Empties the database. @throws a retryable DatabaseError (lock_not_available) if a reader keeps its lock */
 export function discardIndex(client: ClientBase): Promise<void> {
   return inTransaction(client, async () => {
     await client.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);

@@ -1,7 +1,4 @@
-/**
- * Loads the UTXO set of a pruning point into `loaded_utxos` and checks it against the header's commitment. UTXOs, progress and the running hash
- * are committed together, and nodes serve a set in one order, so an interrupted load resumes.
- */
+/** Loads a UTXO set into `loaded_utxos` and checks its commitment. Nodes serve a set in one order, so an interrupted load resumes. */
 import { availableParallelism } from 'node:os';
 import { copyRows, inTransaction, LOADED_UTXOS } from '@kasgres/database';
 import { classifyScript, type Hash, MuHash, type Network, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
@@ -27,6 +24,8 @@ const PRODUCT_HEX_DIGITS = 768;
 const MAX_AMOUNT = 2n ** 63n - 1n;
 const LINE_MS = 5_000;
 
+type HasherPool = WorkerPool<HashJob, bigint>;
+
 interface Load {
   utxos: number;
   sompi: bigint;
@@ -40,20 +39,11 @@ interface Segment {
   products: Promise<bigint>[];
 }
 
-/**
- * Loads the set, and reads a set that does not match its commitment again after a pause, since a node that has just moved its pruning point
- * serves a set in transition for minutes.
- * @throws NodeUnsuitableError if the set still does not match after the last pause; after PruningPointMovedError, PeerRejectedError,
- *   NodeUnavailableError and NodeProtocolError the loaded part is kept
- */
-export async function loadUtxoSet(
-  dependencies: BootstrapDependencies,
-  block: RpcBlock,
-  signal: AbortSignal,
-): Promise<void> {
-  const { client, p2pUrl, timing, log, metrics } = dependencies;
+/** Reads a wrong set again, since a node that has just moved its pruning point serves a set in transition. @throws NodeUnsuitableError if it stays wrong */
+export async function loadUtxoSet(dependencies: BootstrapDependencies, block: RpcBlock): Promise<void> {
+  const { client, p2pUrl, timing, log, metrics, signal } = dependencies;
   for (const pauseMs of [...timing.rereadPausesMs, undefined]) {
-    const utxos = await loadOnce(dependencies, block, signal);
+    const utxos = await loadOnce(dependencies, block);
     if (utxos === undefined) return;
     await forgetUtxoSet(client);
     metrics.bootstrapUtxos.set(0);
@@ -69,19 +59,15 @@ export async function loadUtxoSet(
   }
 }
 
-/** Returns undefined if the set matches its commitment, else the number of its UTXOs. */
-async function loadOnce(
-  dependencies: BootstrapDependencies,
-  block: RpcBlock,
-  signal: AbortSignal,
-): Promise<number | undefined> {
+async function loadOnce(dependencies: BootstrapDependencies, block: RpcBlock): Promise<number | undefined> {
   const { client, p2pUrl, log } = dependencies;
   const load = await resume(client, block.hash);
   const fields = { block: toHex(block.hash), daaScore: block.header.daaScore, from: p2pUrl };
   log.info({ ...fields, utxos: load.utxos }, load.utxos > 0 ? 'continues loading a UTXO set' : 'loads a UTXO set');
-  const hasher = createHasherPool();
+  const threads = Math.max(1, availableParallelism() - 1);
+  const hasher: HasherPool = new WorkerPool(new URL('./utxo-set-hash.worker.ts', import.meta.url), threads);
   try {
-    await readAll(dependencies, block, load, hasher, signal);
+    await readAll(dependencies, block, load, hasher);
   } catch (error) {
     if (!(error instanceof NodeUnavailableError)) throw error;
     throw new NodeUnavailableError(
@@ -115,13 +101,12 @@ async function resume(client: ClientBase, block: Hash): Promise<Load> {
 
 /** Reads and hashes the next segment while one is being committed. */
 async function readAll(
-  { client, p2pUrl, network, log, metrics }: BootstrapDependencies,
+  { client, p2pUrl, network, log, metrics, signal }: BootstrapDependencies,
   block: RpcBlock,
   load: Load,
   hasher: HasherPool,
-  signal: AbortSignal,
 ): Promise<void> {
-  const progress = new LoadProgress(log, load.utxos);
+  const progress = createLoadProgress(log, load.utxos);
   const set = { url: p2pUrl, network: network.id, pruningPointHash: block.hash, signal };
   let toSkip = load.utxos;
   let segment = newSegment();
@@ -147,7 +132,7 @@ async function readAll(
         for (const utxo of utxos.slice(skip)) writeUtxo(segment, utxo, network);
         segment.bytes += bytes.length;
       }
-      progress.at(load.utxos + segment.rows.rows, (utxos.at(-1) as Utxo).outpoint.transactionId);
+      progress(load.utxos + segment.rows.rows, (utxos.at(-1) as Utxo).outpoint.transactionId);
       metrics.bootstrapUtxos.set(load.utxos);
       if (segment.rows.rows >= SEGMENT_UTXOS || segment.bytes >= SEGMENT_BYTES) await commit();
     }
@@ -208,45 +193,20 @@ function bytesOf({ product }: MuHash): Buffer {
   return Buffer.from(digits.padStart(Math.max(PRODUCT_HEX_DIGITS, digits.length + (digits.length % 2)), '0'), 'hex');
 }
 
-type HasherPool = WorkerPool<HashJob, bigint>;
-
-function createHasherPool(): HasherPool {
-  const threads = Math.max(1, availableParallelism() - 1);
-  return new WorkerPool(new URL('./utxo-set-hash.worker.ts', import.meta.url), threads);
-}
-
-/** Logs the progress of a load every few seconds. */
-export class LoadProgress {
-  readonly #log: Logger;
-  readonly #startedAt: number;
-  readonly #startedWith: number;
-  #lastLine: number;
-  #firstFraction: number | undefined;
-
-  /** @param utxos loaded before */
-  constructor(log: Logger, utxos: number, now = Date.now()) {
-    this.#log = log;
-    this.#startedAt = now;
-    this.#lastLine = now;
-    this.#startedWith = utxos;
-  }
-
+export function createLoadProgress(log: Logger, utxosBefore: number, startedAt = Date.now()) {
+  let lastLine = startedAt;
+  let firstFraction: number | undefined;
   /** @param transactionId of the last UTXO: ids are uniformly distributed and nodes serve UTXOs in their order */
-  at(utxos: number, transactionId: Hash, now = Date.now()): void {
+  return (utxos: number, transactionId: Hash, now = Date.now()): void => {
     const fraction = Buffer.from(transactionId.buffer, transactionId.byteOffset, 4).readUInt32BE() / 2 ** 32;
-    this.#firstFraction ??= fraction;
-    if (now - this.#lastLine < LINE_MS) return;
-    this.#lastLine = now;
-    const seconds = (now - this.#startedAt) / 1_000;
-    const done = fraction - this.#firstFraction;
-    this.#log.info(
-      {
-        percent: Math.floor(fraction * 100),
-        utxos,
-        utxosPerSecond: Math.round((utxos - this.#startedWith) / seconds),
-        secondsLeft: done > 0 ? Math.ceil((seconds * (1 - fraction)) / done) : null,
-      },
-      'loads a UTXO set',
-    );
-  }
+    firstFraction ??= fraction;
+    if (now - lastLine < LINE_MS) return;
+    lastLine = now;
+    const seconds = (now - startedAt) / 1_000;
+    const done = fraction - firstFraction;
+    const percent = Math.floor(fraction * 100);
+    const utxosPerSecond = Math.round((utxos - utxosBefore) / seconds);
+    const secondsLeft = done > 0 ? Math.ceil((seconds * (1 - fraction)) / done) : null;
+    log.info({ percent, utxos, utxosPerSecond, secondsLeft }, 'loads a UTXO set');
+  };
 }

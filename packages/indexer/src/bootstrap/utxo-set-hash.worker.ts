@@ -1,10 +1,8 @@
-/** A worker thread that multiplies the MuHash elements of chunks of the UTXO set. */
 import { MuHash } from '@kasgres/kaspa';
 import { decodeUtxoChunk } from '@kasgres/node';
 import { serveJobs } from '@kasgres/runtime/worker-pool';
 
 export interface HashJob {
-  /** A chunk as the node sent it. */
   bytes: Uint8Array;
   /** Number of UTXOs at the beginning of the chunk to leave out. */
   skip: number;

@@ -1,7 +1,4 @@
-/**
- * Writes the rows of a bootstrap from the loaded UTXO set, with one statement for scripts, transactions and UTXOs each. Known scripts and
- * transactions keep their keys.
- */
+/** Writes the rows of a bootstrap from `loaded_utxos`. Known scripts and transactions keep their keys. */
 import type { Hash } from '@kasgres/kaspa';
 import { countAddressRows, replaceUtxoSet } from '@kasgres/state';
 import type { ClientBase } from 'pg';
@@ -12,7 +9,6 @@ type NextKeys = Pick<Checkpoint, 'nextTransactionId' | 'nextScriptId'>;
 
 const WORK_MEMORY = '256MB';
 
-/** Must run inside a transaction. Returns the next keys. */
 export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<NextKeys> {
   await client.query(`set local work_mem = '${WORK_MEMORY}'`);
   await client.query('analyze loaded_utxos');
@@ -62,7 +58,6 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
   };
 }
 
-/** Keeps the sums of the previous bootstrap's UTXO set, from which state is computed. */
 async function keepStartBalances(client: ClientBase): Promise<void> {
   await client.query(
     `insert into start_balances (chain_index, script_id, balance)
@@ -73,7 +68,6 @@ async function keepStartBalances(client: ClientBase): Promise<void> {
   );
 }
 
-/** Writes the row of `starts` for the block at the checkpoint. */
 export async function writeBootstrap(client: ClientBase): Promise<void> {
   await client.query(
     `insert into starts (chain_index, block_id, utxo_count, utxo_sompi)
@@ -92,11 +86,7 @@ export async function writeGap(client: ClientBase, after: Hash, before: Hash, re
   ]);
 }
 
-/**
- * Replaces the derived state by the UTXO set of a bootstrap block after a gap, and completes inputs that spend UTXOs of that set. Must run after
- * `start_utxos` has its set and the checkpoint is at the block.
- * @param chainTime of the block, Unix milliseconds @param fromTransactionId the least new key of a transaction of the set
- */
+/** Must run after `start_utxos` has its set and the checkpoint is at the block. @param chainTime Unix milliseconds */
 export async function replaceState(client: ClientBase, chainTime: bigint, fromTransactionId: number): Promise<void> {
   await replaceUtxoSet(client, chainTime);
   await countAddressRows(client, await resolveLateInputs(client, { from: fromTransactionId, preBootstrap: [] }));

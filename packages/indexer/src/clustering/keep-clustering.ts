@@ -17,7 +17,6 @@ const IDLE_MS = 1_000;
 const COUNT_HELD_EVERY_MS = 60_000;
 const MAX_DELAY_MS = 60_000;
 
-/** The interval of log lines. */
 const LINE_MS = 60_000;
 /** In blue score: more than the network adds in a few minutes. */
 const FAR_BEHIND = 2_000n;
@@ -45,7 +44,6 @@ export async function keepClustering(dependencies: KeepClusteringOptions, signal
           delays = backoff({ maxMs: MAX_DELAY_MS });
         });
       } finally {
-        // A transaction may be open.
         client.release(true);
       }
     } catch (error) {
@@ -65,7 +63,7 @@ async function follow(
   signal: AbortSignal,
   succeeded: () => void,
 ): Promise<void> {
-  const progress = new ClusteringProgress(log);
+  const logStep = createProgress(log);
   let transactions = FIRST_TRANSACTIONS;
   let depth = options.depth;
   let countHeldAt = 0;
@@ -82,12 +80,20 @@ async function follow(
     const tookMs = performance.now() - begun;
     const isFlagging = await flagStep(client);
     succeeded();
-    note(step, tookMs, metrics);
-    progress.took(step);
+    if (step.blueScore !== undefined) metrics.blueScore.set(Number(step.blueScore));
+    metrics.transactions.inc(step.transactions);
+    metrics.merges.inc(step.merges);
+    metrics.undoneMerges.inc(step.undoneMerges);
+    metrics.heldMerges.inc(step.held);
+    metrics.stepSeconds.observe(tookMs / 1_000);
+    logStep(step);
     if (step.transactions > 0) transactions = adapt(transactions, step.transactions, tookMs);
     if (begun >= countHeldAt) {
       countHeldAt = begun + COUNT_HELD_EVERY_MS;
-      metrics.held.set(await countHeld(client));
+      const { rows } = await client.query<{ held: number }>(
+        `select count(*)::integer as held from held_merges where state = 'held'`,
+      );
+      metrics.held.set(rows[0]?.held ?? 0);
     }
     if (!step.isBusy && !isFlagging) await sleep(IDLE_MS, signal).catch(() => undefined);
   }
@@ -100,55 +106,27 @@ function adapt(planned: number, done: number, tookMs: number): number {
   return Math.min(MOST_TRANSACTIONS, Math.max(LEAST_TRANSACTIONS, Math.min(fitting, planned * 2)));
 }
 
-function note(step: Step, tookMs: number, metrics: Metrics['clustering']): void {
-  if (step.blueScore !== undefined) metrics.blueScore.set(Number(step.blueScore));
-  metrics.transactions.inc(step.transactions);
-  metrics.merges.inc(step.merges);
-  metrics.undoneMerges.inc(step.undoneMerges);
-  metrics.heldMerges.inc(step.held);
-  metrics.stepSeconds.observe(tookMs / 1_000);
-}
-
-async function countHeld(client: ClientBase): Promise<number> {
-  const { rows } = await client.query<{ count: number }>(
-    `select count(*)::integer as count from held_merges where state = 'held'`,
-  );
-  return rows[0]?.count ?? 0;
-}
-
-class ClusteringProgress {
-  readonly #log: Logger;
-  #since = performance.now();
-  #sum = { transactions: 0, merges: 0, undoneMerges: 0, held: 0 };
-  #from: bigint | undefined;
-
-  constructor(log: Logger) {
-    this.#log = log;
-  }
-
-  /** Logs the progress at most once a minute, with an estimate while clustering is far behind. */
-  took({ transactions, merges, undoneMerges, held, blueScore, targetBlueScore }: Step): void {
-    this.#sum.transactions += transactions;
-    this.#sum.merges += merges;
-    this.#sum.undoneMerges += undoneMerges;
-    this.#sum.held += held;
-    this.#from ??= blueScore;
-    const elapsed = performance.now() - this.#since;
+/** Logs the steps of about a minute in one line. */
+function createProgress(log: Logger): (step: Step) => void {
+  let since = performance.now();
+  let sum = { transactions: 0, merges: 0, undoneMerges: 0, held: 0 };
+  let from: bigint | undefined;
+  return ({ blueScore, targetBlueScore, ...step }) => {
+    for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += step[name];
+    from ??= blueScore;
+    const elapsed = performance.now() - since;
     if (elapsed < LINE_MS || blueScore === undefined) return;
     const seconds = elapsed / 1_000;
     const left = targetBlueScore - blueScore;
-    const done = Number(blueScore - (this.#from ?? blueScore));
-    const estimate = {
-      blueScoresLeft: left,
-      secondsLeft: done > 0 ? Math.ceil(Number(left) / (done / seconds)) : null,
-    };
-    const transactionsPerSecond = Math.round(this.#sum.transactions / seconds);
-    this.#log.info(
-      { blueScore, ...this.#sum, transactionsPerSecond, ...(left > FAR_BEHIND && estimate) },
+    const done = Number(blueScore - (from ?? blueScore));
+    const secondsLeft = done > 0 ? Math.ceil(Number(left) / (done / seconds)) : null;
+    const transactionsPerSecond = Math.round(sum.transactions / seconds);
+    log.info(
+      { blueScore, ...sum, transactionsPerSecond, ...(left > FAR_BEHIND && { blueScoresLeft: left, secondsLeft }) },
       left > FAR_BEHIND ? 'clustering, far behind the chain' : 'clustered the chain',
     );
-    this.#since += elapsed;
-    this.#sum = { transactions: 0, merges: 0, undoneMerges: 0, held: 0 };
-    this.#from = blueScore;
-  }
+    since += elapsed;
+    sum = { transactions: 0, merges: 0, undoneMerges: 0, held: 0 };
+    from = blueScore;
+  };
 }

@@ -1,7 +1,4 @@
-/**
- * Maps 32-byte hashes to numbers in typed arrays, with open addressing and without an object per entry (44 to 88 bytes each). Keys are outputs
- * of a hash function, so two of their words, mixed with a secret of this process, give the slot.
- */
+/** Maps 32-byte hashes to numbers without an object per entry (44 to 88 bytes each). Slots depend on a secret, so no sender can make hashes collide. */
 import { randomInt } from 'node:crypto';
 
 const HASH_BYTES = 32;
@@ -20,7 +17,6 @@ export class HashIndex {
     return value === EMPTY ? undefined : value;
   }
 
-  /** @param value not negative */
   set(hash: Uint8Array, value: number): void {
     if (this.size >= this.#values.length * MAX_LOAD) this.#grow();
     const slot = this.#slot(hash);
@@ -31,7 +27,6 @@ export class HashIndex {
     this.#values[slot] = value;
   }
 
-  /** Returns the slot of the hash, or the empty one where it belongs. */
   #slot(hash: Uint8Array): number {
     const mask = this.#values.length - 1;
     for (let slot = firstSlot(hash) & mask; ; slot = (slot + 1) & mask) {

@@ -1,14 +1,12 @@
 /** Loads from Postgres what an update needs and the cache lacks, with one query per kind. A complete cache needs none. */
-import { type Hash, HASH_BYTES, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
+import { type Hash, HASH_BYTES, toHex } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
+import { getOrInsert } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import { type Memory, scriptKey } from './memory.ts';
 
-/** Data of transactions that are no longer in the cache, for one batch and by transaction key. */
 export interface LookedUp {
-  /** By index. */
   utxos: Map<number, Map<number, { amount: bigint; script: number }>>;
-  /** Of the first variant. */
   hashes: Map<number, Uint8Array>;
   /** Transactions without a row, which are known by pre-bootstrap UTXOs only. */
   preBootstrap: Set<number>;
@@ -21,46 +19,43 @@ interface LookUp {
   transactions: RpcTransaction[];
 }
 
-/** @param blocks every block of the update, with its transactions */
 export async function lookUp(client: ClientBase, memory: Memory, blocks: Iterable<RpcBlock>): Promise<LookedUp> {
   const lookedUp: LookedUp = { utxos: new Map(), hashes: new Map(), preBootstrap: new Set() };
   if (memory.isComplete) return lookedUp;
   const all = [...blocks];
   await lookUpBlocks(client, memory, all);
-  const parts = { client, memory, lookedUp, transactions: all.flatMap((block) => block.transactions) };
-  await lookUpTransactions(parts);
-  await lookUpUtxos(parts);
-  await lookUpVariants(parts);
-  await lookUpScripts(parts);
-  await lookUpSubnetworks(parts);
+  const request = { client, memory, lookedUp, transactions: all.flatMap((block) => block.transactions) };
+  await lookUpTransactions(request);
+  await lookUpUtxos(request);
+  await lookUpVariants(request);
+  await lookUpScripts(request);
+  await lookUpSubnetworks(request);
   return lookedUp;
 }
 
 async function lookUpBlocks(client: ClientBase, memory: Memory, blocks: RpcBlock[]): Promise<void> {
-  const missing = new Map<string, Hash>();
-  for (const block of blocks) {
-    const parents = block.header.parentsByLevel[0] ?? [];
-    for (const hash of [block.hash, ...parents, ...block.mergeSetBluesHashes, ...block.mergeSetRedsHashes]) {
-      if (memory.blocks.get(hash) === undefined) addHash(missing, hash);
-    }
-  }
+  const hashes = blocks.flatMap((block) => [block.hash, ...referencesOf(block)]);
   const rows = await queryByHash<{ id: bigint; hash: Buffer }>(
     client,
     'select b.id, b.hash from wanted join blocks b on b.hash = wanted.hash',
-    missing,
+    hashes.filter((hash) => memory.blocks.get(hash) === undefined),
   );
   for (const row of rows) memory.blocks.set(row.hash, Number(row.id));
 }
 
-/** Loads the keys of the transactions and of those whose UTXOs they spend. */
+/** Returns the blocks that a block refers to. */
+export function referencesOf({ header, mergeSetBluesHashes, mergeSetRedsHashes }: RpcBlock): Hash[] {
+  return [...(header.parentsByLevel[0] ?? []), ...mergeSetBluesHashes, ...mergeSetRedsHashes];
+}
+
 async function lookUpTransactions({ client, memory, lookedUp, transactions }: LookUp): Promise<void> {
-  const missing = new Map<string, Hash>();
+  const missing: Hash[] = [];
   for (const { transactionId, inputs } of transactions) {
     const key = memory.transactions.get(transactionId);
-    if (key === undefined || !memory.utxos.has(key)) addHash(missing, transactionId);
+    if (key === undefined || !memory.utxos.has(key)) missing.push(transactionId);
     for (const { previousOutpoint } of inputs) {
       const { transactionId: previous } = previousOutpoint;
-      if (memory.transactions.get(previous) === undefined) addHash(missing, previous);
+      if (memory.transactions.get(previous) === undefined) missing.push(previous);
     }
   }
   const rows = await queryByHash<{ id: bigint; transaction_id: Buffer; hash: Buffer | null }>(
@@ -104,9 +99,7 @@ async function lookUpUtxos({ client, memory, lookedUp, transactions }: LookUp): 
   });
   for (const { transaction_id, index, amount, script_id } of rows) {
     const key = Number(transaction_id);
-    let utxos = lookedUp.utxos.get(key);
-    if (utxos === undefined) lookedUp.utxos.set(key, (utxos = new Map<number, { amount: bigint; script: number }>()));
-    utxos.set(Number(index), { amount, script: Number(script_id) });
+    getOrInsert(lookedUp.utxos, key, () => new Map()).set(Number(index), { amount, script: Number(script_id) });
   }
 }
 
@@ -125,27 +118,23 @@ async function lookUpVariants({ client, memory, lookedUp, transactions }: LookUp
     [[...keys]],
   );
   const byKey = Map.groupBy(rows, (row) => Number(row.transaction_id));
-  for (const key of keys) {
-    const hashes = (byKey.get(key) ?? []).map(({ hash }) => hash);
-    memory.variants.set(key, hashes);
-  }
+  for (const key of keys) memory.variants.set(key, byKey.get(key)?.map(({ hash }) => hash) ?? []);
 }
 
 async function lookUpScripts({ client, memory, transactions }: LookUp): Promise<void> {
-  const missing = new Map<string, ScriptPublicKey>();
+  const missing = new Map<string, Buffer>();
   for (const { outputs } of transactions) {
     for (const { scriptPublicKey } of outputs) {
       const key = scriptKey(scriptPublicKey);
-      if (memory.scripts.get(key) === undefined) missing.set(key, scriptPublicKey);
+      if (memory.scripts.get(key) === undefined) missing.set(key, Buffer.from(scriptPublicKey.script));
     }
   }
   if (missing.size === 0) return;
-  const scripts = [...missing.values()].map(({ script }) => Buffer.from(script));
   const { rows } = await client.query<{ id: bigint; version: number; script: Buffer }>({
     name: 'lookUp-scripts',
     text: `select s.id, s.version, s.script
              from unnest($1::bytea[]) wanted (script) join scripts s on s.script = wanted.script`,
-    values: [scripts],
+    values: [[...missing.values()]],
   });
   for (const row of rows) memory.scripts.set(scriptKey(row), Number(row.id));
 }
@@ -165,23 +154,22 @@ async function lookUpSubnetworks({ client, memory, transactions }: LookUp): Prom
   for (const row of rows) memory.subnetworks.set(toHex(row.subnetwork_id), Number(row.id));
 }
 
-function addHash(hashes: Map<string, Hash>, hash: Hash): void {
-  hashes.set(Buffer.from(hash.buffer, hash.byteOffset, hash.length).toString('latin1'), hash);
-}
-
 /** Runs a query over a relation `wanted (hash)`. The hashes travel as one bytea, since an array of bytea would travel as text. */
 async function queryByHash<Row extends object>(
   client: ClientBase,
   select: string,
-  wanted: ReadonlyMap<string, Hash>,
+  hashes: readonly Hash[],
 ): Promise<Row[]> {
-  if (wanted.size === 0) return [];
+  if (hashes.length === 0) return [];
+  const distinct = new Set(
+    hashes.map((hash) => Buffer.from(hash.buffer, hash.byteOffset, hash.length).toString('latin1')),
+  );
   const { rows } = await client.query<Row>({
     text: `with wanted as (
              select substring($1::bytea from n * ${HASH_BYTES} + 1 for ${HASH_BYTES}) as hash
                from generate_series(0, length($1::bytea) / ${HASH_BYTES} - 1) n
            ) ${select}`,
-    values: [Buffer.concat([...wanted.values()])],
+    values: [Buffer.from([...distinct].join(''), 'latin1')],
   });
   return rows;
 }

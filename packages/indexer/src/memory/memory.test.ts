@@ -2,12 +2,12 @@ import { COINBASE_SUBNETWORK, NATIVE_SUBNETWORK, toHex } from '@kasgres/kaspa';
 import { expect, test } from 'vitest';
 import { Memory } from './memory.ts';
 
-const LIMITS = { blocks: 10, transactions: 10, outputs: 10, scripts: 10, subnetworks: 10, variants: 10 };
+const LIMIT = 10;
 
 const hashOf = (n: number): Uint8Array => new Uint8Array(32).fill(n);
 
 test('the cache has the predefined subnetworks of the schema', () => {
-  const memory = new Memory(LIMITS, 0, true);
+  const memory = new Memory(LIMIT, 0, true);
   expect(memory.subnetworks.get(toHex(NATIVE_SUBNETWORK))).toBe(0);
   expect(memory.subnetworks.get(toHex(COINBASE_SUBNETWORK))).toBe(1);
   expect(memory.isComplete).toBe(true);
@@ -35,7 +35,7 @@ test.each<[string, (memory: Memory, n: number) => void, (memory: Memory) => unkn
     (memory) => memory.preBootstrapHashes.get(1),
   ],
 ])('it forgets the oldest of too many %s, and then no longer claims to know everything', (_, add, oldest) => {
-  const memory = new Memory(LIMITS, 0, true);
+  const memory = new Memory(LIMIT, 0, true);
   for (let n = 1; n <= 30; n += 1) {
     add(memory, n);
     memory.endBatch(0);

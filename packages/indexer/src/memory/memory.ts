@@ -1,27 +1,13 @@
-/**
- * The keys of blocks, transactions, scripts and subnetworks that the indexer saw last, and the outputs of the transactions that it wrote last.
- * All are facts that no reorg changes. A cache that is complete since the first row makes queries unnecessary: what it lacks does not exist.
- */
+/** Recent keys and outputs, which are facts that no reorg changes. A cache that is complete since the first row makes queries unnecessary. */
 import type { BlockKey, ScriptKey, TransactionKey } from '@kasgres/database';
 import { COINBASE_SUBNETWORK, type Hash, NATIVE_SUBNETWORK, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
 import { HashIndex } from './hash-index.ts';
 import { TransactionMemory } from './transaction-memory.ts';
 import { TwoGenerations, WeightedMap } from './two-generations.ts';
 
-/** Bounds, in entries. */
-export interface MemoryLimits {
-  blocks: number;
-  transactions: number;
-  outputs: number;
-  /** A long script counts as several. */
-  scripts: number;
-  subnetworks: number;
-  /** Second and further variants of transactions, and pre-bootstrap transactions that were written since. */
-  variants: number;
-}
-
 /** The migrations insert these, with these indexes as keys. */
 const BUILT_IN_SUBNETWORKS = [NATIVE_SUBNETWORK, COINBASE_SUBNETWORK];
+const MIN_BLOCKS = 200_000;
 /** The script of an address has at most 35 bytes. */
 const USUAL_SCRIPT_BYTES = 40;
 
@@ -31,7 +17,6 @@ export class Memory {
   readonly utxos: TransactionMemory;
   /** By `scriptKey`. */
   readonly scripts: TwoGenerations<string, ScriptKey>;
-  /** By hex. */
   readonly subnetworks: TwoGenerations<string, number>;
   /** Hashes of second and further variants, by transaction key; only of transactions with several. */
   readonly variants: TwoGenerations<number, readonly Uint8Array[]>;
@@ -42,37 +27,33 @@ export class Memory {
   readonly #caches: readonly { readonly forgot: boolean; evict: () => void }[];
   readonly #sinceFirstRow: boolean;
 
-  constructor(limits: MemoryLimits, nextTransactionId: number, databaseIsEmpty: boolean) {
-    this.blocks = new TwoGenerations(() => new HashIndex(), limits.blocks);
-    this.transactions = new TwoGenerations(() => new HashIndex(), limits.transactions);
-    this.utxos = new TransactionMemory(nextTransactionId, limits.outputs);
-    this.scripts = new TwoGenerations(() => new WeightedMap<string, ScriptKey>(weightOfScript), limits.scripts);
-    this.subnetworks = new TwoGenerations(() => new Map<string, number>(), limits.subnetworks);
-    this.variants = new TwoGenerations(() => new WeightedMap(weightOfVariants), limits.variants);
-    this.preBootstrapHashes = new TwoGenerations(() => new Map<number, Uint8Array>(), limits.variants);
+  constructor(limit: number, nextTransactionId: number, databaseIsEmpty: boolean) {
+    const few = Math.ceil(limit / 32);
+    this.blocks = new TwoGenerations(() => new HashIndex(), Math.max(MIN_BLOCKS, Math.floor(limit / 4)));
+    this.transactions = new TwoGenerations(() => new HashIndex(), limit);
+    this.utxos = new TransactionMemory(nextTransactionId, limit * 2);
+    this.scripts = new TwoGenerations(() => new WeightedMap<string, ScriptKey>(weightOfScript), limit);
+    this.subnetworks = new TwoGenerations(() => new Map<string, number>(), few);
+    this.variants = new TwoGenerations(() => new WeightedMap(weightOfVariants), few);
+    this.preBootstrapHashes = new TwoGenerations(() => new Map<number, Uint8Array>(), few);
     for (const [key, id] of BUILT_IN_SUBNETWORKS.entries()) this.subnetworks.set(toHex(id), key);
     const { blocks, transactions, scripts, subnetworks, variants, preBootstrapHashes } = this;
     this.#caches = [blocks, transactions, scripts, subnetworks, variants, preBootstrapHashes];
     this.#sinceFirstRow = databaseIsEmpty;
   }
 
-  /**
-   * Evicts entries after a batch was prepared, but never those of the batch, whose rows cannot be read before they are committed.
-   * @param firstNewTransaction key of the first transaction of the batch
-   */
+  /** Never evicts entries of the batch that begins with this transaction key, since its rows cannot be read before they are committed. */
   endBatch(firstNewTransaction: number): void {
     for (const cache of this.#caches) cache.evict();
     this.utxos.evict(firstNewTransaction);
   }
 
-  /** Returns the key of a block that has a row or is known as pre-bootstrap. */
   findBlock(hash: Hash): BlockKey | undefined {
     const key = this.blocks.get(hash);
     if (key !== undefined || this.preBootstrapBlocks.size === 0) return key;
     return this.preBootstrapBlocks.get(toHex(hash));
   }
 
-  /** Returns the hash of the first variant of a transaction. */
   findHash(key: number): Uint8Array | undefined {
     return this.utxos.findHash(key) ?? this.preBootstrapHashes.get(key);
   }

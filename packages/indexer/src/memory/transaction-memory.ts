@@ -1,7 +1,4 @@
-/**
- * Keeps the first variant's hash and the outputs of the transactions that the indexer wrote last. Keys are dense and grow, so the transactions
- * are in chunks, of which the oldest are evicted.
- */
+/** The hashes of first variants and the outputs of the latest transactions. Keys are dense and grow, so the oldest chunks are evicted. */
 const CHUNK_TRANSACTIONS = 16_384;
 const HASH_BYTES = 32;
 
@@ -40,7 +37,6 @@ export class TransactionMemory {
     return chunk.hashes.subarray(at, at + HASH_BYTES);
   }
 
-  /** Returns undefined if the transaction is not in memory or has no such output. */
   findOutput(key: number, index: number): { amount: bigint; script: number } | undefined {
     const chunk = this.#find(key);
     if (chunk === undefined) return undefined;
@@ -50,7 +46,6 @@ export class TransactionMemory {
     return { amount: chunk.amounts[at] as bigint, script: chunk.scripts[at] as number };
   }
 
-  /** Adds the transaction of the next key; its outputs follow by addOutput. */
   add(hash: Uint8Array): void {
     let chunk = this.#chunks.at(-1);
     if (chunk === undefined || chunk.transactions === CHUNK_TRANSACTIONS) {
@@ -62,7 +57,6 @@ export class TransactionMemory {
     chunk.firstOutput[chunk.transactions] = chunk.outputs;
   }
 
-  /** Adds an output to the transaction that was added last. */
   addOutput(amount: bigint, script: number): void {
     const chunk = this.#chunks.at(-1) as Chunk;
     if (chunk.outputs === chunk.amounts.length) growOutputs(chunk);
@@ -73,7 +67,6 @@ export class TransactionMemory {
     this.#outputs += 1;
   }
 
-  /** Evicts the oldest transactions below the key `keepFrom` while there are too many outputs. */
   evict(keepFrom: number): void {
     while (this.#outputs > this.#maxOutputs && this.#base + CHUNK_TRANSACTIONS <= keepFrom) {
       const oldest = this.#chunks.shift() as Chunk;

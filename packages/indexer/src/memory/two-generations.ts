@@ -1,7 +1,4 @@
-/**
- * A bounded cache of unbounded maps: a full young generation becomes the old one, whose entries are evicted. Entries that are used move back
- * to the young generation, so they stay. It evicts only in `evict`: entries set since the previous call are always kept.
- */
+/** A bounded cache: a full young generation becomes the old one, which is dropped. Entries that are used, or set since the last `evict`, stay. */
 
 interface Entries<K, V> {
   readonly size: number;
@@ -17,7 +14,6 @@ export class TwoGenerations<K, V> {
   #young: Entries<K, V>;
   #old: Entries<K, V>;
 
-  /** @param maxSize of both generations together */
   constructor(create: () => Entries<K, V>, maxSize: number) {
     this.#create = create;
     this.#maxYoung = Math.ceil(maxSize / 2);

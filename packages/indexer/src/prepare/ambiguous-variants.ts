@@ -1,11 +1,9 @@
 /**
- * Requests which variant was accepted if the mergeset carries several. A non-standard script in a later chain block makes the request fail until
- * that block can be left out, so a failed request is retried when the chain has moved.
- *
- * A batch waits for a bounded time, and not at all while the node is slow. A slower request finishes for a later batch. `accepted_body` is null
- * until the variant is known.
+ * Requests which variant was accepted if a mergeset carries several. A non-standard script in a later chain block makes the request fail until
+ * that block can be left out. No batch waits long for a slow node: `accepted_body` is null until a later batch knows the variant.
  */
 import { type Hash, toHex } from '@kasgres/kaspa';
+import { sleep } from '@kasgres/runtime';
 import type { ClientBase } from 'pg';
 
 /** An accepted transaction that the mergeset carries in several variants. Hashes and ids are hex. */
@@ -14,7 +12,6 @@ export interface AmbiguousVariant {
   transactionId: string;
   chainBlock: string;
   chainBlockBlueScore: bigint;
-  /** Selected parent of the chain block. */
   parent: string;
   /** The variant in each merged block that carries the transaction. */
   variants: ReadonlyMap<string, number>;
@@ -31,10 +28,7 @@ const MAX_ATTEMPTS = 10;
 const QUICK_ATTEMPTS = 3;
 /** The time that a batch waits; responses take a few milliseconds each. */
 const MAX_WAIT_MS = 5_000;
-/**
- * Bound on merged blocks that carry a variant, summed over the variants (about 200 bytes each). Beyond it the oldest chain blocks stay unresolved
- * until the indexer restarts. One chain block has at most about 75,000.
- */
+/** Bound on the blocks that carry open variants (about 200 bytes each), beyond which the oldest stay unresolved until the indexer restarts. */
 const MAX_CARRIERS = 200_000;
 
 interface OpenChainBlock {
@@ -44,26 +38,26 @@ interface OpenChainBlock {
   dueAt: number;
 }
 
-interface Request {
+interface FinishedRequest {
   chainBlock: string;
+  sources: ReadonlyMap<string, string> | undefined;
+  tookMs: number;
+}
+
+interface Request {
   startedAt: number;
-  sources: Promise<ReadonlyMap<string, string> | undefined>;
-  finishedAt: Promise<number>;
+  response: Promise<FinishedRequest>;
 }
 
 export class AmbiguousVariants {
   readonly #findSources: FindSources;
   readonly #maxWaitMs: number;
   readonly #maxCarriers: number;
-  /** By the hash of the chain block, the oldest first. */
   readonly #open = new Map<string, OpenChainBlock>();
-  /** Merged blocks that carry an open variant, summed over the variants. */
   #carriers = 0;
   /** A request that an earlier batch did not wait for. */
   #inFlight: Request | undefined;
-  /** Whether the latest request has taken longer than a batch waits. */
   #isSlow = false;
-  /** Number of batches that moved the chain, and so may change the response. */
   #chainMoves = 0;
 
   constructor(findSources: FindSources, { maxWaitMs = MAX_WAIT_MS, maxCarriers = MAX_CARRIERS } = {}) {
@@ -125,29 +119,24 @@ export class AmbiguousVariants {
     for (const hash of removed) this.#forget(toHex(hash));
   }
 
-  /**
-   * Requests the variants of chain blocks that are due, one by one, for a bounded time.
-   * @param chainMoved whether the batch adds chain blocks
-   * @returns the accepted variant by transaction key, as far as the node could tell
-   */
+  /** Returns the accepted variant by transaction key, as far as the node could tell. @param chainMoved whether the batch adds chain blocks */
   async settle(chainMoved: boolean): Promise<Map<number, number>> {
     const settled = new Map<number, number>();
     if (chainMoved) this.#chainMoves += 1;
     if (this.#open.size === 0) return settled;
     const waitsUntil = performance.now() + this.#maxWaitMs;
-    for (;;) {
-      this.#inFlight ??= this.#requestNext();
-      if (this.#inFlight === undefined) return settled;
-      const { chainBlock, sources, startedAt } = this.#inFlight;
-      const response = await within(sources, this.#isSlow ? 0 : waitsUntil - performance.now());
-      if (response === PENDING) {
+    while ((this.#inFlight ??= this.#requestNext()) !== undefined) {
+      const { startedAt, response } = this.#inFlight;
+      const finished = await within(response, this.#isSlow ? 0 : waitsUntil - performance.now());
+      if (finished === undefined) {
         this.#isSlow ||= performance.now() - startedAt >= this.#maxWaitMs;
-        return settled;
+        break;
       }
-      this.#isSlow = (await this.#inFlight.finishedAt) - startedAt >= this.#maxWaitMs;
+      this.#isSlow = finished.tookMs >= this.#maxWaitMs;
       this.#inFlight = undefined;
-      this.#take(chainBlock, response, settled);
+      this.#take(finished, settled);
     }
+    return settled;
   }
 
   #requestNext(): Request | undefined {
@@ -155,19 +144,20 @@ export class AmbiguousVariants {
       const [first] = variants;
       if (first === undefined || dueAt > this.#chainMoves) continue;
       const startedAt = performance.now();
-      const sources = this.#findSources(first);
-      // A rejection is handled where `settle` awaits the sources, which may be a batch later.
-      const finishedAt = sources.then(
-        () => performance.now(),
-        () => performance.now(),
-      );
-      return { chainBlock, startedAt, sources, finishedAt };
+      const response = this.#findSources(first).then((sources) => ({
+        chainBlock,
+        sources,
+        tookMs: performance.now() - startedAt,
+      }));
+      // A rejection is handled where `settle` awaits the response, which may be a batch later.
+      response.catch(() => undefined);
+      return { startedAt, response };
     }
     return undefined;
   }
 
   /** Ignores the response for a chain block that was removed meanwhile; one that was added again has the same sources. */
-  #take(chainBlock: string, sources: ReadonlyMap<string, string> | undefined, settled: Map<number, number>): void {
+  #take({ chainBlock, sources }: FinishedRequest, settled: Map<number, number>): void {
     const open = this.#open.get(chainBlock);
     if (open === undefined) return;
     const before = countCarriers(open.variants);
@@ -188,15 +178,11 @@ function countCarriers(variants: readonly AmbiguousVariant[]): number {
   return variants.reduce((sum, each) => sum + each.variants.size, 0);
 }
 
-const PENDING = Symbol('pending');
-
-/** @returns `PENDING` if the promise takes longer */
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | typeof PENDING> {
-  const { promise: elapsed, resolve } = Promise.withResolvers<typeof PENDING>();
-  const timer = setTimeout(() => resolve(PENDING), Math.max(0, ms));
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  const late = new AbortController();
   try {
-    return await Promise.race([promise, elapsed]);
+    return await Promise.race([promise, sleep(Math.max(0, ms), late.signal).then(() => undefined)]);
   } finally {
-    clearTimeout(timer);
+    late.abort();
   }
 }

@@ -3,7 +3,6 @@ import type { BatchRows, BlockKey, ChainTime } from '@kasgres/database';
 import type { BlueScore, Hash } from '@kasgres/kaspa';
 import type { StateChanges } from '@kasgres/state';
 
-/** The fields of the checkpoint row that a batch depends on. */
 export interface Checkpoint {
   blockId: BlockKey;
   hash: Hash;
@@ -19,31 +18,23 @@ export interface Checkpoint {
   firstCatchUp: boolean;
 }
 
-/** A chain block, such as the highest one that remains after a reorg. */
 export type Fork = Pick<Checkpoint, 'blockId' | 'hash' | 'blueScore' | 'chainIndex' | 'chainTime'>;
 
 export interface Batch {
-  /** The checkpoint that the batch was computed from; apply refuses any other (invariant 2). */
   from: Checkpoint;
   to: Checkpoint;
   removed: Hash[];
   rows: BatchRows;
-  /** Blocks that have a row and are merged now. */
   mergedBefore: { block: number; mergingBlock: number; isBlue: boolean }[];
-  /** Blocks that have a row and join the chain now. */
   chainBefore: number[];
-  /** Pre-bootstrap blocks, known by hash, that are written now. */
   preBootstrapBlocks: number[];
-  /** Transactions that have a row and are accepted now. */
   acceptedBefore: { transaction: number; acceptingBlock: number; variant: number | null }[];
   /** Pre-bootstrap transactions that are written now, under lower keys than other new ones. */
   preBootstrapTransactions: number[];
-  /** Variants that earlier batches accepted and that are known now. */
   settledVariants: { transaction: number; variant: number }[];
   /** Undefined during the first catch-up. */
   state: StateChanges | undefined;
   virtualMergeSet: number[];
   targetBlueScore: BlueScore;
-  /** Estimated time to the target; null at the tip. */
   secondsLeft: number | null;
 }

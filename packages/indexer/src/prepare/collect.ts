@@ -12,11 +12,9 @@ export interface Acceptance extends SeenTransaction {
   acceptedVariant: number | null;
 }
 
-/** A chain block that the batch adds, with its accepted transactions in the order of acceptance. */
 export interface AddedChain {
   added: AddedChainBlock;
   chainBlock: SeenBlock;
-  /** chain_blocks.index */
   index: number;
   chainTime: ChainTime;
   accepted: readonly Acceptance[];
@@ -25,11 +23,9 @@ export interface AddedChain {
 interface Known {
   registry: Registry;
   seen: Seen;
-  /** The inputs of new transactions. */
   resolved: readonly ResolvedInput[][];
 }
 
-/** Passes the chain blocks and accepted transactions of a batch to the modules of derived state. */
 export function collectChain(state: StateChanges, chain: readonly AddedChain[], known: Known): void {
   for (const { added, index, chainTime, accepted } of chain) {
     const chainBlock: ChainBlock = {

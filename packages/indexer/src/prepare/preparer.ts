@@ -1,20 +1,16 @@
-/**
- * Turns a chain update into the batch that writes it: assigns keys, determines what is merged and accepted, resolves inputs, fills the COPY
- * buffers and collects derived state. It queries Postgres only through memory/, and the node only through ambiguous-variants.
- */
+/** Turns a chain update into a batch. It queries Postgres only through memory/, and the node only through ambiguous-variants. */
 import { setImmediate } from 'node:timers/promises';
-import { type Hash, isCoinbase, type Network, toHex } from '@kasgres/kaspa';
+import { type Hash, isCoinbase, toHex } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 import { collectState, StateChanges } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
-import type { Memory } from '../memory/memory.ts';
-import { lookUp } from '../memory/look-up.ts';
+import { lookUp, referencesOf } from '../memory/look-up.ts';
 import type { AmbiguousVariant, AmbiguousVariants } from './ambiguous-variants.ts';
 import type { Batch, Checkpoint, Fork } from './batch.ts';
 import { type Acceptance, type AddedChain, collectChain } from './collect.ts';
-import { Registry, type Seen, type SeenBlock, type SeenTransaction } from './registry.ts';
+import type { Registry, Seen, SeenBlock, SeenTransaction } from './registry.ts';
 import { deltasOf, feeOf, type ResolvedInput, resolveInputs } from './resolve.ts';
 import { writeBlock, writeInputs, writeOutputs, writeTransaction } from './write-rows.ts';
 
@@ -22,27 +18,18 @@ const YIELD_EVERY_TRANSACTIONS = 64;
 const YIELD_EVERY_MS = 4;
 
 export class Preparer {
-  readonly #memory: Memory;
   readonly #registry: Registry;
   readonly #ambiguousVariants: AmbiguousVariants;
 
-  /** @param bootstrapBlueScore of the latest bootstrap block; undefined for genesis, before which there are no blocks */
-  constructor(
-    memory: Memory,
-    network: Network,
-    ambiguousVariants: AmbiguousVariants,
-    checkpoint: Checkpoint,
-    bootstrapBlueScore: bigint | undefined,
-  ) {
-    this.#memory = memory;
-    this.#registry = new Registry(memory, network, checkpoint, bootstrapBlueScore);
+  constructor(registry: Registry, ambiguousVariants: AmbiguousVariants) {
+    this.#registry = registry;
     this.#ambiguousVariants = ambiguousVariants;
   }
 
   /** @param from the checkpoint that the batch will find @param fork the chain block below `removed`; the checkpoint's without a reorg */
   async prepare(client: ClientBase, update: ChainUpdate, from: Checkpoint, fork: Fork): Promise<Batch> {
     this.#ambiguousVariants.drop(update.removed);
-    const seen = this.#registry.begin(await lookUp(client, this.#memory, blocksOf(update)));
+    const seen = this.#registry.begin(await lookUp(client, this.#registry.memory, blocksOf(update)));
     const yieldToEventLoop = createYielder();
     const chain: AddedChain[] = [];
     let { chainIndex: index, chainTime } = fork;
@@ -89,7 +76,7 @@ export class Preparer {
     }
 
     const { firstNewTransaction } = seen;
-    this.#memory.endBatch(firstNewTransaction);
+    this.#registry.memory.endBatch(firstNewTransaction);
     const sink = chain.at(-1)?.chainBlock;
     const writtenBefore = [...seen.blocks.values()].filter((block) => !block.isNew);
     return {
@@ -126,7 +113,6 @@ export class Preparer {
     };
   }
 
-  /** Pairs each accepted id with the variant that the mergeset carries, in the node's order. */
   #accept(added: AddedChainBlock, chainBlock: SeenBlock, mergeSet: SeenBlock[]): Acceptance[] {
     const carried = new Map<number, SeenTransaction>();
     const severalVariants = new Set<number>();
@@ -138,7 +124,7 @@ export class Preparer {
       }
     }
     return added.acceptedTransactionIds.map((id) => {
-      const key = this.#memory.transactions.get(id);
+      const key = this.#registry.memory.transactions.get(id);
       const transaction = key === undefined ? undefined : carried.get(key);
       if (transaction === undefined) {
         throw new IncompleteUpdateError(
@@ -151,7 +137,6 @@ export class Preparer {
     });
   }
 
-  /** Returns the variants of transactions that earlier batches accepted. */
   async #settleVariants(acceptances: readonly Acceptance[], chainMoved: boolean): Promise<Batch['settledVariants']> {
     const settled = await this.#ambiguousVariants.settle(chainMoved);
     for (const acceptance of acceptances) {
@@ -171,14 +156,13 @@ export class Preparer {
     const mergeSetBlues = keysOf(block.mergeSetBluesHashes);
     const mergeSetReds = keysOf(block.mergeSetRedsHashes);
     // It is one of the parents, except that the node names a block for genesis that is none.
-    const selectedParent = this.#memory.findBlock(block.selectedParentHash) ?? null;
+    const selectedParent = this.#registry.memory.findBlock(block.selectedParentHash) ?? null;
     writeBlock(batch.rows, block, { ...seen, selectedParent, parents, mergeSetBlues, mergeSetReds });
     for (const [index, { key: transaction, variant }] of transactions.entries()) {
       batch.rows.block_transactions.write({ block_id: key, index, transaction_id: transaction, body: variant });
     }
   }
 
-  /** Returns the inputs of the new transactions, and the script of each new row of address_transactions. */
   async #writeTransactions(
     seen: Seen,
     acceptances: readonly Acceptance[],
@@ -192,7 +176,7 @@ export class Preparer {
     const resolved: ResolvedInput[][] = [];
     const touched: number[] = [];
     for (const { key, transaction, outputScripts } of newTransactions) {
-      const inputs = resolveInputs(transaction, this.#memory, lookedUp);
+      const inputs = resolveInputs(transaction, this.#registry.memory, lookedUp);
       const acceptance = accepted.get(key);
       writeTransaction(rows, transaction, {
         key,
@@ -244,10 +228,6 @@ function createYielder(): () => Promise<void> {
     await setImmediate();
     last = performance.now();
   };
-}
-
-function referencesOf({ header, mergeSetBluesHashes, mergeSetRedsHashes }: RpcBlock): Hash[] {
-  return [...(header.parentsByLevel[0] ?? []), ...mergeSetBluesHashes, ...mergeSetRedsHashes];
 }
 
 function toAmbiguous(

@@ -18,7 +18,6 @@ import { type Memory, scriptKey } from '../memory/memory.ts';
 import type { Checkpoint } from './batch.ts';
 import { writeScript, writeVariant } from './write-rows.ts';
 
-/** A transaction as a block carries it. */
 export interface SeenTransaction {
   key: TransactionKey;
   /** 0 for the variant that was seen first. */
@@ -38,18 +37,14 @@ export interface SeenBlock {
 }
 
 export interface NewTransaction extends SeenTransaction {
-  /** One for each output. */
   outputScripts: ScriptKey[];
 }
 
-/** The content of one update. */
 export interface Seen {
   rows: BatchRows;
   lookedUp: LookedUp;
   firstNewTransaction: number;
-  /** By key, in the order in which they were seen. */
   blocks: Map<number, SeenBlock>;
-  /** Keys of new blocks that were known as pre-bootstrap. */
   preBootstrapBlocks: number[];
   newTransactions: NewTransaction[];
 }
@@ -106,7 +101,6 @@ export class Registry {
     return now;
   }
 
-  /** Returns whether a block can be written: the blocks that it refers to are known, or may be pre-bootstrap. */
   canRefer(hashes: readonly Hash[], child: RpcBlock): boolean {
     return this.#isNearBootstrap(child) || hashes.every((hash) => this.memory.findBlock(hash) !== undefined);
   }
@@ -178,7 +172,6 @@ export class Registry {
     return now;
   }
 
-  /** Returns the number of a variant, and writes it if it is new. */
   #variantOf({ rows, lookedUp }: Seen, key: TransactionKey, transaction: RpcTransaction): number {
     const { variants } = this.memory;
     const first = this.memory.findHash(key) ?? lookedUp.hashes.get(key);

@@ -1,11 +1,10 @@
 import type { ScriptKey, TransactionKey } from '@kasgres/database';
 import type { Sompi } from '@kasgres/kaspa';
 import type { RpcTransaction } from '@kasgres/node';
-import type { ScriptDelta } from '@kasgres/state';
+import { getOrInsert, type ScriptDelta } from '@kasgres/state';
 import type { LookedUp } from '../memory/look-up.ts';
 import type { Memory } from '../memory/memory.ts';
 
-/** The UTXO that an input spends. */
 export interface ResolvedInput {
   /** Key of the transaction that creates the UTXO; undefined if it is not indexed yet. */
   transaction: TransactionKey | undefined;
@@ -33,6 +32,8 @@ export function feeOf(transaction: RpcTransaction, inputs: ResolvedInput[], isCo
   return fee;
 }
 
+const createDelta = (): ScriptDelta => ({ sent: 0n, received: 0n, utxoCount: 0 });
+
 /** Returns the delta of each script that a transaction touches, as far as its UTXOs are known. @param outputScripts one for each output */
 export function deltasOf(
   transaction: RpcTransaction,
@@ -40,14 +41,7 @@ export function deltasOf(
   outputScripts: readonly ScriptKey[],
 ): Map<ScriptKey, ScriptDelta> {
   const deltas = new Map<ScriptKey, ScriptDelta>();
-  const deltaOf = (script: ScriptKey): ScriptDelta => {
-    let delta = deltas.get(script);
-    if (delta === undefined) {
-      delta = { sent: 0n, received: 0n, utxoCount: 0 };
-      deltas.set(script, delta);
-    }
-    return delta;
-  };
+  const deltaOf = (script: ScriptKey): ScriptDelta => getOrInsert(deltas, script, createDelta);
   for (const { utxo } of inputs) {
     if (utxo === undefined) continue;
     const delta = deltaOf(utxo.script);

@@ -24,10 +24,7 @@ export class BlockSet {
     return this.#blocks.has(toHex(hash));
   }
 
-  /**
-   * Removes the mergeset of a chain block, but not the chain block, which the next one merges.
-   * @throws IncompleteUpdateError if a block is missing or faulty
-   */
+  /** Removes the mergeset of a chain block, but not the chain block, which the next one merges. @throws IncompleteUpdateError */
   take(hash: Hash, acceptedTransactionIds: Hash[]): AddedChainBlock {
     const block = this.#get(hash);
     const [selectedParent, ...others] = [...block.mergeSetBluesHashes, ...block.mergeSetRedsHashes];

@@ -82,7 +82,10 @@ interface Names extends Pick<ChainStep, 'targetBlueScore'> {
 }
 
 async function ask(node: NodeClient, own: OwnChain, isCheckpoint = true): Promise<Names> {
-  const step = await new ChainRequests(node, network, own).askStep(await own.find(0), isCheckpoint, signal);
+  const step = await new ChainRequests({ node, network, ownChain: own, signal }).requestStep(
+    await own.find(0),
+    isCheckpoint,
+  );
   const { removed, added, fork, targetBlueScore } = step;
   return { removed: removed.map(nameOf), added: added.map(nameOf), fork: nameOf(fork.hash), targetBlueScore };
 }

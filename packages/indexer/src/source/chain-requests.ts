@@ -1,7 +1,4 @@
-/**
- * Requests the chain beyond a position, and finds the reason if the node does not know the position or is below it: it may be behind, may never
- * have received our last blocks, or may follow another chain.
- */
+/** Requests the chain beyond a position, and finds the reason if the node does not know the position or is below it. */
 import { fromHex, type Hash, type Header, type Network, toHex } from '@kasgres/kaspa';
 import { type NodeClient, NodeRpcError, NodeUnsuitableError, type VirtualChainResponse } from '@kasgres/node';
 import type { Position } from '../chain-update.ts';
@@ -20,70 +17,69 @@ export interface ChainResponse {
 }
 
 export interface ChainStep extends ChainResponse {
-  /** The chain block below `removed`; the position itself if it is empty. */
   fork: Position;
 }
 
-export class ChainRequests {
-  readonly #client: NodeClient;
-  readonly #network: Network;
-  readonly #ownChain: OwnChain;
+export interface ChainRequestDependencies {
+  node: NodeClient;
+  network: Network;
+  /** Read only if the node does not know the position. */
+  ownChain: OwnChain;
+  signal: AbortSignal;
+}
 
-  constructor(client: NodeClient, network: Network, ownChain: OwnChain) {
-    this.#client = client;
-    this.#network = network;
-    this.#ownChain = ownChain;
+export class ChainRequests {
+  readonly #dependencies: ChainRequestDependencies;
+  readonly #options: { signal: AbortSignal; stream: number };
+
+  constructor(dependencies: ChainRequestDependencies) {
+    this.#dependencies = dependencies;
+    this.#options = { signal: dependencies.signal, stream: 0 };
   }
 
-  /** @throws NodeRpcError if the node does not know the block */
-  async ask(start: Hash, signal: AbortSignal): Promise<ChainResponse> {
+  async request(start: Hash): Promise<ChainResponse> {
     const request = { startHash: start, includeAcceptedTransactionIds: true };
+    const { node } = this.#dependencies;
     const [response, { blueScore }] = await Promise.all([
-      this.#client.getVirtualChainFromBlock(request, { signal, stream: 0 }),
-      this.#client.call('getSinkBlueScore', {}, { signal, stream: 0 }),
+      node.getVirtualChainFromBlock(request, this.#options),
+      node.call('getSinkBlueScore', {}, this.#options),
     ]);
     return { ...chainOf(response), targetBlueScore: blueScore };
   }
 
-  /**
-   * Requests the chain blocks to remove and to add from a position.
-   * @param isCheckpoint whether the database has exactly the chain below the position
-   * @throws NodeBehindError; NodeUnsuitableError if the node has pruned our chain, or left it below finality
-   */
-  async askStep(position: Position, isCheckpoint: boolean, signal: AbortSignal): Promise<ChainStep> {
-    const step = await this.#askFrom(position, signal).catch((error: unknown) => {
+  /** @param isCheckpoint whether the database has exactly the chain below the position @throws NodeBehindError; NodeUnsuitableError */
+  async requestStep(position: Position, isCheckpoint: boolean): Promise<ChainStep> {
+    const step = await this.#requestFrom(position).catch((error: unknown) => {
       if (!isUnknownBlock(error)) throw error;
-      if (isCheckpoint) return this.#askFromBelow(position, error, signal);
+      if (isCheckpoint) return this.#requestFromBelow(position, error);
       throw new IncompleteUpdateError(
         `the node no longer knows block ${toHex(position.hash)}, which it returned before (${error.message})`,
       );
     });
     const depth = position.blueScore - step.fork.blueScore;
-    if (depth > this.#network.finalityDepth) {
+    const { finalityDepth } = this.#dependencies.network;
+    if (depth > finalityDepth) {
       throw new NodeUnsuitableError(
         'other-chain',
-        `The node asks for a reorg ${depth} blue blocks deep, below finality (${this.#network.finalityDepth}). ` +
+        `The node asks for a reorg ${depth} blue blocks deep, below finality (${finalityDepth}). ` +
           `It follows another chain than this database. ${REMEDY}`,
       );
     }
     return step;
   }
 
-  /** @param position a block that the node knows */
-  async #askFrom(position: Position, signal: AbortSignal): Promise<ChainStep> {
-    const chain = await this.ask(position.hash, signal);
+  async #requestFrom(position: Position): Promise<ChainStep> {
+    const chain = await this.request(position.hash);
     if (chain.removed.length === 0) return { ...chain, fork: position };
-    if (chain.targetBlueScore < position.blueScore) await this.#checkNotBehind(position, signal);
-    const lowest = await this.#getHeader(chain.removed.at(-1) as Hash, signal);
+    if (chain.targetBlueScore < position.blueScore) await this.#checkNotBehind(position);
+    const lowest = await this.#getHeader(chain.removed.at(-1) as Hash);
     return { ...chain, fork: { hash: lowest.selectedParentHash, blueScore: lowest.header.blueScore } };
   }
 
-  /**
-   * Requests the chain from the highest of our blocks that the node knows, if it does not know the checkpoint. The blocks above never reached it:
-   * it was reset, lost its last blocks in a crash, or is not the node that they came from.
-   */
-  async #askFromBelow(checkpoint: Position, error: NodeRpcError, signal: AbortSignal): Promise<ChainStep> {
-    const [sink, { blueWork }] = [await this.#getSink(signal), await this.#ownChain.find(0)];
+  /** The blocks above never reached the node: it was reset, lost its last blocks in a crash, or is not the node that they came from. */
+  async #requestFromBelow(checkpoint: Position, error: NodeRpcError): Promise<ChainStep> {
+    const { ownChain } = this.#dependencies;
+    const [sink, { blueWork }] = [await this.#getSink(), await ownChain.find(0)];
     if (sink.blueWork < blueWork) {
       throw new NodeBehindError(
         `The node is behind this database: it is at blue score ${sink.blueScore}, and does not know block ${toHex(checkpoint.hash)} ` +
@@ -91,44 +87,39 @@ export class ChainRequests {
       );
     }
     // Below a pruned block the node has pruned everything.
-    const depth = error.kind === 'pruned' ? undefined : await this.#findKnown(checkpoint, signal);
+    const depth = error.kind === 'pruned' ? undefined : await this.#findKnown(checkpoint);
     if (depth === undefined) throw unsuitable(checkpoint, error);
     try {
-      const step = await this.#askFrom(await this.#ownChain.find(depth), signal);
-      return { ...step, removed: [...(await this.#ownChain.top(depth)), ...step.removed] };
+      const step = await this.#requestFrom(await ownChain.find(depth));
+      return { ...step, removed: [...(await ownChain.top(depth)), ...step.removed] };
     } catch (failure) {
       throw isUnknownBlock(failure) ? unsuitable(checkpoint, failure) : failure;
     }
   }
 
   /** Returns the depth of the highest block that the node knows; undefined if it knows none down to finality. */
-  async #findKnown(checkpoint: Position, signal: AbortSignal): Promise<number | undefined> {
-    const final = checkpoint.blueScore - this.#network.finalityDepth;
-    const depth = await findLeast(await this.#ownChain.depth(), async (candidate) => {
-      const { hash, blueScore } = await this.#ownChain.find(candidate);
-      return blueScore < final || (await this.#knows(hash, signal));
+  async #findKnown(checkpoint: Position): Promise<number | undefined> {
+    const { ownChain, network } = this.#dependencies;
+    const final = checkpoint.blueScore - network.finalityDepth;
+    const depth = await findLeast(await ownChain.depth(), async (candidate) => {
+      const { hash, blueScore } = await ownChain.find(candidate);
+      if (blueScore < final) return true;
+      const header = await this.#getHeader(hash).catch((error: unknown) => {
+        if (!(error instanceof NodeRpcError) || error.kind !== 'unknown-block') throw error;
+      });
+      return header !== undefined;
     });
     if (depth === undefined) return undefined;
-    return (await this.#ownChain.find(depth)).blueScore < final ? undefined : depth;
-  }
-
-  async #knows(hash: Hash, signal: AbortSignal): Promise<boolean> {
-    try {
-      await this.#getHeader(hash, signal);
-      return true;
-    } catch (error) {
-      if (error instanceof NodeRpcError && error.kind === 'unknown-block') return false;
-      throw error;
-    }
+    return (await ownChain.find(depth)).blueScore < final ? undefined : depth;
   }
 
   /**
    * A syncing node has headers first: it knows the position, and returns all blocks down to its sink as removed. A node with the block itself
    * has a sink with at least its work.
    */
-  async #checkNotBehind(position: Position, signal: AbortSignal): Promise<void> {
-    const sink = await this.#getSink(signal);
-    const { header } = await this.#getHeader(position.hash, signal);
+  async #checkNotBehind(position: Position): Promise<void> {
+    const sink = await this.#getSink();
+    const { header } = await this.#getHeader(position.hash);
     if (sink.blueWork >= header.blueWork) return;
     throw new NodeBehindError(
       `The node is behind this database: it is at blue score ${sink.blueScore}, and has no more than the header of block ` +
@@ -136,13 +127,13 @@ export class ChainRequests {
     );
   }
 
-  async #getSink(signal: AbortSignal): Promise<Header> {
-    const { sink } = await this.#client.call('getSink', {}, { signal, stream: 0 });
-    return (await this.#getHeader(fromHex(sink), signal)).header;
+  async #getSink(): Promise<Header> {
+    const { sink } = await this.#dependencies.node.call('getSink', {}, this.#options);
+    return (await this.#getHeader(fromHex(sink))).header;
   }
 
-  #getHeader(hash: Hash, signal: AbortSignal): Promise<{ header: Header; selectedParentHash: Hash }> {
-    return this.#client.getBlock({ hash, includeTransactions: false }, { signal, stream: 0 });
+  #getHeader(hash: Hash): Promise<{ header: Header; selectedParentHash: Hash }> {
+    return this.#dependencies.node.getBlock({ hash, includeTransactions: false }, this.#options);
   }
 }
 

@@ -1,7 +1,4 @@
-/**
- * Checks that a block is complete and matches its hash, since a node that prunes or syncs can return a header alone or leave out transactions
- * (invariant 10): the header hashes to the block's hash, the transactions give its merkle root, and each hashes to its id and hash.
- */
+/** Checks that a block is complete and matches its hash (invariant 10): a node that prunes or syncs may return a header alone. */
 import {
   type Crescendo,
   headerHash,
@@ -13,10 +10,7 @@ import {
 } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 
-/**
- * Returns the predicate of a sentence about the fault, or undefined if there is none.
- * @param crescendo of the network; an earlier block commits to its transactions without their storage masses
- */
+/** Returns the predicate of a sentence about the fault. Before Crescendo, blocks commit to transactions without their storage masses. */
 export function findFault(block: RpcBlock, crescendo?: Crescendo): string | undefined {
   if (block.isHeaderOnly) return 'has only its header';
   if (block.transactions.length === 0) return 'has no transactions';

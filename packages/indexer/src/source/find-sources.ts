@@ -5,11 +5,7 @@ const { LOW } = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;
 /** A slow response must not delay the requests about the chain, which use stream 0. */
 const STREAM = 1;
 
-/**
- * Returns the block that carries the accepted variant of each transaction of a chain block (block hash by transaction id, both hex), or undefined
- * if the node cannot tell. Only getVirtualChainFromBlockV2 says it, and one non-standard script makes that call fail, so it is used only for
- * mergesets with several variants of a transaction.
- */
+/** Returns the block that carries each accepted transaction, by its id, both hex. One non-standard script makes the call fail: then undefined. */
 export async function findSources(
   client: NodeClient,
   { chainBlock, chainBlockBlueScore, parent }: Parameters<FindSources>[0],

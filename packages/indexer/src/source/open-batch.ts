@@ -1,4 +1,3 @@
-/** Collects complete chain blocks until there are enough for one database transaction. */
 import type { Hash } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
@@ -17,7 +16,6 @@ export class OpenBatch {
   #transactions = 0;
   #bytes = 0;
 
-  /** @param removed is returned by the first `take` @param limits of a batch, in memory */
   constructor(removed: Hash[], limits: { transactions: number; bytes: number }) {
     this.#removed = removed;
     this.#limits = limits;

@@ -1,17 +1,11 @@
-/**
- * Fetches the blocks of a range of the chain. A page of getBlocks ends with a chain block, whose hash is the start of the next page. Requests
- * for hashes alone find these ends quickly, so that several full pages are in transit at once.
- */
+/** A page of getBlocks ends with a chain block, which begins the next page. Requests for hashes alone find these ends, so pages load in parallel. */
 import { type Hash, toHex } from '@kasgres/kaspa';
 import { type BlocksResponse, decodeBlocksResponse, type NodeClient } from '@kasgres/node';
 import { IncompleteUpdateError } from '../errors.ts';
 
-/** Pages use the other streams. */
 const REQUEST_STREAM = 0;
 
-/**
- * The largest encoded page: 251 blocks of 0.75 MB (docs/architecture.md, "Bounds"). A page in transit counts as this, since its size is unknown.
- */
+/** 251 blocks of 0.75 MB (docs/architecture.md, "Bounds"). A page in transit counts as this, since its size is unknown. */
 export const MAX_PAGE_BYTES = 192 * 1024 * 1024;
 
 /** Enough for the largest page over a slow line. The heartbeat detects a dead connection earlier. */
@@ -29,10 +23,7 @@ interface PageRequest {
   stream: number;
 }
 
-/**
- * Yields the pages from `low` up to the last of `chain`, in order. Pending pages stay encoded, since decoded transactions take many times the
- * memory.
- */
+/** Yields the pages from `low` up to the last of `chain`. Pending pages stay encoded, since decoded ones take many times the memory. */
 export async function* fetchPages(
   client: Pick<NodeClient, 'callRaw' | 'getBlocks'>,
   low: Hash,
@@ -94,7 +85,6 @@ async function* findPages(
   }
 }
 
-/** Returns the position on the chain of the last chain block in a page. */
 function lastChainBlock(hashes: readonly Hash[], positions: ReadonlyMap<string, number>): number | undefined {
   const last = hashes.findLast((hash) => positions.has(toHex(hash)));
   return last && positions.get(toHex(last));
@@ -134,12 +124,10 @@ export class PageBuffers {
   readonly #count: number;
   #free: Buffer[] = [];
 
-  /** @param count of buffers to keep */
   constructor(count: number) {
     this.#count = count;
   }
 
-  /** Returns a copy, whose buffer is reused after `giveBack`. */
   copy(bytes: Uint8Array): Uint8Array {
     const index = this.#free.findIndex(({ length }) => length >= bytes.length);
     const found = index < 0 ? undefined : this.#free.splice(index, 1)[0];

@@ -41,7 +41,8 @@ function nodeThatSays(chain: Partial<VirtualChainResponse> | Error, blueScoreOfB
 }
 
 async function firstUpdate(node: NodeClient, ownChain = noChain): Promise<ChainUpdate> {
-  const updates = new Source(node, network, ownChain, limits).updates(start, new AbortController().signal);
+  const { signal } = new AbortController();
+  const updates = new Source({ node, network, ownChain, limits, signal }).updates(start);
   const next = await updates.next();
   await updates.return(undefined);
   return next.value as ChainUpdate;

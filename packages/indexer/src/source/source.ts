@@ -1,14 +1,11 @@
-/**
- * Follows the node's virtual chain: requests the chain blocks that were removed and added since a position, fetches all merged blocks, and yields
- * complete updates. Notifications only wake it and are never used as data.
- */
-import { type Hash, HASH_BYTES, type Network, toHex } from '@kasgres/kaspa';
-import type { NodeClient, RpcBlock } from '@kasgres/node';
-import type { AddedChainBlock, ChainUpdate, Position } from '../chain-update.ts';
+/** Follows the node's virtual chain and yields complete updates. Notifications only wake it and are never used as data. */
+import { type Hash, HASH_BYTES, toHex } from '@kasgres/kaspa';
+import type { RpcBlock } from '@kasgres/node';
+import { sleep } from '@kasgres/runtime';
+import { type AddedChainBlock, type ChainUpdate, createUpdate, type Position } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
-import type { OwnChain } from '../indexed-chain.ts';
 import { BlockSet } from './block-set.ts';
-import { ChainRequests, type ChainResponse, type ChainStep } from './chain-requests.ts';
+import { type ChainRequestDependencies, ChainRequests, type ChainResponse, type ChainStep } from './chain-requests.ts';
 import { OpenBatch } from './open-batch.ts';
 import { fetchPages, PAGE_DEADLINE_MS, type PageLimits } from './pages.ts';
 
@@ -23,76 +20,69 @@ export interface SourceLimits extends PageLimits {
   batchTransactions: number;
 }
 
+export interface SourceDependencies extends ChainRequestDependencies {
+  limits: SourceLimits;
+}
+
 export class Source {
-  readonly #client: NodeClient;
-  readonly #network: Network;
+  readonly #dependencies: SourceDependencies;
   readonly #requests: ChainRequests;
-  readonly #limits: SourceLimits;
   readonly #waker = new Waker();
 
-  /** @param ownChain is read only if the node does not know the position */
-  constructor(client: NodeClient, network: Network, ownChain: OwnChain, limits: SourceLimits) {
-    this.#client = client;
-    this.#network = network;
-    this.#requests = new ChainRequests(client, network, ownChain);
-    this.#limits = limits;
+  constructor(dependencies: SourceDependencies) {
+    this.#dependencies = dependencies;
+    this.#requests = new ChainRequests(dependencies);
   }
 
-  /**
-   * Yields updates until the signal.
-   * @param start the checkpoint
-   * @throws NodeUnsuitableError if the node has pruned our chain or left it below finality (invariant 11); NodeBehindError; after
-   *   IncompleteUpdateError, NodeUnavailableError, NodeProtocolError and NodeRpcError the caller retries from the checkpoint
-   */
-  async *updates(start: Position, signal: AbortSignal): AsyncGenerator<ChainUpdate> {
-    const subscription = this.#client.subscribe(
-      ['virtualChainChanged', 'virtualDaaScoreChanged'],
-      () => this.#waker.wake(),
-      { signal, onSubscribed: () => this.#waker.wake() },
-    );
+  /** @throws NodeUnsuitableError if the node has pruned our chain or left it below finality (invariant 11); NodeBehindError; retryable errors */
+  async *updates(start: Position): AsyncGenerator<ChainUpdate> {
+    const { node, signal } = this.#dependencies;
+    const subscription = node.subscribe(['virtualChainChanged', 'virtualDaaScoreChanged'], () => this.#waker.wake(), {
+      signal,
+      onSubscribed: () => this.#waker.wake(),
+    });
     try {
       let position = start;
       // Undefined, so that the first tail is always yielded.
       let tailName: string | undefined;
       for (;;) {
-        const chain = await this.#requests.askStep(position, position === start, signal);
+        const chain = await this.#requests.requestStep(position, position === start);
         if (chain.added.length === 0 && chain.removed.length === 0) {
-          const tail = await this.#fetchTail(position, signal);
+          const tail = await this.#fetchTail(position);
           const name = nameOf(tail);
-          if (name !== tailName) yield update(chain, { tail, atTip: true });
+          if (name !== tailName) yield createUpdate(chain.targetBlueScore, { tail, atTip: true });
           tailName = name;
           await this.#waker.rest(MAX_REST_MS, signal);
           continue;
         }
-        const updates =
-          chain.added.length < NEAR_TIP_CHAIN_BLOCKS ? this.#follow(chain, signal) : this.#catchUp(chain, signal);
+        const isNearTip = chain.added.length < NEAR_TIP_CHAIN_BLOCKS;
         position = chain.fork;
-        for await (const next of updates) {
+        for await (const next of isNearTip ? this.#follow(chain) : this.#catchUp(chain)) {
           position = positionAfter(next) ?? position;
           if (next.tail !== undefined) tailName = nameOf(next.tail);
           yield next;
         }
-        if (chain.added.length < NEAR_TIP_CHAIN_BLOCKS) await this.#waker.rest(MAX_REST_MS, signal);
+        if (isNearTip) await this.#waker.rest(MAX_REST_MS, signal);
       }
     } finally {
       subscription.close();
     }
   }
 
-  /** Fetches page after page near the tip; the last one contains the tail. */
-  async *#follow(chain: ChainStep, signal: AbortSignal): AsyncGenerator<ChainUpdate> {
-    const blocks = new BlockSet(this.#network.crescendo);
+  async *#follow(chain: ChainStep): AsyncGenerator<ChainUpdate> {
+    const { node, network, signal } = this.#dependencies;
+    const blocks = new BlockSet(network.crescendo);
     const batch = this.#openBatch(chain);
     let low = chain.fork.hash;
     for (let next = 0; next < chain.added.length; ) {
-      const page = await this.#client.getBlocks(
+      const page = await node.getBlocks(
         { lowHash: low, includeBlocks: true, includeTransactions: true },
         { signal, deadlineMs: PAGE_DEADLINE_MS },
       );
       blocks.add(page.blocks);
       const before = next;
       for (; next < chain.added.length && blocks.has(chain.added[next] as Hash); next += 1) {
-        if (batch.isFull) yield update(chain, batch.take());
+        if (batch.isFull) yield createUpdate(chain.targetBlueScore, batch.take());
         batch.push(takeNext(blocks, chain, next));
       }
       if (next === before) throw new IncompleteUpdateError(`no blocks come after ${toHex(low)}`);
@@ -100,50 +90,51 @@ export class Source {
     }
     const last = batch.take();
     const sink = last.added.at(-1)?.block;
-    yield update(chain, { ...last, tail: sink && blocks.takeTail(sink), atTip: true });
+    yield createUpdate(chain.targetBlueScore, { ...last, tail: sink && blocks.takeTail(sink), atTip: true });
   }
 
-  /** Keeps several pages and the next ranges of the chain in transit far from the tip. */
-  async *#catchUp(first: ChainStep, signal: AbortSignal): AsyncGenerator<ChainUpdate> {
-    const blocks = new BlockSet(this.#network.crescendo);
-    const pending: { chain: ChainResponse; next: number }[] = [];
+  async *#catchUp(first: ChainStep): AsyncGenerator<ChainUpdate> {
+    const { node, network, limits, signal } = this.#dependencies;
     const requests = this.#requests;
+    const blocks = new BlockSet(network.crescendo);
+    const pending: { chain: ChainResponse; next: number }[] = [];
     const requestChain = async function* (): AsyncGenerator<Hash[]> {
       for (let chain: ChainResponse = first; ; ) {
         pending.push({ chain, next: 0 });
         yield chain.added;
-        chain = await requests.ask(chain.added.at(-1) as Hash, signal);
+        chain = await requests.request(chain.added.at(-1) as Hash);
         if (chain.removed.length > 0 || chain.added.length < NEAR_TIP_CHAIN_BLOCKS) return;
       }
     };
     const batch = this.#openBatch(first);
     let chain: ChainResponse = first;
-    for await (const page of fetchPages(this.#client, first.fork.hash, requestChain(), this.#limits, signal)) {
+    for await (const page of fetchPages(node, first.fork.hash, requestChain(), limits, signal)) {
       blocks.add(page.blocks);
       for (let at = pending[0]; at !== undefined && blocks.has(at.chain.added[at.next] as Hash); at = pending[0]) {
         chain = at.chain;
         batch.push(takeNext(blocks, chain, at.next));
         at.next += 1;
         if (at.next === chain.added.length) pending.shift();
-        if (batch.isFull) yield update(chain, batch.take());
+        if (batch.isFull) yield createUpdate(chain.targetBlueScore, batch.take());
       }
     }
-    if (!batch.isEmpty) yield update(chain, batch.take());
+    if (!batch.isEmpty) yield createUpdate(chain.targetBlueScore, batch.take());
   }
 
   #openBatch({ removed }: ChainStep): OpenBatch {
-    const { batchTransactions, maxBytesAhead } = this.#limits;
+    const { batchTransactions, maxBytesAhead } = this.#dependencies.limits;
     return new OpenBatch(removed, { transactions: batchTransactions, bytes: maxBytesAhead * BATCH_SHARE });
   }
 
-  async #fetchTail(position: Position, signal: AbortSignal): Promise<RpcBlock[]> {
-    const { blocks } = await this.#client.getBlocks(
+  async #fetchTail(position: Position): Promise<RpcBlock[]> {
+    const { node, network, signal } = this.#dependencies;
+    const { blocks } = await node.getBlocks(
       { lowHash: position.hash, includeBlocks: true, includeTransactions: true },
       { signal },
     );
     const [sink, ...others] = blocks;
     if (sink === undefined) return [];
-    const set = new BlockSet(this.#network.crescendo);
+    const set = new BlockSet(network.crescendo);
     set.add(others);
     return set.takeTail(sink);
   }
@@ -162,39 +153,21 @@ function splitHashes(bytes: Uint8Array): Hash[] {
   return Array.from({ length: count }, (_, i) => bytes.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES));
 }
 
-function update(chain: ChainResponse, fields: Partial<ChainUpdate>): ChainUpdate {
-  return { removed: [], added: [], tail: undefined, atTip: false, targetBlueScore: chain.targetBlueScore, ...fields };
-}
-
 function positionAfter({ added }: ChainUpdate): Position | undefined {
   const last = added.at(-1)?.block;
   return last && { hash: last.hash, blueScore: last.header.blueScore };
 }
 
 export class Waker {
-  #awake = false;
-  #resolve: (() => void) | undefined;
+  #woken = Promise.withResolvers<void>();
 
   wake(): void {
-    this.#awake = true;
-    this.#resolve?.();
+    this.#woken.resolve();
   }
 
-  /** @throws the signal's reason when it is aborted */
   async rest(maxMs: number, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (!this.#awake) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#resolve = resolve;
-      const timer = setTimeout(resolve, maxMs);
-      const onAbort = (): void => resolve();
-      signal.addEventListener('abort', onAbort, { once: true });
-      await promise;
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-      this.#resolve = undefined;
-    }
-    this.#awake = false;
+    await Promise.race([this.#woken.promise, sleep(maxMs, signal)]);
+    this.#woken = Promise.withResolvers<void>();
     signal.throwIfAborted();
   }
 }

@@ -1,6 +1,5 @@
-import type { TransactionDeltas } from '../derived-state.ts';
+import { getOrInsert, type TransactionDeltas } from '../derived-state.ts';
 
-/** Amounts are in sompi. */
 const emptyDelta = (script: number) => ({
   script,
   balance: 0n,
@@ -16,7 +15,6 @@ const emptyDelta = (script: number) => ({
 
 type BalanceDelta = ReturnType<typeof emptyDelta>;
 
-/** The changes of a batch to rows of `balances`. */
 export class BalanceDeltas {
   readonly #scripts = new Map<number, BalanceDelta>();
 
@@ -36,17 +34,14 @@ export class BalanceDeltas {
     }
   }
 
-  /** Counts new rows of address_transactions. @param scripts the script of each row */
   addAddressRows(scripts: readonly number[]): void {
     for (const script of scripts) this.#of(script).transactionCount += 1;
   }
 
-  /** Scripts whose rows may change, in any order. */
   keys(): Iterable<number> {
     return this.#scripts.keys();
   }
 
-  /** In ascending order of scripts. */
   rows(): BalanceDelta[] {
     return [...this.#scripts.values()].sort((one, other) => one.script - other.script);
   }
@@ -59,11 +54,6 @@ export class BalanceDeltas {
   }
 
   #of(script: number): BalanceDelta {
-    let delta = this.#scripts.get(script);
-    if (delta === undefined) {
-      delta = emptyDelta(script);
-      this.#scripts.set(script, delta);
-    }
-    return delta;
+    return getOrInsert(this.#scripts, script, emptyDelta);
   }
 }

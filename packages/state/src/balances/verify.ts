@@ -1,10 +1,7 @@
 import { ACCEPTED } from '../common-table-expressions.ts';
 import { faultsOf } from '../queryable.ts';
 
-/**
- * For every script, balance = sum of its UTXOs = its UTXOs at the latest bootstrap block + accepted deltas since = sum of its hourly changes, and
- * the counts are those of its rows.
- */
+/** Balance = sum of UTXOs = UTXOs at the latest bootstrap block + accepted deltas since = sum of hourly changes. Counts are those of the rows. */
 const SELECT_WRONG_BALANCES = `
   with ${ACCEPTED},
   of_utxos as (select script_id, sum(amount) as amount, count(*) as count from utxos group by script_id),
@@ -35,7 +32,6 @@ const SELECT_WRONG_BALANCES = `
     or b.utxo_count <> coalesce(u.count, 0) or b.transaction_count <> coalesce(t.count, 0)
   limit 20`;
 
-/** The deltas of address_transactions recomputed from inputs and outputs, whether or not the transaction was accepted. */
 const SELECT_WRONG_DELTAS = `
   with deltas as (
     select script_id, transaction_id, amount as sent, 0 as received from transaction_inputs where script_id is not null
@@ -56,7 +52,6 @@ const selectWrongSupply = (column: string, table: string): string => `
   select format('circulating supply %s, sum of all ${table} %s', circulating_sompi, expected) as fault
   from checkpoint cross join (select coalesce(sum(${column}), 0) as expected from ${table}) summed where circulating_sompi <> expected`;
 
-/** Also verifies that the sum of all balances is the circulating supply. */
 export const verifyBalances = faultsOf(
   SELECT_WRONG_BALANCES,
   SELECT_WRONG_DELTAS,

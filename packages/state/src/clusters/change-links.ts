@@ -7,7 +7,6 @@
 import type { ClientBase } from 'pg';
 import { SIGNATURE_SCRIPTS } from './read.ts';
 
-/** Full signatures of one key, as in common-inputs.ts. */
 const ARE_FULL_SIGNATURES = `(
   select bool_and(case when length(script) = 66 then get_byte(script, 0) = 65 and get_byte(script, 65) = 1 else false end)
     from unnest(signed.signature_scripts) script)`;
@@ -50,7 +49,6 @@ const SELECT_LINKS = `
         and bool_and(i.script_id not in (seen.change_script, seen.paid_script))
    ) spent`;
 
-/** Writes the links of transactions that chain blocks accept. @returns their number */
 export async function writeChangeLinks(client: ClientBase, fromIndex: bigint, toIndex: bigint): Promise<number> {
   const { rowCount } = await client.query({
     name: 'write-change-links',

@@ -43,7 +43,7 @@ test.each([ALL, NONE, SINGLE].map((type) => type | ANYONE_CAN_PAY).concat(NONE, 
 
 test('a UTXO with a covenant, or with an unknown output, is spent by a contract', () => {
   expect(scriptsOf([spent(1n), spent(2n), spent(3n, { hasCovenant: true })])).toEqual([]);
-  expect(scriptsOf([spent(1n), spent(2n), spent(3n, { hasCovenant: undefined })])).toEqual([]);
+  expect(scriptsOf([spent(1n), spent(2n), spent(3n, { hasCovenant: null })])).toEqual([]);
 });
 
 test('a CoinJoin has several owners', () => {

@@ -9,12 +9,11 @@ export interface SpentInput {
   type: ScriptType;
   /** Of the accepted variant; of all variants while the accepted one is unknown. */
   signatureScripts: readonly Uint8Array[];
-  /** Whether the UTXO carries a covenant; undefined if its output is unknown. */
-  hasCovenant: boolean | undefined;
+  /** Whether the UTXO carries a covenant; null if its output is unknown. */
+  hasCovenant: boolean | null;
 }
 
 export interface Spending {
-  /** In order. */
   inputs: readonly SpentInput[];
   /** The largest number of outputs of one amount to different scripts. */
   equalOutputs: number;
@@ -38,10 +37,7 @@ export function scriptsOfOneOwner(spending: Spending): bigint[] {
   return isCollaborative(spending) ? [] : [...scripts];
 }
 
-/**
- * Recognises a CoinJoin: several outputs of one amount, and enough input scripts for each to be a participant with one or two of them. Batch
- * payments of equal amounts usually have fewer input scripts.
- */
+/** Recognises a CoinJoin: several outputs of one amount, and enough input scripts for each to be a participant with one or two of them. */
 function isCollaborative({ inputs, equalOutputs }: Spending): boolean {
   const payers = new Set(inputs.map(({ script }) => script)).size;
   return equalOutputs >= LEAST_PARTICIPANTS && payers >= LEAST_PARTICIPANTS && 2 * payers >= equalOutputs;
@@ -53,7 +49,6 @@ function isFullSignature(script: Uint8Array): boolean {
   );
 }
 
-/** Returns whether the script pushes a signature that leaves inputs or outputs to others. */
 function hasPartialSignature(script: Uint8Array): boolean {
   for (const data of pushesOf(script)) {
     if (data.length === SIGNATURE_PUSH && PARTIAL_SIG_HASHES.has(data[SIGNATURE_PUSH - 1] ?? 0)) return true;

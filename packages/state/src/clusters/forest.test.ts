@@ -53,7 +53,7 @@ class Tables {
       const rest = this.#cluster(whole);
       this.clusters.set(whole, { ...rest, size: rest.size - size, balance: rest.balance - balance });
       if (size > 1n) {
-        this.clusters.set(part, { root: part, size, balance, sizeLimit: undefined, next: 0n, previous: 0n });
+        this.clusters.set(part, { root: part, size, balance, sizeLimit: null, next: 0n, previous: 0n });
       }
     }
     for (const { root, next: nextMember } of roots) {
@@ -232,14 +232,14 @@ test('it applies a raised limit to the merged cluster, and restores it by undoin
   forest.tie({ chainIndex: 1n, transaction: 1n, scripts: [1n, 2n] });
   expect(forest.merges).toEqual([]);
   expect(forest.held).toHaveLength(1);
-  const merges = [{ id: 1n, cluster: 1n, mergedCluster: 2n, sizeLimit: undefined, mergedSizeLimit: 50n }];
+  const merges = [{ id: 1n, cluster: 1n, mergedCluster: 2n, sizeLimit: null, mergedSizeLimit: 50n }];
   const next = new Map([
     [1n, 2n],
     [2n, 1n],
   ]);
   expect(undoMerges(merges, next, new Map([[1n, 50n]])).sizeLimits).toEqual(
     new Map([
-      [1n, undefined],
+      [1n, null],
       [2n, 50n],
     ]),
   );

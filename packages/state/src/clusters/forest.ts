@@ -4,13 +4,14 @@
  *
  * The members of a cluster form a ring. Swapping the next members of two roots joins two rings, or splits one.
  */
+import { getOrInsert } from '../derived-state.ts';
+
 export interface Cluster {
   root: bigint;
   size: bigint;
-  /** Sompi. */
   balance: bigint;
-  /** Set by an operator; undefined for the configured one. */
-  sizeLimit: bigint | undefined;
+  /** Set by an operator; null for the configured one. */
+  sizeLimit: bigint | null;
   /** The neighbours of the root in the ring. */
   next: bigint;
   previous: bigint;
@@ -22,11 +23,9 @@ export interface Tie {
   transaction: bigint;
   /** In the order of the inputs, each once. */
   scripts: readonly bigint[];
-  /** The id of an approved merge. */
   heldMerge?: bigint;
 }
 
-/** A row of cluster_merges. */
 export interface Merge {
   id: bigint;
   chainIndex: bigint;
@@ -36,14 +35,13 @@ export interface Merge {
   script: bigint;
   mergedScript: bigint;
   heldMerge: bigint | undefined;
-  sizeLimit: bigint | undefined;
-  mergedSizeLimit: bigint | undefined;
+  sizeLimit: bigint | null;
+  mergedSizeLimit: bigint | null;
   /** The range of the ring that moved: from this member to the root `mergedCluster`, which is before `ringEnd`. */
   ringStart: bigint;
   ringEnd: bigint;
 }
 
-/** A row of held_merges. */
 export interface HeldMerge {
   id: bigint;
   chainIndex: bigint;
@@ -52,16 +50,7 @@ export interface HeldMerge {
   otherScript: bigint;
 }
 
-export interface MemberRow {
-  script: bigint;
-  parent: bigint | undefined;
-  merge: bigint | undefined;
-  next: bigint;
-  previous: bigint;
-}
-
 export interface ForestOptions {
-  /** The root of each script that is in a cluster. */
   roots: ReadonlyMap<bigint, bigint>;
   clusters: readonly Cluster[];
   /** Balances of scripts outside of clusters, sompi. */
@@ -124,17 +113,10 @@ export class Forest {
   }
 
   /** Returns the rows of scripts that became or stopped being roots, or whose ring changed. */
-  memberRows(): MemberRow[] {
+  memberRows() {
     return [...this.#changed].map((script) => {
       const { next, previous } = this.#get(script);
-      const up = this.#below.get(script);
-      return {
-        script,
-        parent: up?.parent,
-        merge: up?.merge,
-        next,
-        previous: this.#previous.get(script) ?? previous,
-      };
+      return { script, ...this.#below.get(script), next, previous: this.#previous.get(script) ?? previous };
     });
   }
 
@@ -143,7 +125,6 @@ export class Forest {
     return new Map([...this.#previous].filter(([script]) => !this.#changed.has(script)));
   }
 
-  /** Returns the scripts that were in no cluster before. */
   newMembers(): bigint[] {
     return [...this.#changed].filter((script) => !this.#existing.has(script));
   }
@@ -152,7 +133,6 @@ export class Forest {
     return [...this.#changed].filter((script) => !this.#below.has(script)).map((script) => this.#get(script));
   }
 
-  /** Returns the clusters that were merged into others. */
   gone(): bigint[] {
     return [...this.#below.keys()].filter((script) => this.#existing.has(script));
   }
@@ -189,73 +169,51 @@ export class Forest {
   }
 
   #get(root: bigint): Cluster {
-    let cluster = this.#clusters.get(root);
-    if (cluster === undefined) {
+    return getOrInsert(this.#clusters, root, () => {
       const balance = this.#options.balances.get(root) ?? 0n;
-      cluster = { root, size: 1n, balance, sizeLimit: undefined, next: root, previous: root };
-      this.#clusters.set(root, cluster);
-    }
-    return cluster;
+      return { root, size: 1n, balance, sizeLimit: null, next: root, previous: root };
+    });
   }
 }
 
 /** A limit that an operator set counts only above the configured one. */
-function largest(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
+function largest(one: bigint | null, other: bigint | null): bigint | null {
+  if (one === null || other === null) return one ?? other;
   return one > other ? one : other;
 }
 
-function swapNext(
-  one: { root: bigint; next: bigint },
-  other: { root: bigint; next: bigint },
-  previous: Map<bigint, bigint>,
-): void {
+type Root = Pick<Cluster, 'root' | 'next'>;
+
+function swapNext(one: Root, other: Root, previous: Map<bigint, bigint>): void {
   [one.next, other.next] = [other.next, one.next];
   previous.set(one.next, one.root);
   previous.set(other.next, other.root);
 }
 
-export interface Undone {
-  /** The roots of the merged clusters, with their next members. */
-  roots: { root: bigint; next: bigint }[];
-  /** The previous member of each script whose neighbour changed. */
-  previous: Map<bigint, bigint>;
-  /** The former cluster of each cluster that was split off. */
-  splitFrom: Map<bigint, bigint>;
-  /** The operator's limits where a merge had changed them, by root. */
-  sizeLimits: Map<bigint, bigint | undefined>;
-}
-
 export type UndoableMerge = Pick<Merge, 'id' | 'cluster' | 'mergedCluster' | 'sizeLimit' | 'mergedSizeLimit'>;
 
-/**
- * Undoes the last merges.
- * @param merges contiguous, the latest first
- * @param nextOf the next member of each of their roots
- * @param limitOf the operator's limit of each existing cluster
- */
+/** @param merges contiguous, the latest first @param nextOf the next member of each of their roots @param limitOf the operator's limits */
 export function undoMerges(
   merges: readonly UndoableMerge[],
   nextOf: ReadonlyMap<bigint, bigint>,
-  limitOf: ReadonlyMap<bigint, bigint>,
-): Undone {
-  const roots = new Map<bigint, { root: bigint; next: bigint }>();
+  limitOf: ReadonlyMap<bigint, bigint | null>,
+) {
+  const roots = new Map<bigint, Root>();
+  /** The previous member of each script whose neighbour changed. */
   const previous = new Map<bigint, bigint>();
+  /** The former cluster of each cluster that was split off. */
   const splitFrom = new Map<bigint, bigint>();
-  const sizeLimits = new Map<bigint, bigint | undefined>();
-  const get = (root: bigint): { root: bigint; next: bigint } => {
-    const known = roots.get(root);
-    if (known !== undefined) return known;
-    const next = nextOf.get(root);
-    if (next === undefined) throw new Error(`script ${root}, which was merged, is in no cluster`);
-    const added = { root, next };
-    roots.set(root, added);
-    return added;
-  };
+  const sizeLimits = new Map(limitOf);
+  const get = (script: bigint): Root =>
+    getOrInsert(roots, script, (root) => {
+      const next = nextOf.get(root);
+      if (next === undefined) throw new Error(`script ${root}, which was merged, is in no cluster`);
+      return { root, next };
+    });
   for (const { cluster, mergedCluster, sizeLimit, mergedSizeLimit } of merges) {
     swapNext(get(cluster), get(mergedCluster), previous);
     splitFrom.set(mergedCluster, splitFrom.get(cluster) ?? cluster);
-    const limit = sizeLimits.has(cluster) ? sizeLimits.get(cluster) : limitOf.get(cluster);
+    const limit = sizeLimits.get(cluster) ?? null;
     // A limit that was set later applies to the larger cluster, and stays with its root.
     sizeLimits.set(cluster, limit === largest(sizeLimit, mergedSizeLimit) ? sizeLimit : limit);
     sizeLimits.set(mergedCluster, mergedSizeLimit);

@@ -1,9 +1,6 @@
-/**
- * The queries of a step. Each reads rows by primary keys, so its cost depends on the step's transactions only; the connection disables hash and
- * merge joins for that.
- */
+/** Each query reads rows by primary keys, so that its cost depends on the step's transactions only. */
 import type { ClientBase } from 'pg';
-import { scriptsOfOneOwner, type ScriptType, type SpentInput } from './common-inputs.ts';
+import { scriptsOfOneOwner, type Spending, type SpentInput } from './common-inputs.ts';
 import type { Cluster, Tie } from './forest.ts';
 
 /** The last clustered chain block, and the next keys. */
@@ -26,10 +23,10 @@ export async function lockSink(client: ClientBase): Promise<{ blueScore: bigint 
   );
   const [checkpoint] = rows;
   if (checkpoint === undefined || checkpoint.first_catch_up) return undefined;
-  const sink = await client.query<{ blue_score: bigint }>('select blue_score from blocks where id = $1', [
+  const sink = await client.query<{ blueScore: bigint }>('select blue_score as "blueScore" from blocks where id = $1', [
     checkpoint.block_id,
   ]);
-  return sink.rows[0] && { blueScore: sink.rows[0].blue_score };
+  return sink.rows[0];
 }
 
 export async function readPosition(client: ClientBase): Promise<Position> {
@@ -40,12 +37,11 @@ export async function readPosition(client: ClientBase): Promise<Position> {
   return rows[0] ?? BEFORE_ALL;
 }
 
+export type Fork = { [Field in 'chainIndex' | 'blockId']: bigint };
+
 /** Returns the highest chain block at or below a block along its selected parents. */
-export async function findForkOf(
-  client: ClientBase,
-  blockId: bigint,
-): Promise<{ chainIndex: bigint; blockId: bigint } | undefined> {
-  const { rows } = await client.query<{ chainIndex: bigint; blockId: bigint }>(
+export async function findForkOf(client: ClientBase, blockId: bigint): Promise<Fork | undefined> {
+  const { rows } = await client.query<Fork>(
     `with recursive down as (
        select b.id, b.selected_parent_id, c.index from blocks b left join chain_blocks c on c.block_id = b.id where b.id = $1
        union all
@@ -63,10 +59,8 @@ export async function findForkOf(
 const CHAIN_BLOCKS_AT_ONCE = 500;
 
 export interface ClusteringRange {
-  toIndex: bigint;
-  blockId: bigint;
+  to: Fork;
   blueScore: bigint;
-  /** Accepted ones. */
   transactions: number;
 }
 
@@ -77,8 +71,8 @@ export async function findNextRange(
   upToBlueScore: bigint,
   transactions: number,
 ): Promise<ClusteringRange | undefined> {
-  const { rows } = await client.query<{ index: bigint; block_id: bigint; blue_score: bigint; count: number }>(
-    `select c.index, c.block_id, b.blue_score, c.count
+  const { rows } = await client.query<Fork & { blueScore: bigint; count: number }>(
+    `select c.index as "chainIndex", c.block_id as "blockId", b.blue_score as "blueScore", c.count
        from (select index, block_id, cardinality(accepted_transactions) as count
                from chain_blocks where index > $1 order by index limit $2) c
        join blocks b on b.id = c.block_id
@@ -86,22 +80,14 @@ export async function findNextRange(
     [afterIndex, CHAIN_BLOCKS_AT_ONCE, upToBlueScore],
   );
   let range: ClusteringRange | undefined;
-  for (const { index, block_id: blockId, blue_score: blueScore, count } of rows) {
+  for (const { blueScore, count, ...to } of rows) {
     if (range !== undefined && range.transactions + count > transactions) break;
-    range = { toIndex: index, blockId, blueScore, transactions: (range?.transactions ?? 0) + count };
+    range = { to, blueScore, transactions: (range?.transactions ?? 0) + count };
   }
   return range;
 }
 
-interface InputRow {
-  chain_index: bigint;
-  transaction_id: bigint;
-  script_id: bigint;
-  type: ScriptType;
-  signature_scripts: Buffer[] | null;
-  has_covenant: boolean | null;
-  equal_outputs: number;
-}
+type InputRow = SpentInput & Pick<Tie, 'chainIndex' | 'transaction'> & Pick<Spending, 'equalOutputs'>;
 
 /** The signature scripts of an input `i` of a transaction `t`: of the accepted variant, or of all variants while that is unknown. */
 export const SIGNATURE_SCRIPTS = `
@@ -123,11 +109,11 @@ const SELECT_INPUTS = `
      ) spends_several
      where c.index between $1 and $2
   )
-  select several.chain_index, several.id as transaction_id, i.script_id, s.type,
-         signed.signature_scripts,
+  select several.chain_index as "chainIndex", several.id as transaction, i.script_id as script, s.type,
+         coalesce(signed.signature_scripts, '{}') as "signatureScripts",
          case when o.transaction_id is not null then o.covenant_id is not null
-              when u.transaction_id is not null then u.covenant_id is not null end as has_covenant,
-         equal.outputs as equal_outputs
+              when u.transaction_id is not null then u.covenant_id is not null end as "hasCovenant",
+         equal.outputs as "equalOutputs"
     from several
     join transactions t on t.id = several.id
    cross join lateral (
@@ -141,38 +127,20 @@ const SELECT_INPUTS = `
     left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
    order by several.chain_index, several.position, i.index`;
 
-/** Returns the ties of the transactions that chain blocks accept, in the order of acceptance. */
 export async function readTies(client: ClientBase, fromIndex: bigint, toIndex: bigint): Promise<Tie[]> {
   const { rows } = await client.query<InputRow>({
     name: 'cluster-inputs',
     text: SELECT_INPUTS,
     values: [fromIndex, toIndex],
   });
-  const ties: Tie[] = [];
-  for (let first = 0; first < rows.length; ) {
-    const {
-      chain_index: chainIndex,
-      transaction_id: transaction,
-      equal_outputs: equalOutputs,
-    } = rows[first] as InputRow;
-    const inputs: SpentInput[] = [];
-    let next = first;
-    for (let row = rows[next]; row?.transaction_id === transaction; next += 1, row = rows[next]) {
-      inputs.push({
-        script: row.script_id,
-        type: row.type,
-        signatureScripts: row.signature_scripts ?? [],
-        hasCovenant: row.has_covenant ?? undefined,
-      });
-    }
-    first = next;
+  const byTransaction = Map.groupBy(rows, ({ chainIndex, transaction }) => `${chainIndex} ${transaction}`);
+  return [...byTransaction.values()].flatMap((inputs) => {
+    const [{ chainIndex, transaction, equalOutputs }] = inputs as [InputRow];
     const scripts = scriptsOfOneOwner({ inputs, equalOutputs });
-    if (scripts.length > 1) ties.push({ chainIndex, transaction, scripts });
-  }
-  return ties;
+    return scripts.length > 1 ? [{ chainIndex, transaction, scripts }] : [];
+  });
 }
 
-/** Returns held merges that an operator approved, in order. @param chainIndex the position of clustering */
 export async function readApproved(client: ClientBase, chainIndex: bigint, limit: number): Promise<Tie[]> {
   const { rows } = await client.query<Required<Tie>>(
     `select $2::bigint as "chainIndex", transaction_id as transaction, array[script_id, other_script_id] as scripts, id as "heldMerge"
@@ -218,17 +186,16 @@ export async function readNeighbourhood(client: ClientBase, scripts: readonly bi
 
 /** Leaves out scripts that are not roots. */
 export async function readClusters(client: ClientBase, roots: readonly bigint[]): Promise<KnownCluster[]> {
-  const { rows } = await client.query<Omit<KnownCluster, 'sizeLimit'> & { sizeLimit: bigint | null }>({
+  const { rows } = await client.query<KnownCluster>({
     name: 'cluster-rows',
     text: `select c.id as root, c.size, c.balance, c.size_limit as "sizeLimit", m.next_id as next, m.previous_id as previous,
                   c.name is not null as "isNamed", exists (select from cluster_names n where n.cluster_id = c.id) as "hasNames"
              from clusters c join cluster_members m on m.script_id = c.id where c.id = any($1::bigint[])`,
     values: [roots],
   });
-  return rows.map((row) => ({ ...row, sizeLimit: row.sizeLimit ?? undefined }));
+  return rows;
 }
 
-/** Returns the clusters that have a name. */
 export async function findNamed(client: ClientBase, roots: readonly bigint[]): Promise<Set<bigint>> {
   const { rows } = await client.query<{ id: bigint }>({
     name: 'named-clusters',

@@ -1,7 +1,4 @@
-/**
- * A step of clustering is one transaction under the lock on the checkpoint. It reverts merges of removed chain blocks, carries out approved
- * merges, or clusters the next chain blocks that are deep enough. All state between steps is in the database.
- */
+/** A step is one transaction under the lock on the checkpoint. All state between steps is in the database. */
 import { inTransaction } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { workOffTagFlags } from '../tag-flags/walk.ts';
@@ -24,40 +21,28 @@ export interface ClusteringOptions {
   /** In blue score below the sink. */
   depth: bigint;
   sizeLimit: bigint;
-  /** Whether change outputs are guessed, too. */
   change: boolean;
 }
 
-export interface Step {
-  /** Accepted transactions that were read. */
-  transactions: number;
-  merges: number;
-  undoneMerges: number;
-  /** Merges that were held. */
-  held: number;
-  /** The position of clustering and its target; undefined if the position did not change. */
-  blueScore: bigint | undefined;
-  targetBlueScore: bigint;
-  /** Whether the next step may have work immediately. */
-  isBusy: boolean;
-}
-
-/** Held merges carried out in a step. */
 const APPROVED_AT_ONCE = 500;
 /** Members whose flags a step sets: about 100 ms. */
 const FLAGS_AT_ONCE = 5_000;
 
-const NOTHING: Step = {
+const NOTHING = {
   transactions: 0,
   merges: 0,
   undoneMerges: 0,
+  /** Merges that wait for an operator. */
   held: 0,
-  blueScore: undefined,
+  /** The position of clustering and its target; undefined if the position did not change. */
+  blueScore: undefined as bigint | undefined,
   targetBlueScore: 0n,
+  /** Whether the next step may have work immediately. */
   isBusy: false,
 };
 
-/** @param transactions approximate number of accepted transactions to read */
+export type Step = Readonly<typeof NOTHING>;
+
 export function clusterStep(client: ClientBase, options: ClusteringOptions, transactions: number): Promise<Step> {
   return inTransaction(client, async () => {
     const sink = await lockSink(client);
@@ -92,8 +77,8 @@ async function advance(
       throw new Error(`no chain block is below block ${position.blockId}, the position of clustering`);
     }
     if (fork.blockId !== position.blockId) {
-      const { merges } = await undoTowards(client, position, fork);
-      return { ...NOTHING, undoneMerges: merges, targetBlueScore, isBusy: true };
+      const undoneMerges = await undoTowards(client, position, fork);
+      return { ...NOTHING, undoneMerges, targetBlueScore, isBusy: true };
     }
     const approved = await readApproved(client, position.chainIndex, APPROVED_AT_ONCE);
     if (approved.length > 0) {
@@ -104,21 +89,13 @@ async function advance(
   const range = await findNextRange(client, position.chainIndex, targetBlueScore, transactions);
   if (range === undefined) return { ...NOTHING, targetBlueScore };
   const from = position.chainIndex + 1n;
-  const ties = await readTies(client, from, range.toIndex);
-  const to = { chainIndex: range.toIndex, blockId: range.blockId };
+  const { to, transactions: count, blueScore } = range;
+  const ties = await readTies(client, from, to.chainIndex);
   const done = await unite(client, ties, position, options, to);
-  if (options.change) await writeChangeLinks(client, from, range.toIndex);
-  return {
-    ...NOTHING,
-    ...done,
-    transactions: range.transactions,
-    blueScore: range.blueScore,
-    targetBlueScore,
-    isBusy: true,
-  };
+  if (options.change) await writeChangeLinks(client, from, to.chainIndex);
+  return { ...NOTHING, ...done, transactions: count, blueScore, targetBlueScore, isBusy: true };
 }
 
-/** Ties scripts together and moves the position. */
 async function unite(
   client: ClientBase,
   ties: readonly Tie[],

@@ -1,25 +1,18 @@
-/**
- * Reverts clustering down to a chain block: merges from the last one, held merges and change links. The cost is proportional to the size of the
- * clusters that are split off.
- */
+/** Reverts clustering down to a chain block. The cost is proportional to the size of the clusters that are split off. */
 import { splitClusterTags } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { columnsOf } from '../queryable.ts';
 import { queueTagFlags } from '../tag-flags/tag-flags.ts';
 import { findQueued, setOwnTagFlags } from '../tag-flags/walk.ts';
 import { type UndoableMerge, undoMerges } from './forest.ts';
-import { findAncestor, findNamed, type KnownCluster, type Position, readClusters } from './read.ts';
+import { findAncestor, findNamed, type Fork, type KnownCluster, type Position, readClusters } from './read.ts';
 import { upsertClusters, writePosition, writePrevious } from './write.ts';
 
 /** Merges that a step reverts, or more if one chain block has more. */
 const MERGES_AT_ONCE = 1_000;
 
 /** Reverts merges towards the fork, the highest chain block below the position, which may take several steps. */
-export async function undoTowards(
-  client: ClientBase,
-  position: Position,
-  fork: { chainIndex: bigint; blockId: bigint },
-): Promise<{ merges: number }> {
+export async function undoTowards(client: ClientBase, position: Position, fork: Fork): Promise<number> {
   const { merges, to } = await readLastMerges(client, fork.chainIndex);
   if (merges.length > 0) await undo(client, merges);
   const { rows: held } = await client.query<{ id: bigint }>(
@@ -42,19 +35,13 @@ export async function undoTowards(
     nextMergeId: merges.at(-1)?.id ?? position.nextMergeId,
     nextHeldMergeId: held.reduce((least, { id }) => (id < least ? id : least), position.nextHeldMergeId),
   });
-  return { merges: merges.length };
+  return merges.length;
 }
-
-type MergeRow = Pick<UndoableMerge, 'id' | 'cluster' | 'mergedCluster'> & {
-  chainIndex: bigint;
-  sizeLimit: bigint | null;
-  mergedSizeLimit: bigint | null;
-};
 
 /** Returns all merges above the chain index `to`, the latest first. */
 async function readLastMerges(client: ClientBase, downTo: bigint): Promise<{ merges: UndoableMerge[]; to: bigint }> {
   for (let limit = MERGES_AT_ONCE; ; limit *= 2) {
-    const { rows } = await client.query<MergeRow>(
+    const { rows } = await client.query<UndoableMerge & { chainIndex: bigint }>(
       `select id, chain_index as "chainIndex", cluster_id as cluster, merged_cluster_id as "mergedCluster", size_limit as "sizeLimit",
               merged_size_limit as "mergedSizeLimit"
          from cluster_merges order by id desc limit $1`,
@@ -62,14 +49,8 @@ async function readLastMerges(client: ClientBase, downTo: bigint): Promise<{ mer
     );
     const next = rows[limit]?.chainIndex ?? downTo;
     const to = next > downTo ? next : downTo;
-    const above = rows.filter(({ chainIndex }) => chainIndex > to);
-    if (above.length === 0 && to > downTo) continue;
-    const merges = above.map((row) => ({
-      ...row,
-      sizeLimit: row.sizeLimit ?? undefined,
-      mergedSizeLimit: row.mergedSizeLimit ?? undefined,
-    }));
-    return { merges, to };
+    const merges = rows.filter(({ chainIndex }) => chainIndex > to);
+    if (merges.length > 0 || to === downTo) return { merges, to };
   }
 }
 
@@ -77,8 +58,12 @@ async function undo(client: ClientBase, merges: readonly UndoableMerge[]): Promi
   const touched = [...new Set(merges.flatMap(({ cluster, mergedCluster }) => [cluster, mergedCluster]))];
   const before = await readClusters(client, touched);
   const queued = await findQueued(client, touched);
-  const limits = new Map(before.flatMap(({ root, sizeLimit }) => (sizeLimit === undefined ? [] : [[root, sizeLimit]])));
-  const undone = undoMerges(merges, await readNext(client, touched), limits);
+  const { rows: members } = await client.query<{ script: bigint; next: bigint }>(
+    'select script_id as script, next_id as next from cluster_members where script_id = any($1::bigint[])',
+    [touched],
+  );
+  const limits = new Map(before.map(({ root, sizeLimit }) => [root, sizeLimit]));
+  const undone = undoMerges(merges, new Map(members.map(({ script, next }) => [script, next])), limits);
   await client.query(
     `update cluster_members m set parent_id = null, merge_id = null, next_id = root.next_id
        from unnest($1::bigint[], $2::bigint[]) root (script_id, next_id) where m.script_id = root.script_id`,
@@ -100,25 +85,18 @@ async function undo(client: ClientBase, merges: readonly UndoableMerge[]): Promi
   const clusters = all.filter(({ size }) => size > 1n);
   await client.query('delete from cluster_members where script_id = any($1::bigint[])', [alone]);
   await client.query('delete from clusters where id = any($1::bigint[])', [alone]);
-  const rows = clusters.map((cluster) => ({ ...cluster, sizeLimit: undone.sizeLimits.get(cluster.root) }));
-  await upsertClusters(client, rows);
+  await upsertClusters(
+    client,
+    clusters.map((cluster) => ({ ...cluster, sizeLimit: undone.sizeLimits.get(cluster.root) ?? null })),
+  );
   await undoNames(client, { before, queued, splitFrom: undone.splitFrom, alone: new Set(alone) });
 }
 
-async function readNext(client: ClientBase, scripts: readonly bigint[]): Promise<Map<bigint, bigint>> {
-  const { rows } = await client.query<{ script_id: bigint; next_id: bigint }>(
-    'select script_id, next_id from cluster_members where script_id = any($1::bigint[])',
-    [scripts],
-  );
-  return new Map(rows.map(({ script_id, next_id }) => [script_id, next_id]));
-}
+type Sums = Pick<KnownCluster, 'root' | 'size' | 'balance'>;
 
 /** Sums sizes and balances along the rings of these roots. */
-async function sumUp(
-  client: ClientBase,
-  roots: readonly bigint[],
-): Promise<{ root: bigint; size: bigint; balance: bigint }[]> {
-  const { rows } = await client.query<{ root: bigint; size: bigint; balance: bigint }>(
+async function sumUp(client: ClientBase, roots: readonly bigint[]): Promise<Sums[]> {
+  const { rows } = await client.query<Sums>(
     `with recursive ring as (
        select script_id as root, script_id, next_id from cluster_members where script_id = any($1::bigint[])
        union all
@@ -134,7 +112,6 @@ async function sumUp(
 
 interface UndoneClusters {
   before: readonly KnownCluster[];
-  /** Clusters with queued flags. */
   queued: ReadonlySet<bigint>;
   splitFrom: ReadonlyMap<bigint, bigint>;
   alone: ReadonlySet<bigint>;

@@ -1,5 +1,6 @@
 /** Invariant 12: clusters follow from merges in order, and merges from accepted transactions. Sizes, balances and names are those of members. */
 import { faultsOf, pagesByKey, type Queryable } from '../queryable.ts';
+import type { Merge } from './forest.ts';
 import { TREE } from '../common-table-expressions.ts';
 
 const SELECT_WRONG_BALANCES = `
@@ -18,7 +19,6 @@ const SELECT_LOST = `
   select format('script %s is below no root of a cluster', script_id) as fault
   from cluster_members m where not exists (select from tree where tree.script_id = m.script_id) limit 20`;
 
-/** Balances are not kept during the first catch-up. */
 const SELECT_WRONG_SUMS = `
   with ${TREE},
   counted as (
@@ -112,16 +112,10 @@ const SELECT_WRONGLY_SETTLED = `
 const MERGES_AT_ONCE = 100_000;
 
 const SELECT_MERGES = `
-  select id, cluster_id, merged_cluster_id, script_id, merged_script_id
+  select id, cluster_id as cluster, merged_cluster_id as "mergedCluster", script_id as script, merged_script_id as "mergedScript"
   from cluster_merges where id > $1 order by id limit ${MERGES_AT_ONCE}`;
 
-interface MergeRow {
-  id: bigint;
-  cluster_id: bigint;
-  merged_cluster_id: bigint;
-  script_id: bigint;
-  merged_script_id: bigint;
-}
+type MergeRow = Pick<Merge, 'id' | 'cluster' | 'mergedCluster' | 'script' | 'mergedScript'>;
 
 const verifyRows = faultsOf(
   SELECT_LOST,
@@ -147,10 +141,10 @@ async function replay(db: Queryable): Promise<string[]> {
   };
   const wrong: string[] = [];
   for await (const rows of pagesByKey<MergeRow>(db, SELECT_MERGES, 0n)) {
-    for (const { id, cluster_id: stays, merged_cluster_id: goes, script_id, merged_script_id } of rows) {
+    for (const { id, cluster: stays, mergedCluster: goes, script, mergedScript } of rows) {
       const size = sizes.get(stays) ?? 1;
       const merged = sizes.get(goes) ?? 1;
-      if (stays === goes || rootOf(script_id) !== stays || rootOf(merged_script_id) !== goes || size < merged) {
+      if (stays === goes || rootOf(script) !== stays || rootOf(mergedScript) !== goes || size < merged) {
         wrong.push(`merge ${id} of clusters is not of clusters that earlier merges formed`);
       }
       parents.set(goes, stays);

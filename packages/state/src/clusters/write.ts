@@ -40,18 +40,19 @@ async function writeMerges(client: ClientBase, merges: readonly Merge[]): Promis
              held_merge_id, size_limit, merged_size_limit)
            select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
              $8::bigint[], $9::bigint[], $10::bigint[])`,
-    values: [
-      merges.map(({ id }) => id),
-      merges.map(({ chainIndex }) => chainIndex),
-      merges.map(({ transaction }) => transaction),
-      merges.map(({ cluster }) => cluster),
-      merges.map(({ mergedCluster }) => mergedCluster),
-      merges.map(({ script }) => script),
-      merges.map(({ mergedScript }) => mergedScript),
-      merges.map(({ heldMerge }) => heldMerge),
-      merges.map(({ sizeLimit }) => sizeLimit),
-      merges.map(({ mergedSizeLimit }) => mergedSizeLimit),
-    ],
+    values: columnsOf(
+      merges,
+      'id',
+      'chainIndex',
+      'transaction',
+      'cluster',
+      'mergedCluster',
+      'script',
+      'mergedScript',
+      'heldMerge',
+      'sizeLimit',
+      'mergedSizeLimit',
+    ),
   });
 }
 
@@ -112,7 +113,6 @@ async function settleHeld(client: ClientBase, forest: Forest, chainIndex: bigint
   }
 }
 
-/** Updates the counts of the members' tags, from which names follow. */
 async function writeNames(client: ClientBase, forest: Forest, before: readonly KnownCluster[]): Promise<void> {
   const known = new Map(before.map((cluster) => [cluster.root, cluster]));
   const scriptIds = await findTagged(client, forest.newMembers());

@@ -1,35 +1,25 @@
-import type { DerivedState, TransactionDeltas } from '../derived-state.ts';
+import { type DerivedState, getOrInsert, type TransactionDeltas } from '../derived-state.ts';
 import { columnsOf } from '../queryable.ts';
 import { verifyHourlyBalanceChanges } from './verify.ts';
 
 const HOUR_MS = 3_600_000n;
 
-/**
- * Returns the hour of `balance_changes` in Unix hours.
- * @param chainTime of the accepting chain block, Unix milliseconds; block timestamps may decrease, which would give negative running balances
- */
+/** Returns Unix hours. Timestamps of blocks may decrease, which would give negative running balances. @param chainTime Unix milliseconds */
 export function hourOf(chainTime: bigint): number {
   return Number(chainTime / HOUR_MS);
 }
 
-/** The changes of a batch to rows of `balance_changes`, in sompi. */
 export class HourlyDeltas {
   readonly #hours = new Map<number, Map<number, bigint>>();
 
   /** @param sign 1 for an accepted transaction, −1 for one of a removed chain block */
   add({ chainBlock, deltas }: Pick<TransactionDeltas, 'chainBlock' | 'deltas'>, sign: 1 | -1): void {
-    const hour = hourOf(chainBlock.chainTime);
-    let scripts = this.#hours.get(hour);
-    if (scripts === undefined) {
-      scripts = new Map();
-      this.#hours.set(hour, scripts);
-    }
+    const scripts = getOrInsert(this.#hours, hourOf(chainBlock.chainTime), () => new Map());
     for (const [script, { sent, received }] of deltas) {
       scripts.set(script, (scripts.get(script) ?? 0n) + BigInt(sign) * (received - sent));
     }
   }
 
-  /** In ascending order of scripts, without zeros. */
   rows(): { script: number; hour: number; change: bigint }[] {
     return [...this.#hours]
       .flatMap(([hour, scripts]) => [...scripts].map(([script, change]) => ({ script, hour, change })))

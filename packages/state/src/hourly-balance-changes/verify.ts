@@ -1,9 +1,7 @@
+import { HELD } from '../common-table-expressions.ts';
 import { faultsOf } from '../queryable.ts';
 
-/**
- * Counts by chain_time of the accepting blocks. The difference between the UTXO set of a bootstrap block and the balances before it is a change
- * in the hour of that block.
- */
+/** The difference between a bootstrap block's UTXO set and the balances before it is a change in the hour of that block. */
 const SELECT_WRONG_HOURS = `
   with segments as (
     select s.chain_index, c.chain_time / 3600000 as hour, lead(s.chain_index) over by_index as next_index,
@@ -11,11 +9,7 @@ const SELECT_WRONG_HOURS = `
     from starts s join chain_blocks c on c.index = s.chain_index
     window by_index as (order by s.chain_index)
   ),
-  held as (
-    select script_id, (select max(chain_index) from starts) as chain_index, amount from start_utxos
-    union all
-    select script_id, chain_index, balance from start_balances
-  ),
+  ${HELD},
   counted as (
     select held.script_id, segments.hour, segments.next_hour, held.amount from held join segments using (chain_index)
     union all

@@ -1,30 +1,29 @@
 /** A chain block belongs to the interval of its chain_time, which never decreases, so each interval is a range of the chain. */
-import type { ChainBlock, TransactionDeltas } from '../derived-state.ts';
+import { type ChainBlock, getOrInsert, type TransactionDeltas } from '../derived-state.ts';
 import type { ActiveScripts } from '../script-activity/replay.ts';
-import { type IntervalLength, LENGTHS, startOfInterval } from './intervals.ts';
 
-/** The totals of a chain block. Amounts are in sompi. */
-export interface ChainBlockTotals extends ChainBlock {
-  /** Transactions, fees and volume exclude coinbases. */
-  transactions: number;
-  fees: bigint;
-  volume: bigint;
-  minted: bigint;
+export const INTERVAL_LENGTHS = { minute: 60_000n, hour: 3_600_000n, day: 86_400_000n } as const;
+
+export type IntervalLength = keyof typeof INTERVAL_LENGTHS;
+
+export const LENGTHS = Object.keys(INTERVAL_LENGTHS) as IntervalLength[];
+
+export function startOfInterval(length: IntervalLength, time: bigint): bigint {
+  return time - (time % INTERVAL_LENGTHS[length]);
 }
 
-export function totalsOf(
-  chainBlock: ChainBlock,
-  transactions: readonly Pick<TransactionDeltas, 'isCoinbase' | 'deltas'>[] = [],
-): ChainBlockTotals {
+type Transaction = Pick<TransactionDeltas, 'isCoinbase' | 'deltas'>;
+
+export type ChainBlockTotals = ReturnType<typeof totalsOf>;
+
+/** Transactions, fees and volume exclude coinbases. */
+export function totalsOf(chainBlock: ChainBlock, transactions: readonly Transaction[] = []) {
   const totals = { ...chainBlock, transactions: 0, fees: 0n, volume: 0n, minted: 0n };
   for (const transaction of transactions) addAccepted(totals, transaction);
   return totals;
 }
 
-export function addAccepted(
-  totals: ChainBlockTotals,
-  { isCoinbase, deltas }: Pick<TransactionDeltas, 'isCoinbase' | 'deltas'>,
-): void {
+export function addAccepted(totals: ChainBlockTotals, { isCoinbase, deltas }: Transaction): void {
   let sent = 0n;
   let received = 0n;
   for (const delta of deltas.values()) {
@@ -38,10 +37,8 @@ export function addAccepted(
   totals.volume += received;
 }
 
-/** Amounts are in sompi. */
 const emptyDelta = (length: IntervalLength, start: bigint) => ({
   length,
-  /** Unix milliseconds. */
   start,
   chainBlocks: 0,
   blocks: 0,
@@ -59,7 +56,7 @@ const emptyDelta = (length: IntervalLength, start: bigint) => ({
 
 export type IntervalDelta = ReturnType<typeof emptyDelta>;
 
-/** The changes of a batch to rows of `network_intervals`: removals from the top of the chain, then additions. */
+/** Removals come from the top of the chain, then additions follow. */
 export class IntervalDeltas {
   readonly #deltas = new Map<string, IntervalDelta>();
 
@@ -87,25 +84,15 @@ export class IntervalDeltas {
 
   #of(length: IntervalLength, time: bigint): IntervalDelta {
     const start = startOfInterval(length, time);
-    const key = `${length} ${start}`;
-    const known = this.#deltas.get(key);
-    if (known !== undefined) return known;
-    const delta = emptyDelta(length, start);
-    this.#deltas.set(key, delta);
-    return delta;
+    return getOrInsert(this.#deltas, `${length} ${start}`, () => emptyDelta(length, start));
   }
 }
 
 function add(delta: IntervalDelta, block: ChainBlockTotals, counts: ActiveScripts, sign: 1 | -1): void {
   const factor = BigInt(sign);
   delta.chainBlocks += sign;
-  delta.blocks += sign * block.blocks;
-  delta.redBlocks += sign * block.redBlocks;
-  delta.transactions += sign * block.transactions;
-  delta.fees += factor * block.fees;
-  delta.volume += factor * block.volume;
-  delta.minted += factor * block.minted;
-  delta.work += factor * block.work;
+  for (const name of ['blocks', 'redBlocks', 'transactions'] as const) delta[name] += sign * block[name];
+  for (const name of ['fees', 'volume', 'minted', 'work'] as const) delta[name] += factor * block[name];
   delta.activeScripts += sign * counts.active[delta.length];
   delta.newScripts += sign * counts.new;
 }

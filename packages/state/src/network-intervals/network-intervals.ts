@@ -8,7 +8,6 @@ import { verifyNetworkIntervals } from './verify.ts';
 
 class IntervalChanges {
   readonly added: ChainBlockTotals[] = [];
-  /** In the order of the chain. */
   removed: readonly ChainBlockTotals[] = [];
 }
 

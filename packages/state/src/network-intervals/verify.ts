@@ -1,12 +1,9 @@
-import { workFromBits } from '@kasgres/kaspa';
 import { AT_BOOTSTRAP, TOUCHES } from '../common-table-expressions.ts';
-import { describeDifference, type Queryable } from '../queryable.ts';
+import { DIFFERENCE, faultsOf } from '../queryable.ts';
 
-const SELECT_BITS = 'select distinct bits from blocks';
-
-/** $1, $2: bits, and the work of a block with them. */
 const SELECT_WRONG_INTERVALS = `
   with ${TOUCHES}, ${AT_BOOTSTRAP},
+  works as materialized (select bits, work_of_bits(bits) as work from (select distinct bits from blocks) used),
   intervals as (
     select c.index, c.block_id, l.length, c.chain_time - c.chain_time % l.milliseconds as start
     from chain_blocks c
@@ -24,7 +21,7 @@ const SELECT_WRONG_INTERVALS = `
     join blocks b on b.id = i.block_id
     cross join unnest(b.merge_set_blues || b.merge_set_reds) as merged (id)
     join blocks m on m.id = merged.id
-    join unnest($1::bigint[], $2::numeric[]) as works (bits, work) on works.bits = m.bits
+    join works on works.bits = m.bits
     where i.block_id not in (select block_id from bare_bootstraps)
     group by i.length, i.start
   ),
@@ -63,7 +60,8 @@ const SELECT_WRONG_INTERVALS = `
   expected as (
     select length, start, chain_blocks, coalesce(blocks, 0) as blocks, coalesce(red_blocks, 0) as red_blocks,
       coalesce(transactions, 0) as transactions, coalesce(fees, 0)::bigint as fees, coalesce(volume, 0) as volume,
-      coalesce(minted, 0)::bigint as minted, supply::bigint as supply, coalesce(active_scripts, 0) as active_scripts, coalesce(new_scripts, 0) as new_scripts, coalesce(work, 0) as work
+      coalesce(minted, 0)::bigint as minted, supply::bigint as supply, coalesce(active_scripts, 0) as active_scripts,
+      coalesce(new_scripts, 0) as new_scripts, coalesce(work, 0) as work
     from of_chain
     left join of_merges using (length, start)
     left join of_transactions using (length, start)
@@ -75,18 +73,9 @@ const SELECT_WRONG_INTERVALS = `
     select length::text, start, chain_blocks, blocks, red_blocks, transactions, fees, volume, minted, supply, active_scripts, new_scripts, work
     from network_intervals
   )
-  select length, start, to_json(s)::text as stored, to_json(e)::text as expected
+  select format('the %s from %s: %s', length, to_char(to_timestamp(start / 1000) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), ${DIFFERENCE}) as fault
   from stored s full join expected e using (length, start)
   where s is distinct from e
   limit 20`;
 
-export async function verifyNetworkIntervals(db: Queryable): Promise<string[]> {
-  const { rows: used } = await db.query<{ bits: bigint }>(SELECT_BITS);
-  const { rows } = await db.query<{ length: string; start: bigint; stored: string | null; expected: string | null }>(
-    SELECT_WRONG_INTERVALS,
-    [used.map(({ bits }) => bits), used.map(({ bits }) => workFromBits(Number(bits)))],
-  );
-  return rows.map(
-    (row) => `the ${row.length} from ${new Date(Number(row.start)).toISOString()}: ${describeDifference(row)}`,
-  );
-}
+export const verifyNetworkIntervals = faultsOf(SELECT_WRONG_INTERVALS);

@@ -1,14 +1,10 @@
-/**
- * Loads the activity of scripts below a batch: from `balances` or, if chain blocks are removed, from `seen_before`. If that has no row, and for
- * scripts that were only seen at a bootstrap block, from the rows of the chain.
- */
+/** Loads the activity of scripts below a batch from `balances` and `seen_before` or, where these cannot tell, from the rows of the chain. */
 import type { ClientBase } from 'pg';
-import { startOfInterval } from '../network-intervals/intervals.ts';
+import { startOfInterval } from '../network-intervals/interval-deltas.ts';
 import { NEVER_SEEN, rewind, type ScriptActivity, type SeenBefore, type TouchingBlock } from './replay.ts';
 
 export interface StoredActivity {
   now: Map<number, ScriptActivity>;
-  /** chain_time of each bootstrap block with UTXOs. */
   bootstrapTimes: ReadonlySet<bigint>;
 }
 
@@ -46,9 +42,9 @@ export async function loadActivityAtFork(
 
 export async function readStoredActivity(client: ClientBase, scripts: readonly number[]): Promise<StoredActivity> {
   if (scripts.length === 0) return { now: new Map(), bootstrapTimes: new Set() };
-  const { rows } = await client.query<{ script_id: bigint; first_seen: bigint | null; last_seen: bigint | null }>({
+  const { rows } = await client.query<{ script: bigint; first: bigint | null; last: bigint | null }>({
     name: 'read-script-activity',
-    text: 'select script_id, first_seen, last_seen from balances where script_id = any($1::bigint[])',
+    text: 'select script_id as script, first_seen as first, last_seen as last from balances where script_id = any($1::bigint[])',
     values: [scripts],
   });
   const bootstraps = await client.query<{ chain_time: bigint }>({
@@ -56,17 +52,11 @@ export async function readStoredActivity(client: ClientBase, scripts: readonly n
     text: 'select c.chain_time from starts s join chain_blocks c on c.index = s.chain_index where s.utxo_count > 0',
   });
   return {
-    now: new Map(
-      rows.map(({ script_id, first_seen: first, last_seen: last }) => [
-        Number(script_id),
-        { first, last, touched: last },
-      ]),
-    ),
+    now: new Map(rows.map(({ script, first, last }) => [Number(script), { first, last, touched: last }])),
     bootstrapTimes: new Set(bootstraps.rows.map(({ chain_time }) => chain_time)),
   };
 }
 
-/** From the top downwards. */
 async function readSeenBefore(client: ClientBase, above: number): Promise<SeenBefore[]> {
   const { rows } = await client.query<{ chain_index: bigint; script_ids: bigint[]; last_seen: (string | null)[] }>(
     'select chain_index, script_ids, last_seen::text[] from seen_before where chain_index > $1 order by chain_index desc',

@@ -1,8 +1,5 @@
-/**
- * Computes script activity chain block by chain block. A script counts once in each interval, with the first chain block there that touches it.
- * A script with UTXOs at a bootstrap block is seen there but not active.
- */
-import { type IntervalLength, LENGTHS, startOfInterval } from '../network-intervals/intervals.ts';
+/** A script counts once in each interval, with the first chain block that touches it. UTXOs at a bootstrap block make it seen, not active. */
+import { type IntervalLength, LENGTHS, startOfInterval } from '../network-intervals/interval-deltas.ts';
 
 /** Times of chain blocks, Unix milliseconds; null means never. */
 export interface ScriptActivity {
@@ -14,49 +11,36 @@ export interface ScriptActivity {
 
 export const NEVER_SEEN: ScriptActivity = { first: null, last: null, touched: null };
 
-/** The scripts that a chain block touches. */
 export interface TouchingBlock {
   index: number;
   chainTime: bigint;
   scripts: Set<number>;
 }
 
-/** The counts of a chain block by interval. */
 export interface ActiveScripts {
   active: Record<IntervalLength, number>;
   new: number;
 }
 
-/** A row of `seen_before`. */
 export interface SeenBefore {
   chainIndex: number;
   scripts: number[];
   lastSeen: (bigint | null)[];
 }
 
-/** The script activity of a batch. */
 export class ScriptActivityChanges {
   readonly added: TouchingBlock[] = [];
-  /** In the order of the chain. */
   removed: readonly TouchingBlock[] = [];
   /** Set by `apply`, for each of `added` and of `removed`. */
   addedCounts: ActiveScripts[] = [];
   removedCounts: ActiveScripts[] = [];
-  /** Set by `apply`: the activity of every script of the batch after it. */
   after: ReadonlyMap<number, ScriptActivity> = new Map();
   /** Set by `apply`: the scripts of the batch without a row in `balances`. */
   newScripts: readonly number[] = [];
 }
 
-export interface Replay {
-  counts: ActiveScripts[];
-  seenBefore: SeenBefore[];
-  /** Of every script that the blocks touch, after the last of them. */
-  after: Map<number, ScriptActivity>;
-}
-
 /** @param blocks in the order of the chain @param before activity below the first of them; absent scripts were never seen */
-export function replay(blocks: readonly TouchingBlock[], before: ReadonlyMap<number, ScriptActivity>): Replay {
+export function replay(blocks: readonly TouchingBlock[], before: ReadonlyMap<number, ScriptActivity>) {
   const after = new Map<number, ScriptActivity>();
   const counts: ActiveScripts[] = [];
   const seenBefore: SeenBefore[] = [];
@@ -79,11 +63,7 @@ export function replay(blocks: readonly TouchingBlock[], before: ReadonlyMap<num
   return { counts, seenBefore, after };
 }
 
-/**
- * Returns the activity below removed blocks.
- * @param now activity at the top of them
- * @param rows their rows of `seen_before`, from the top downwards
- */
+/** @param now activity at the top of the removed blocks @param rows their rows of `seen_before`, from the top downwards */
 export function rewind(
   now: ReadonlyMap<number, ScriptActivity>,
   rows: readonly SeenBefore[],

@@ -8,7 +8,6 @@ import { verifyScriptActivity } from './verify.ts';
 
 /** Chain blocks with a row in `seen_before`: those of the hour within which mainnet merges blocks. Deeper reorgs read the rows of the chain. */
 const SEEN_BEFORE_BLOCKS = 36_000;
-/** Chain blocks. */
 const PRUNE_EVERY = 100;
 
 export const scriptActivity: DerivedState = {

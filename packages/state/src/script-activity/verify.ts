@@ -1,5 +1,5 @@
 import { AT_BOOTSTRAP, TOUCHES } from '../common-table-expressions.ts';
-import { describeDifference, faultsOf, type Queryable } from '../queryable.ts';
+import { DIFFERENCE, faultsOf } from '../queryable.ts';
 
 const SELECT_WRONG_TIMES = `
   select format('chain block %s: its chain_time is not the running maximum of the chain', index) as fault from (
@@ -28,7 +28,7 @@ const SELECT_WRONG_SCRIPTS = `
   stored as (
     select script_id, accepted_count, receiving_count, sending_count, coinbase_count, received, sent, first_seen, last_seen from balances
   )
-  select script_id, to_json(s)::text as stored, to_json(e)::text as expected
+  select format('script %s: %s', script_id, ${DIFFERENCE}) as fault
   from stored s full join expected e using (script_id)
   where (s.accepted_count, s.receiving_count, s.sending_count, s.coinbase_count, s.received, s.sent, s.first_seen, s.last_seen)
     is distinct from (coalesce(e.accepted_count, 0), coalesce(e.receiving_count, 0), coalesce(e.sending_count, 0),
@@ -57,11 +57,4 @@ const SELECT_WRONG_SEEN_BEFORE = `
   ) wrong
   limit 20`;
 
-const verifyRows = faultsOf(SELECT_WRONG_TIMES, SELECT_WRONG_SEEN_BEFORE);
-
-export async function verifyScriptActivity(db: Queryable): Promise<string[]> {
-  const { rows } = await db.query<{ script_id: bigint; stored: string | null; expected: string | null }>(
-    SELECT_WRONG_SCRIPTS,
-  );
-  return [...(await verifyRows(db)), ...rows.map((row) => `script ${row.script_id}: ${describeDifference(row)}`)];
-}
+export const verifyScriptActivity = faultsOf(SELECT_WRONG_TIMES, SELECT_WRONG_SEEN_BEFORE, SELECT_WRONG_SCRIPTS);

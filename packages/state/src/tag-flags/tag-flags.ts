@@ -1,7 +1,4 @@
-/**
- * The flags `balances.is_tagged` of scripts whose address has a tag or that are in a named cluster. The balances statement flags new rows by the
- * tag of their script. Imports of tags (packages/database) and merges of clusters queue ranges of rings in `tag_marks` (walk.ts).
- */
+/** Flags scripts whose address has a tag or that are in a named cluster. Changes of names queue ranges of rings in `tag_marks` (walk.ts). */
 import type { ClientBase } from 'pg';
 import { belowRoots } from '../common-table-expressions.ts';
 import type { DerivedState } from '../derived-state.ts';

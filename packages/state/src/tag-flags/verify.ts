@@ -39,5 +39,4 @@ const SELECT_WITHOUT_SOURCE = `
   select format('an attribution of %s has no source', address) as fault
   from attributions where source_id not in (select id from tag_sources) limit 20`;
 
-/** Verifies that the tag of each address is its most confident attribution, and that labels are listed. */
 export const verifyTags = faultsOf(SELECT_WRONG_TAGS, SELECT_WRONG_LABELS, SELECT_WITHOUT_SOURCE);

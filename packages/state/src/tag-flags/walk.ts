@@ -1,16 +1,11 @@
-/**
- * Processes `tag_marks`: sets balances.is_tagged along the rings of clusters that gained or lost a name, some thousand members per step, since
- * a ring may have millions. Idempotent, since the flag follows from the member's own tag and the cluster's current name.
- */
+/** Sets flags along the rings of clusters that gained or lost a name, in steps of some thousand members, since a ring may have millions. Idempotent. */
 import type { ClientBase } from 'pg';
 import { queueTagFlags } from './tag-flags.ts';
 
-/** Queued ranges that a step reads; most have few members. */
 const RANGES_AT_ONCE = 100;
 
 const HAS_OWN_TAG = 'exists (select from scripts s join tags t on t.address = s.address where s.id = b.script_id)';
 
-/** @param members approximate number of members to walk over */
 export async function workOffTagFlags(client: ClientBase, members: number): Promise<void> {
   const { rows } = await client.query<{
     end: bigint;
@@ -37,7 +32,6 @@ export async function workOffTagFlags(client: ClientBase, members: number): Prom
   }
 }
 
-/** Returns the clusters that have queued ranges. */
 export async function findQueued(client: ClientBase, clusters: readonly bigint[]): Promise<Set<bigint>> {
   const { rows } = await client.query<{ id: bigint }>(
     `select of_mark.id

@@ -1,4 +1,5 @@
 import { copyRows, UTXOS } from '@kasgres/database';
+import { UNSPENT } from '../common-table-expressions.ts';
 import type { AcceptedTransaction, DerivedState, Outpoint, Utxo } from '../derived-state.ts';
 import { columnsOf } from '../queryable.ts';
 import { verifyUtxos } from './verify.ts';
@@ -8,7 +9,6 @@ const MAX_OUTPUTS = 2 ** 20;
 
 /** Nets the UTXOs of a batch: one that it creates and spends never gets a row. */
 export class UtxoChanges {
-  /** UTXOs that have a row. */
   readonly spent: Outpoint[] = [];
   readonly #created = new Map<number, Utxo>();
 
@@ -80,16 +80,8 @@ export const utxos: DerivedState = {
          select t.id, t.subnetwork_id, c.daa_score
            from transactions t join chain_blocks c on c.block_id = t.accepting_block_id
           where c.index > (select max(chain_index) from starts)),
-       created as (
-         select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from start_utxos
-         union all
-         select o.transaction_id, o.index, o.script_id, o.amount, a.daa_score, a.subnetwork_id = 1
-           from accepted a join transaction_outputs o on o.transaction_id = a.id)
-       insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
-       select * from created
-        where not exists (
-                select from transaction_inputs i join accepted a on a.id = i.transaction_id
-                 where i.previous_transaction_id = created.transaction_id and i.previous_index = created.index)`,
+       ${UNSPENT}
+       insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase) select * from unspent`,
     );
   },
 };

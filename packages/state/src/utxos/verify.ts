@@ -1,4 +1,4 @@
-import { ACCEPTED } from '../common-table-expressions.ts';
+import { ACCEPTED, UNSPENT } from '../common-table-expressions.ts';
 import { faultsOf } from '../queryable.ts';
 
 const SELECT_WRONG_BOOTSTRAP = `
@@ -18,25 +18,11 @@ const SELECT_WRONG_EARLIER_BOOTSTRAPS = `
   limit 20`;
 
 const SELECT_WRONG_UTXOS = `
-  with ${ACCEPTED},
-  created as (
-    select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from start_utxos
-    union all
-    select o.transaction_id, o.index::bigint, o.script_id, o.amount, a.daa_score, a.subnetwork_id = 1
-    from accepted a join transaction_outputs o on o.transaction_id = a.id
-  ),
-  expected as (
-    select * from created
-    where not exists (
-      select from transaction_inputs i join accepted spending on spending.id = i.transaction_id
-      where i.previous_transaction_id = created.transaction_id and i.previous_index = created.index
-    )
-  ),
+  with ${ACCEPTED}, ${UNSPENT},
   stored as (select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from utxos)
-  select format('UTXO %s of transaction %s is missing', index, transaction_id) as fault from (table expected except all table stored) missing
+  select format('UTXO %s of transaction %s is missing', index, transaction_id) as fault from (table unspent except all table stored) missing
   union all
-  select format('UTXO %s of transaction %s is wrong', index, transaction_id) from (table stored except all table expected) wrong
+  select format('UTXO %s of transaction %s is wrong', index, transaction_id) from (table stored except all table unspent) wrong
   limit 20`;
 
-/** UTXOs are those of the latest bootstrap block and of transactions accepted since, without those that these spend. */
 export const verifyUtxos = faultsOf(SELECT_WRONG_BOOTSTRAP, SELECT_WRONG_EARLIER_BOOTSTRAPS, SELECT_WRONG_UTXOS);
