@@ -1,7 +1,6 @@
 /** Generates docs/cookbook.md: the queries in `cookbook/*.sql` with their results on the demo network and their times. */
 import { readFile } from 'node:fs/promises';
-import type { Response } from '../cookbook/analyst.ts';
-import type { Text } from '../cookbook/cells.ts';
+import type { Response, Text } from '../cookbook/analyst.ts';
 import { type Request, readRequests } from '../cookbook/requests.ts';
 
 /** Written by bench/requests.ts. */
