@@ -1,7 +1,7 @@
-/** The expected result of each query of the cookbook, recomputed from the history of the demo network. Amounts are numbers of sompi. */
+/** The expected result of each query of the cookbook, recomputed from the history of the demo network. Amounts are in KAS. */
 import { SOMPI_PER_KAS, workFromBits } from '@kasgres/kaspa';
-import { type ChainBlock, type History, known, outpoint, sumOf, type Transaction, type Utxo } from './history.ts';
-import { type Cluster, clustersAndNames } from './names.ts';
+import { type History, known, outpoint, sumOf, type Transaction, type Utxo } from './history.ts';
+import { clustersAndNames, type Tag } from './names.ts';
 
 /** Undefined matches any value. */
 export type Cell = string | number | bigint | Date | null | undefined;
@@ -15,10 +15,9 @@ const RECENT = 1000;
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 const mean = (values: readonly number[]): number => sum(values) / values.length;
 const percentOf = (part: number, whole: number): number => (100 * part) / whole;
-const sompiOf = (utxos: readonly Pick<Utxo, 'amount'>[]): number => Number(sumOf(utxos));
-const toKas = (sompi: number): number => sompi / Number(SOMPI_PER_KAS);
+const toKas = (sompi: bigint): number => Number(sompi) / Number(SOMPI_PER_KAS);
+const kasOf = (utxos: readonly Utxo[]): number => toKas(sumOf(utxos));
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-const compare = <T extends string | number>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Returns a percentile as percentile_disc of Postgres does. */
 function percentile(values: readonly number[], percent: number): number {
@@ -33,51 +32,40 @@ const distributionOf = (values: readonly number[], percents: readonly number[]):
   Math.max(...values),
 ];
 
-/** Returns the items in descending order of a value; items of one value are ordered by name. */
-function ranked<T>(items: Iterable<T>, valueOf: (item: T) => number, nameOf: (item: T) => string = () => ''): T[] {
-  return [...items].sort((a, b) => valueOf(b) - valueOf(a) || compare(nameOf(a), nameOf(b)));
+/** Returns rows or objects in descending order of one column, and equal ones in ascending order of another. */
+function ranked<T>(rows: Iterable<T>, descending: keyof T, ascending: keyof T): T[] {
+  const compare = (a: T[keyof T], b: T[keyof T]) => (a < b ? -1 : a > b ? 1 : 0);
+  return [...rows].sort((a, b) => compare(b[descending], a[descending]) || compare(a[ascending], b[ascending]));
 }
+
+type Share<Key> = [key: Key, count: number, percent: number, ...Cell[]];
 
 /** Returns a row for each group: its key, its size, its share of all items in percent, and further cells. */
 function shares<T, Key extends string | number>(
   items: readonly T[],
   keyOf: (item: T) => Key,
   furtherCells: (group: T[], key: Key) => Cell[] = () => [],
-): [Key, number, number, ...Cell[]][] {
-  return [...Map.groupBy(items, keyOf)].map(([key, group]) => [
-    key,
-    group.length,
-    percentOf(group.length, items.length),
-    ...furtherCells(group, key),
-  ]);
+): Share<Key>[] {
+  return [...Map.groupBy(items, keyOf)].map(([key, group]) => {
+    return [key, group.length, percentOf(group.length, items.length), ...furtherCells(group, key)];
+  });
 }
 
-const bySize = <Row extends [string, number, ...Cell[]]>(rows: Row[]): Row[] =>
-  ranked(
-    rows,
-    ([, size]) => size,
-    ([key]) => key,
-  );
-const byKey = <Row extends [number, ...Cell[]]>(rows: Row[]): Row[] => rows.toSorted(([a], [b]) => a - b);
-
-type Bands = Readonly<Record<string, number>>;
-
-/** Returns the rows of `shares` for bands, which are named with their upper limits. */
-function banded<T>(
-  items: readonly T[],
-  bands: Bands,
-  valueOf: (item: T) => number,
-  furtherCells: (group: T[]) => Cell[],
-) {
-  const bandOf = (item: T) => known(Object.entries(bands).find(([, limit]) => valueOf(item) <= limit))[0];
-  return shares(
-    items.toSorted((a, b) => valueOf(a) - valueOf(b)),
-    bandOf,
-    furtherCells,
-  );
+/** Returns the number and amount of items below each limit, each with its share in percent. */
+function inBands(items: readonly { value: number; kas: number }[], limits: Readonly<Record<string, number>>) {
+  const bands = Object.entries(limits);
+  const groups = Map.groupBy(items, ({ value }) => known(bands.find(([, limit]) => value <= limit))[0]);
+  const kasIn = (group: typeof items): number => sum(group.map(({ kas }) => kas));
+  return bands.flatMap(([label]) => {
+    const group = groups.get(label);
+    if (group === undefined) return [];
+    const kas = kasIn(group);
+    const percent = percentOf(group.length, items.length);
+    return [{ label, count: group.length, percent, kas, percentOfKas: percentOf(kas, kasIn(items)) }];
+  });
 }
 
-const AGES: Bands = {
+const AGES = {
   'up to 1 hour': HOUR_MS,
   'up to 6 hours': 6 * HOUR_MS,
   'up to 1 day': DAY_MS,
@@ -88,17 +76,7 @@ const AGES: Bands = {
   longer: Number.POSITIVE_INFINITY,
 };
 
-/** The share of each band is that of its amount. */
-function amountsByAge<T>(items: readonly T[], ageOf: (item: T) => number, sompiOfItem: (item: T) => number): Cell[][] {
-  const total = sum(items.map(sompiOfItem));
-  const rows = banded(items, AGES, ageOf, (group) => {
-    const sompi = sum(group.map(sompiOfItem));
-    return [toKas(sompi), percentOf(sompi, total)];
-  });
-  return rows.map(([band, count, , ...cells]) => [band, count, ...cells]);
-}
-
-const USES: Bands = {
+const USES = {
   once: 1,
   twice: 2,
   '3 to 5 times': 5,
@@ -114,128 +92,82 @@ function intervalsOf({ chain }: History, lengthMs: number) {
   return [...Map.groupBy(chain, ({ chainTime }) => Math.floor(chainTime / lengthMs))].map(([number, chainBlocks]) => {
     const accepted = chainBlocks.flatMap((chainBlock) => chainBlock.accepted);
     const payments = accepted.filter(({ isCoinbase }) => !isCoinbase);
-    const scripts = new Set(
-      accepted.flatMap(({ inputs, outputs }) => [...inputs, ...outputs].map((utxo) => known(utxo).script)),
-    );
+    const touched = accepted.flatMap(({ inputs, outputs }) => [...inputs.map(known), ...outputs]);
+    const scripts = new Set(touched.map(({ script }) => script));
     const fresh = scripts.difference(seen).size;
     for (const script of scripts) seen.add(script);
-    const fees = sum(payments.map(({ fee }) => Number(fee)));
-    const volume = sompiOf(payments.flatMap(({ outputs }) => outputs));
-    const minted = sompiOf(accepted.flatMap(({ outputs }) => outputs)) - volume - fees;
+    const fees = sum(payments.map(({ fee }) => toKas(fee)));
+    const volume = kasOf(payments.flatMap(({ outputs }) => outputs));
+    const minted = kasOf(accepted.flatMap(({ outputs }) => outputs)) - volume - fees;
     supply += minted;
-    return {
-      startMs: number * lengthMs,
-      day: dayOf(number * lengthMs),
-      blocks: chainBlocks.flatMap(({ block }) => block.mergeSet),
-      reds: chainBlocks.flatMap(({ block }) => block.mergeSetReds).length,
-      transactions: payments.length,
-      fees,
-      volume,
-      minted,
-      supply,
-      active: scripts.size,
-      fresh,
-    };
+    const blocks = chainBlocks.flatMap(({ block }) => block.mergeSet);
+    const reds = chainBlocks.flatMap(({ block }) => block.mergeSetReds).length;
+    const startMs = number * lengthMs;
+    const totals = { transactions: payments.length, fees, volume, minted, supply, active: scripts.size, fresh };
+    return { startMs, day: dayOf(startMs), blocks, reds, ...totals };
   });
 }
 
-interface Activity {
-  transaction: Transaction;
-  acceptedBy: ChainBlock;
-  sent: number;
-  received: number;
-}
-
-interface Address {
-  address: string;
-  balance: number;
-  /** By accepted transaction, in order. */
-  activity: Activity[];
-}
-
-function addressesOf({ chain }: History): Map<string, Address> {
-  const addresses = new Map<string, Address>();
-  for (const acceptedBy of chain) {
-    for (const transaction of acceptedBy.accepted) {
+/** Returns the UTXOs that accepted transactions spend and create of each address, in order. */
+function activityOf({ chain }: History) {
+  const activity = chain.flatMap((acceptedBy) =>
+    acceptedBy.accepted.flatMap((transaction) => {
       const [inputs, outputs] = [transaction.inputs.map(known), transaction.outputs];
-      for (const address of new Set([...inputs, ...outputs].flatMap((utxo) => utxo.address ?? []))) {
-        const sent = sompiOf(inputs.filter((utxo) => utxo.address === address));
-        const received = sompiOf(outputs.filter((utxo) => utxo.address === address));
-        const known = addresses.get(address) ?? { address, balance: 0, activity: [] };
-        known.activity.push({ transaction, acceptedBy, sent, received });
-        known.balance += received - sent;
-        addresses.set(address, known);
-      }
-    }
-  }
-  return addresses;
+      const addresses = new Set([...inputs, ...outputs].flatMap((utxo) => utxo.address ?? []));
+      return [...addresses].map((address) => {
+        const isOwn = (utxo: Utxo): boolean => utxo.address === address;
+        return { address, transaction, acceptedBy, spent: inputs.filter(isOwn), received: outputs.filter(isOwn) };
+      });
+    }),
+  );
+  return Map.groupBy(activity, ({ address }) => address);
 }
 
-const changeOf = (activity: readonly Activity[]): number => sum(activity.map(({ sent, received }) => received - sent));
+const changeOf = (activity: readonly { spent: Utxo[]; received: Utxo[] }[]): number =>
+  toKas(sumOf(activity.flatMap(({ received }) => received)) - sumOf(activity.flatMap(({ spent }) => spent)));
 
 /** Returns everything that the expected results are computed from. */
-export function demoModel(history: History, tags: readonly { address: string; name: string }[]) {
+export function demoModel(history: History, tags: readonly Tag[]) {
   const recentChain = history.chain.slice(-RECENT);
-  const addresses = addressesOf(history);
+  const addresses = [...activityOf(history)].map(([address, activity]) => {
+    return { address, activity, balance: changeOf(activity) };
+  });
+  const balances = new Map(addresses.map(({ address, balance }) => [address, balance]));
+  const balanceOf = (held: Iterable<string>): number => sum([...held].map((address) => balances.get(address) ?? 0));
   const { clusters, ...names } = clustersAndNames(history, tags);
-  const balanceOf = (held: Iterable<string>) => sum([...held].map((address) => addresses.get(address)?.balance ?? 0));
+  const clustersWithBalances = clusters.map((cluster) => {
+    return { ...cluster, size: cluster.members.size, balance: balanceOf(cluster.members) };
+  });
   return {
     ...history,
     ...names,
     recentChain,
     recentPayments: recentChain.flatMap(({ accepted }) => accepted.filter(({ isCoinbase }) => !isCoinbase)),
     minutes: intervalsOf(history, MINUTE_MS),
-    // The day of genesis has no merged block.
-    latestDays: intervalsOf(history, DAY_MS)
+    /** Latest first. The day of genesis has no merged block. */
+    days: intervalsOf(history, DAY_MS)
       .filter(({ blocks }) => blocks.length > 0)
       .reverse()
       .slice(0, 30),
-    tagged: tags.map(({ address }) => address),
+    addresses: ranked(addresses, 'balance', 'address'),
     balanceOf,
-    richest: ranked(
-      addresses.values(),
-      ({ balance }) => balance,
-      ({ address }) => address,
-    ),
-    addresses,
-    richestClusters: ranked(
-      clusters,
-      ({ members }) => balanceOf(members),
-      ({ root }) => root,
-    ),
-    supply: sompiOf(history.utxos),
+    clusters: ranked(clustersWithBalances, 'balance', 'root'),
+    supply: kasOf(history.utxos),
   };
 }
 
-type Model = ReturnType<typeof demoModel>;
-
 /** By the name of the query. */
-export const EXPECTED: Readonly<Record<string, (model: Model) => Cell[][]>> = {
-  '01-network-by-day': ({ latestDays }) =>
-    latestDays.map(({ day, blocks, transactions, fees, volume, active, fresh }) => [
-      day,
-      blocks.length,
-      transactions,
-      toKas(fees),
-      toKas(volume),
-      active,
-      fresh,
-    ]),
+export const EXPECTED: Readonly<Record<string, (model: ReturnType<typeof demoModel>) => Cell[][]>> = {
+  '01-network-by-day': ({ days }) =>
+    days.map((of) => [of.day, of.blocks.length, of.transactions, of.fees, of.volume, of.active, of.fresh]),
 
   '02-peak-throughput': ({ minutes }) => {
-    const last = known(minutes.at(-1)).startMs;
-    const ofDay = minutes.filter(({ startMs }) => startMs > last - DAY_MS);
-    const counts = ofDay.map(({ transactions }) => transactions);
-    const busiest = known(ranked(ofDay, ({ transactions }) => transactions)[0]);
-    return [
-      [
-        sum(counts),
-        sum(counts) / 86_400,
-        percentile(counts, 50) / 60,
-        busiest.transactions / 60,
-        new Date(busiest.startMs),
-      ],
-    ];
+    const lastDay = minutes.filter(({ startMs }) => startMs > known(minutes.at(-1)).startMs - DAY_MS);
+    const counts = lastDay.map(({ transactions }) => transactions);
+    const busiest = known(ranked(lastDay, 'transactions', 'startMs')[0]);
+    const total = sum(counts);
+    const perSecond = [total / 86_400, percentile(counts, 50) / 60, busiest.transactions / 60];
+    return [[total, ...perSecond, new Date(busiest.startMs)]];
   },
 
   '03-who-mines': ({ recentChain, nameOf }) => {
@@ -243,27 +175,19 @@ export const EXPECTED: Readonly<Record<string, (model: Model) => Cell[][]>> = {
     const rewards = coinbases.flatMap(({ outputs }) => outputs);
     const miners = shares(
       rewards,
-      ({ address }) => known(address),
-      (group) => [toKas(sompiOf(group))],
+      ({ address = '' }) => address,
+      (group) => [kasOf(group)],
     );
-    return bySize(miners)
-      .slice(0, 20)
-      .map(([address, ...cells]) => [address, nameOf(address), ...cells]);
+    const top = ranked(miners, 1, 0).slice(0, 20);
+    return top.map(([address, ...figures]) => [address, nameOf(address), ...figures]);
   },
 
   // Work is twice the difficulty, in whole hashes.
-  '04-mining-by-day': ({ chain, sink, latestDays }) =>
-    latestDays.map(({ startMs, day, blocks, reds }) => {
+  '04-mining-by-day': ({ chain, sink, days }) =>
+    days.map(({ startMs, day, blocks: { length }, blocks, reds }) => {
       const work = sum(blocks.map(({ header }) => Number(workFromBits(header.bits))));
       const passedMs = Math.min(startMs + DAY_MS, sink.chainTime) - Math.max(startMs, known(chain[0]).chainTime);
-      return [
-        day,
-        blocks.length,
-        reds,
-        percentOf(reds, blocks.length),
-        work / blocks.length / 2,
-        (work * 1000) / passedMs,
-      ];
+      return [day, length, reds, percentOf(reds, length), work / length / 2, (work * 1000) / passedMs];
     }),
 
   '05-block-interval': ({ chain }) => {
@@ -272,55 +196,36 @@ export const EXPECTED: Readonly<Record<string, (model: Model) => Cell[][]>> = {
     return [distributionOf(intervals, [10, 50, 90, 99])];
   },
 
-  '06-supply-and-emission': ({ latestDays }) =>
-    latestDays.map(({ day, supply, minted }) => {
-      const before = supply - minted;
-      const growth = before === 0 ? null : percentOf(minted, before);
-      return [day, toKas(supply), toKas(minted), growth, growth && 365 * growth];
+  '06-supply-and-emission': ({ days }) =>
+    days.map(({ day, supply, minted }) => {
+      const growth = supply === minted ? null : percentOf(minted, supply - minted);
+      return [day, supply, minted, growth, growth && 365 * growth];
     }),
 
-  '07-fees-and-revenue': ({ latestDays }) =>
-    latestDays.map(({ day, transactions, fees, minted }) => [
-      day,
-      toKas(fees),
-      toKas(fees) / transactions,
-      toKas(minted),
-      percentOf(fees, fees + minted),
-    ]),
+  '07-fees-and-revenue': ({ days }) =>
+    days.map(({ day, transactions, fees, minted }) => {
+      return [day, fees, fees / transactions, minted, percentOf(fees, fees + minted)];
+    }),
 
   '08-fee-percentiles': ({ recentPayments }) => {
-    const payments = recentPayments.map(({ fee, body }) => ({
-      fee: Number(fee),
-      computeMass: Number(body.computeMass),
-      storageMass: Number(body.storageMass),
-    }));
-    const columns = [
-      payments.map(({ fee }) => fee),
-      payments.map(({ fee, computeMass, storageMass }) => fee / Math.max(computeMass, storageMass, 1)),
-      payments.map(({ computeMass }) => computeMass),
-      payments.map(({ storageMass }) => storageMass),
-    ];
+    const masses = recentPayments.map(({ body }) => [Number(body.computeMass), Number(body.storageMass)] as const);
+    const fees = recentPayments.map(({ fee }) => Number(fee));
+    const feeRates = fees.map((fee, index) => fee / Math.max(...known(masses[index]), 1));
+    const columns = [fees, feeRates, masses.map(([compute]) => compute), masses.map(([, storage]) => storage)];
     const percents = [1, 10, 25, 50, 75, 90, 99, 100];
     return percents.map((percent) => [percent, ...columns.map((values) => percentile(values, percent))]);
   },
 
-  '09-velocity': ({ latestDays }) =>
-    latestDays.map(({ day, volume, supply }) => [day, toKas(volume), toKas(supply), volume / supply]),
+  '09-velocity': ({ days }) => days.map(({ day, volume, supply }) => [day, volume, supply, volume / supply]),
 
-  '10-rich-list': ({ richest, supply, nameOf }) =>
-    richest
-      .slice(0, 20)
-      .map(({ address, balance }, index) => [
-        index + 1,
-        address,
-        nameOf(address),
-        toKas(balance),
-        percentOf(balance, supply),
-      ]),
+  '10-rich-list': ({ addresses, supply, nameOf }) =>
+    addresses.slice(0, 20).map(({ address, balance }, index) => {
+      return [index + 1, address, nameOf(address), balance, percentOf(balance, supply)];
+    }),
 
   // By definition: the mean difference of all pairs divided by twice the mean.
-  '11-gini': ({ richest }) => {
-    const balances = richest.map(({ balance }) => toKas(balance)).filter((balance) => balance > 0);
+  '11-gini': ({ addresses }) => {
+    const balances = addresses.map(({ balance }) => balance).filter((balance) => balance > 0);
     const total = sum(balances);
     let differences = 0;
     for (const one of balances) for (const other of balances) differences += Math.abs(one - other);
@@ -328,112 +233,98 @@ export const EXPECTED: Readonly<Record<string, (model: Model) => Cell[][]>> = {
     return [[balances.length, differences / (2 * balances.length * total), ...held]];
   },
 
-  '12-active-and-new-addresses': ({ latestDays }) =>
-    latestDays.map(({ day, active, fresh }) => [day, active, fresh, active - fresh, percentOf(fresh, active)]),
+  '12-active-and-new-addresses': ({ days }) =>
+    days.map(({ day, active, fresh }) => [day, active, fresh, active - fresh, percentOf(fresh, active)]),
 
-  '13-dormancy': ({ richest, sink }) =>
-    amountsByAge(
-      richest.filter(({ balance }) => balance > 0),
-      ({ activity }) => sink.chainTime - known(activity.at(-1)).acceptedBy.chainTime,
-      ({ balance }) => balance,
-    ),
+  '13-dormancy': ({ addresses, sink }) => {
+    const ages = addresses.map(({ activity, balance }) => {
+      return { value: sink.chainTime - known(activity.at(-1)).acceptedBy.chainTime, kas: balance };
+    });
+    const held = ages.filter(({ kas }) => kas > 0);
+    return inBands(held, AGES).map(({ label, count, kas, percentOfKas }) => [label, count, kas, percentOfKas]);
+  },
 
-  '14-age-of-utxos': ({ utxos, sink }) =>
-    amountsByAge(
-      utxos,
-      ({ acceptedBy }) => sink.chainTime - acceptedBy.chainTime,
-      ({ amount }) => Number(amount),
-    ),
+  '14-age-of-utxos': ({ utxos, sink }) => {
+    const ages = utxos.map(({ acceptedBy, amount }) => {
+      return { value: sink.chainTime - acceptedBy.chainTime, kas: toKas(amount) };
+    });
+    return inBands(ages, AGES).map(({ label, count, kas, percentOfKas }) => [label, count, kas, percentOfKas]);
+  },
 
-  '15-address-reuse': ({ richest }) => {
-    const paid = richest
-      .map(({ activity }) => activity.filter(({ received }) => received > 0).map(({ received }) => received))
-      .filter((received) => received.length > 0);
-    return banded(
-      paid,
-      USES,
-      (received) => received.length,
-      (group) => [toKas(sum(group.flat()))],
-    );
+  '15-address-reuse': ({ addresses }) => {
+    const uses = addresses.map(({ activity }) => {
+      const paid = activity.map(({ received }) => received).filter((received) => received.length > 0);
+      return { value: paid.length, kas: kasOf(paid.flat()) };
+    });
+    const paid = uses.filter(({ value }) => value > 0);
+    return inBands(paid, USES).map(({ label, count, percent, kas }) => [label, count, percent, kas]);
   },
 
   '16-largest-transfers': ({ recentPayments, nameOf }) => {
     const transfers = recentPayments.flatMap(({ id, inputs, outputs, acceptedBy }) => {
       const senders = new Set(inputs.map((utxo) => known(utxo).script));
-      const received = Map.groupBy(
-        outputs.filter(({ script }) => !senders.has(script)),
-        ({ script }) => script,
-      );
-      return [...received.values()].map((utxos) => {
-        const address = utxos[0]?.address;
-        return {
-          sompi: sompiOf(utxos),
-          cells: [new Date(known(acceptedBy).time), id, address ?? null, address ? nameOf(address) : null],
-        };
+      const others = outputs.filter(({ script }) => !senders.has(script));
+      return [...Map.groupBy(others, ({ script }) => script).values()].map((utxos) => {
+        const [{ address = null } = {}] = utxos;
+        const name = address === null ? null : nameOf(address);
+        return [new Date(known(acceptedBy).time), id, address, name, kasOf(utxos)] as const;
       });
     });
-    return ranked(transfers, ({ sompi }) => sompi)
-      .slice(0, 10)
-      .map(({ sompi, cells }) => [...cells, toKas(sompi)]);
+    const byAmount = transfers.toSorted((a, b) => b[4] - a[4]);
+    return byAmount.slice(0, 10).map((cells) => [...cells]);
   },
 
-  '17-balance-history': ({ richest }) => {
-    const { activity } = known(richest[0]);
-    const days = Map.groupBy(activity, ({ acceptedBy }) => dayOf(acceptedBy.time));
+  '17-balance-history': ({ addresses }) => {
+    const { activity } = known(addresses[0]);
+    const byTime = activity.toSorted((a, b) => a.acceptedBy.time - b.acceptedBy.time);
     let balance = 0;
-    const rows = [...days]
-      .sort(([a], [b]) => compare(a, b))
-      .map(([day, ofDay]) => {
-        const change = changeOf(ofDay);
-        balance += change;
-        return [day, toKas(change), toKas(balance)];
-      });
-    return rows.reverse().slice(0, 30);
+    const days = [...Map.groupBy(byTime, ({ acceptedBy }) => dayOf(acceptedBy.time))].map(([day, ofDay]) => {
+      const change = changeOf(ofDay);
+      balance += change;
+      return [day, change, balance];
+    });
+    return days.reverse().slice(0, 30);
   },
 
-  '18-movers': ({ chain, richest, nameOf }) => {
+  '18-movers': ({ chain, addresses, nameOf }) => {
     const dayAgo = Math.max(...chain.map(({ time }) => time)) - DAY_MS;
-    return richest.slice(0, 10).map(({ address, balance, activity }) => {
+    return addresses.slice(0, 10).map(({ address, balance, activity }) => {
       const before = changeOf(activity.filter(({ acceptedBy }) => acceptedBy.time <= dayAgo));
       const change = balance - before;
-      const percent = before === 0 ? null : percentOf(change, before);
-      return [address, nameOf(address), toKas(balance), toKas(change), percent];
+      return [address, nameOf(address), balance, change, before === 0 ? null : percentOf(change, before)];
     });
   },
 
-  '19-flow-between-two': ({ richest }) => {
-    const [one, other] = [known(richest[0]), known(richest[1])].sort((a, b) => compare(a.address, b.address)) as [
-      Address,
-      Address,
-    ];
-    return [[one, other] as const, [other, one] as const].flatMap(([sender, receiver]) => {
-      const paid = receiver.activity.filter(
-        ({ transaction, received }) =>
-          received > 0 && transaction.inputs.some((utxo) => utxo?.address === sender.address),
-      );
-      const times = paid.map(({ acceptedBy }) => acceptedBy.time);
-      const sompi = sum(paid.map(({ received }) => received));
+  '19-flow-between-two': ({ addresses }) => {
+    const two = addresses.slice(0, 2).sort((a, b) => (a.address < b.address ? -1 : 1));
+    return two.flatMap((sender) => {
+      const receiver = known(two.find((other) => other !== sender));
+      const payments = receiver.activity.filter(({ transaction, received }) => {
+        return received.length > 0 && transaction.inputs.some((utxo) => utxo?.address === sender.address);
+      });
+      if (payments.length === 0) return [];
+      const times = payments.map(({ acceptedBy }) => acceptedBy.time);
       const [first, last] = [new Date(Math.min(...times)), new Date(Math.max(...times))];
-      return paid.length === 0 ? [] : [[sender.address, receiver.address, paid.length, toKas(sompi), first, last]];
+      const kas = kasOf(payments.flatMap(({ received }) => received));
+      return [[sender.address, receiver.address, payments.length, kas, first, last]];
     });
   },
 
-  '20-spent-together': ({ richestClusters, addresses }) => {
-    const address = known(richestClusters[0]).root;
-    const spending = known(addresses.get(address)).activity.filter(({ sent }) => sent > 0);
-    const spent = spending.flatMap(({ transaction, acceptedBy }) =>
-      transaction.inputs.map((utxo) => ({ ...known(utxo), transaction, acceptedBy })),
-    );
-    const others = spent.filter((utxo) => utxo.address !== undefined && utxo.address !== address);
-    const rows = [...Map.groupBy(others, (utxo) => known(utxo.address))].map(
-      ([other, utxos]): [string, number, ...Cell[]] => [
-        other,
-        new Set(utxos.map(({ transaction }) => transaction)).size,
-        toKas(sompiOf(utxos)),
-        new Date(Math.max(...utxos.map(({ acceptedBy }) => acceptedBy.time))),
-      ],
-    );
-    return bySize(rows).slice(0, 10);
+  '20-spent-together': ({ clusters, addresses }) => {
+    const { root } = known(clusters[0]);
+    const { activity } = known(addresses.find(({ address }) => address === root));
+    const spent = activity
+      .filter((of) => of.spent.length > 0)
+      .flatMap(({ transaction, acceptedBy }) =>
+        transaction.inputs.map((utxo) => ({ ...known(utxo), transaction, time: acceptedBy.time })),
+      );
+    const others = spent.filter(({ address }) => address !== undefined && address !== root);
+    const rows = [...Map.groupBy(others, ({ address = '' }) => address)].map(([address, utxos]) => {
+      const transactions = new Set(utxos.map(({ transaction }) => transaction)).size;
+      const last = new Date(Math.max(...utxos.map(({ time }) => time)));
+      return [address, transactions, kasOf(utxos), last] satisfies Cell[];
+    });
+    return ranked(rows, 1, 0).slice(0, 10);
   },
 
   '21-inclusion-delay': ({ recentPayments }) => {
@@ -445,89 +336,69 @@ export const EXPECTED: Readonly<Record<string, (model: Model) => Cell[][]>> = {
   },
 
   '22-transaction-shapes': ({ recentPayments }) => {
-    const payments = recentPayments.toSorted(
-      (a, b) => a.inputs.length - b.inputs.length || a.outputs.length - b.outputs.length,
-    );
-    const shapes = shares(payments, ({ inputs, outputs }) => `${inputs.length} ${outputs.length}`);
-    return ranked(shapes, ([, count]) => count)
+    const shapes = shares(recentPayments, ({ inputs, outputs }) => inputs.length * 1000 + outputs.length);
+    return ranked(shapes, 1, 0)
       .slice(0, 10)
-      .map(([shape, ...cells]) => [...shape.split(' ').map(Number), ...cells]);
+      .map(([shape, ...figures]) => [Math.floor(shape / 1000), shape % 1000, ...figures]);
   },
 
-  '23-double-inclusion': ({ recentPayments }) =>
-    byKey(
-      shares(
-        recentPayments,
-        ({ blocks }) => blocks.length,
-        (group, blocks) => [(blocks - 1) * group.length],
-      ),
-    ),
+  '23-double-inclusion': ({ recentPayments }) => {
+    const further = (group: Transaction[], blocks: number) => [(blocks - 1) * group.length];
+    return shares(recentPayments, ({ blocks }) => blocks.length, further).sort(([a], [b]) => a - b);
+  },
 
   '24-never-accepted': ({ recentChain, transactions, spentBy }) => {
     const merged = new Set(recentChain.flatMap(({ block }) => block.mergeSet));
-    const carried = [...transactions.values()].filter(
-      ({ isCoinbase, blocks }) => !isCoinbase && blocks.some((block) => merged.has(block)),
-    );
+    const carried = [...transactions.values()].filter(({ isCoinbase, blocks }) => {
+      return !isCoinbase && blocks.some((block) => merged.has(block));
+    });
     const outcomes = shares(carried, ({ acceptedBy, inputs }) => {
       if (acceptedBy !== undefined) return 'accepted';
       const isDoubleSpend = inputs.some((utxo) => utxo !== undefined && spentBy.has(outpoint(utxo)));
       return isDoubleSpend ? 'a UTXO was spent by another' : 'not valid otherwise';
     });
-    return bySize(outcomes);
+    return ranked(outcomes, 1, 0);
   },
 
-  '25-parallelism': ({ recentChain }) => byKey(shares(recentChain, ({ block }) => block.mergeSet.length)),
+  '25-parallelism': ({ recentChain }) =>
+    shares(recentChain, ({ block }) => block.mergeSet.length).sort(([a], [b]) => a - b),
 
   '26-fate-of-blocks': ({ sink, blocks }) => {
     const recent = blocks.filter(({ header }) => header.daaScore > sink.block.header.daaScore - 2000n);
-    const fates = shares(
-      recent,
-      (block) => {
-        if (block.chainIndex !== undefined) return 'on the chain';
-        if (block.mergingBlock === undefined) return 'not merged';
-        return block.mergingBlock.mergeSetReds.includes(block) ? 'merged, red' : 'merged, blue';
-      },
-      (group) => [
-        mean(group.map(({ transactions }) => transactions.length)),
-        mean(group.map(({ parents }) => parents.length)),
-      ],
-    );
-    return bySize(fates);
+    const fateOf = (block: (typeof blocks)[number]): string => {
+      if (block.chainIndex !== undefined) return 'on the chain';
+      if (block.mergingBlock === undefined) return 'not merged';
+      return block.mergingBlock.mergeSetReds.includes(block) ? 'merged, red' : 'merged, blue';
+    };
+    const fates = shares(recent, fateOf, (group) => [
+      mean(group.map(({ transactions }) => transactions.length)),
+      mean(group.map(({ parents }) => parents.length)),
+    ]);
+    return ranked(fates, 1, 0);
   },
 
-  '27-balances-by-tag': ({ tagged, richestClusters, nameOf, balanceOf, supply }) => {
-    const addresses = new Set([...tagged, ...richestClusters.flatMap(({ members }) => [...members])]);
-    const owners = Map.groupBy(addresses, nameOf);
-    owners.delete(null);
-    const balances = [...owners].map(([name, held]) => ({ name, count: held.length, balance: balanceOf(held) }));
-    return ranked(
-      balances,
-      ({ balance }) => balance,
-      ({ name }) => name ?? '',
-    )
-      .slice(0, 20)
-      .map(({ name, count, balance }) => [name, count, toKas(balance), percentOf(balance, supply)]);
+  '27-balances-by-tag': ({ tagOf, clusters, nameOf, balanceOf, supply }) => {
+    const known = new Set([...tagOf.keys(), ...clusters.flatMap(({ members }) => [...members])]);
+    const owners = [...Map.groupBy(known, nameOf)].filter(([name]) => name !== null);
+    const rows = owners.map(([name, held]) => {
+      const balance = balanceOf(held);
+      return [name ?? '', held.length, balance, percentOf(balance, supply)] satisfies Cell[];
+    });
+    return ranked(rows, 2, 0).slice(0, 20);
   },
 
-  '28-top-clusters': ({ richestClusters, clusterName, balanceOf, supply }) =>
-    richestClusters.slice(0, 10).map((cluster) => {
-      const balance = balanceOf(cluster.members);
-      return [cluster.root, clusterName(cluster), cluster.members.size, toKas(balance), percentOf(balance, supply)];
+  '28-top-clusters': ({ clusters, clusterName, supply }) =>
+    clusters.slice(0, 10).map((cluster) => {
+      const { root, size, balance } = cluster;
+      return [root, clusterName(cluster), size, balance, percentOf(balance, supply)];
     }),
 
-  '29-why-together': ({ richestClusters, merges }) => {
-    const sizeOf = ({ members }: Cluster): number => members.size;
-    const largest = known(ranked(richestClusters, sizeOf, ({ root }) => root)[0]);
-    return merges
-      .filter(({ cluster }) => cluster === largest.root)
+  '29-why-together': ({ clusters, merges }) => {
+    const { root } = known(ranked(clusters, 'size', 'root')[0]);
+    const latest = merges.filter(({ cluster }) => cluster === root).slice(-10);
+    return latest
       .reverse()
-      .slice(0, 10)
-      .map(({ transaction, address, mergedAddress, mergedCluster }) => [
-        transaction.id,
-        address,
-        mergedAddress,
-        mergedCluster,
-      ]);
+      .map((merge) => [merge.transaction.id, merge.address, merge.mergedAddress, merge.mergedCluster]);
   },
 
   '30-freshness': ({ chain, sink }) => [

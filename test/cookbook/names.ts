@@ -7,6 +7,11 @@ export interface Cluster {
   members: Set<string>;
 }
 
+export interface Tag {
+  address: string;
+  name: string;
+}
+
 interface Merge {
   transaction: Transaction;
   /** Addresses of the inputs in the remaining and in the merged cluster. */
@@ -21,7 +26,7 @@ interface Merge {
 const LEAST_PARTICIPANTS = 3;
 
 /** Returns the clusters of several addresses, the merges in order, and functions that name addresses and clusters. */
-export function clustersAndNames({ chain }: History, tags: readonly { address: string; name: string }[]) {
+export function clustersAndNames({ chain }: History, tags: readonly Tag[]) {
   const clusterOf = new Map<string, Cluster>();
   const merges: Merge[] = [];
   const find = (address: string) => clusterOf.get(address) ?? { root: address, members: new Set([address]) };
@@ -51,7 +56,7 @@ export function clustersAndNames({ chain }: History, tags: readonly { address: s
   };
   /** Returns the name of an address, or else that of its cluster. */
   const nameOf = (address: string): string | null => tagOf.get(address) ?? clusterName(clusterOf.get(address));
-  return { clusters: [...new Set(clusterOf.values())], merges, clusterName, nameOf };
+  return { clusters: [...new Set(clusterOf.values())], merges, tagOf, clusterName, nameOf };
 }
 
 /** Returns each address once, in the order of inputs. Signatures of the simulation sign the whole transaction. */
