@@ -2,7 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { createAnalyst, type TestDatabase } from '@kasgres/database';
 import { Client } from 'pg';
-import type { Text } from './cells.ts';
+
+/** A value as psql prints it. */
+export type Text = string | null;
 
 export interface Response {
   columns: string[];

@@ -1,9 +1,7 @@
 /** Computes the history of a simulated network from its DAG, without the database, as the oracle of views and cookbook. */
-import { isCoinbase, type ScriptPublicKey, scriptToAddress, SOMPI_PER_KAS, toHex } from '@kasgres/kaspa';
 import type { DagBlock, DagTransaction, SimulatedNode } from '@kasgres/devnet';
-
-export const HOUR_MS = 3_600_000;
-export const DAY_MS = 24 * HOUR_MS;
+import { isCoinbase, type ScriptPublicKey, scriptToAddress, toHex } from '@kasgres/kaspa';
+import { scriptKey } from '../support/oracle.ts';
 
 export interface ChainBlock {
   index: number;
@@ -53,13 +51,19 @@ export interface History {
 }
 
 export function readHistory({ dag, network }: SimulatedNode): History {
-  const blocks = [...dag.allBlocks()].filter((block) => block.mergingBlock !== undefined || !isBehind(block));
+  const blocks = [...dag.allBlocks()].filter(
+    (block) =>
+      block.mergingBlock !== undefined ||
+      block === dag.sink ||
+      dag.virtual.parents.includes(block) ||
+      block.children.length === 0,
+  );
   const transactions = new Map<string, Transaction>();
   const utxosOf = (id: string, { outputs }: DagTransaction): Utxo[] =>
     outputs.map(({ amount, scriptPublicKey, covenant }, index) => ({
       transactionId: id,
       index,
-      script: keyOf(scriptPublicKey),
+      script: scriptKey(scriptPublicKey),
       address: scriptToAddress(scriptPublicKey, network.addressPrefix),
       scriptPublicKey,
       hasCovenant: covenant !== undefined,
@@ -68,21 +72,18 @@ export function readHistory({ dag, network }: SimulatedNode): History {
   for (const block of blocks) {
     for (const body of block.transactions) {
       const id = toHex(body.transactionId);
-      const known = transactions.get(id);
-      if (known === undefined) {
-        const outputs = utxosOf(id, body);
-        const inputs: Utxo[] = [];
-        transactions.set(id, {
-          id,
-          isCoinbase: isCoinbase(body),
-          body,
-          inputs,
-          outputs,
-          blocks: [block],
-          acceptedBy: undefined,
-          fee: 0n,
-        });
-      } else known.blocks.push(block);
+      const transaction = transactions.get(id) ?? {
+        id,
+        isCoinbase: isCoinbase(body),
+        body,
+        inputs: [],
+        outputs: utxosOf(id, body),
+        blocks: [],
+        acceptedBy: undefined,
+        fee: 0n,
+      };
+      transaction.blocks.push(block);
+      transactions.set(id, transaction);
     }
   }
   for (const transaction of transactions.values()) {
@@ -98,7 +99,7 @@ export function readHistory({ dag, network }: SimulatedNode): History {
     const time = Number(block.header.timestamp);
     chainTime = Math.max(chainTime, time);
     const accepted = (block.accepted ?? []).map(({ transaction }) =>
-      getKnown(transactions, toHex(transaction.transactionId)),
+      known(transactions.get(toHex(transaction.transactionId))),
     );
     const chainBlock = { index, block, time, chainTime, accepted };
     for (const transaction of accepted) {
@@ -114,11 +115,6 @@ export function readHistory({ dag, network }: SimulatedNode): History {
     ),
   );
   return { chain, sink: known(chain.at(-1)), blocks, transactions, spentBy, utxos };
-
-  /** Returns whether no later block can merge it. */
-  function isBehind(block: DagBlock): boolean {
-    return block !== dag.sink && !dag.virtual.parents.includes(block) && block.children.length > 0;
-  }
 }
 
 export function outpoint({ transactionId, index }: Pick<Utxo, 'transactionId' | 'index'>): string {
@@ -128,36 +124,7 @@ export function outpoint({ transactionId, index }: Pick<Utxo, 'transactionId' | 
 export const sumOf = (utxos: readonly Pick<Utxo, 'amount'>[]): bigint =>
   utxos.reduce((sum, { amount }) => sum + amount, 0n);
 
-/** Converts sompi to KAS with the precision of a double. */
-export const toKas = (sompi: bigint): number => Number(sompi) / Number(SOMPI_PER_KAS);
-
-/** Returns transactions other than coinbases that the latest chain blocks accepted. */
-export function recentPayments({ chain }: History, chainBlocks: number): Transaction[] {
-  return chain.slice(-chainBlocks).flatMap(({ accepted }) => accepted.filter((transaction) => !transaction.isCoinbase));
-}
-
-/** Returns a percentile as percentile_disc of Postgres does. */
-export function percentile(values: readonly number[], part: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return known(sorted[Math.max(Math.ceil(part * sorted.length) - 1, 0)]);
-}
-
-export const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
-
-/** Returns a share of a whole in percent. */
-export const percentOf = (share: number | bigint, whole: number | bigint): number =>
-  (100 * Number(share)) / Number(whole);
-
 export function known<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('the demo network lacks an expected item');
   return value;
-}
-
-function getKnown<K, V>(map: ReadonlyMap<K, V>, key: K): V {
-  return known(map.get(key));
-}
-
-function keyOf({ version, script }: ScriptPublicKey): string {
-  return `${version}:${toHex(script)}`;
 }

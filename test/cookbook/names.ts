@@ -1,9 +1,5 @@
-/**
- * The oracle of clusters and their names on the demo network, from the DAG: common inputs by the rules of docs/clustering.md. Clusters are
- * plain sets without union-find.
- */
-import { classifyScript } from '@kasgres/kaspa';
-import { type Utxo, known, type Transaction, type History } from './history.ts';
+/** The oracle of clusters and their names on the demo network: common inputs by the rules of docs/clustering.md, without union-find. */
+import { type History, known, type Transaction } from './history.ts';
 
 export interface Cluster {
   /** The address of the root. */
@@ -11,104 +7,69 @@ export interface Cluster {
   members: Set<string>;
 }
 
-export interface Merge {
+export interface Tag {
+  address: string;
+  name: string;
+}
+
+interface Merge {
   transaction: Transaction;
   /** Addresses of the inputs in the remaining and in the merged cluster. */
   address: string;
   mergedAddress: string;
+  /** Addresses of the roots. */
   cluster: string;
   mergedCluster: string;
-}
-
-export interface NamedAddress {
-  address: string;
-  name: string;
 }
 
 /** The minimum number of equal outputs of a CoinJoin. */
 const LEAST_PARTICIPANTS = 3;
 
-export class Names {
-  readonly merges: Merge[] = [];
-  readonly #clusters = new Map<string, Cluster>();
-  readonly #own: ReadonlyMap<string, string>;
-
-  constructor({ chain }: History, tags: readonly NamedAddress[]) {
-    this.#own = new Map(tags.map(({ address, name }) => [address, name]));
-    for (const { accepted } of chain) for (const transaction of accepted) this.#tie(transaction);
-  }
-
-  get clusters(): Cluster[] {
-    return [...new Set(this.#clusters.values())].filter(({ members }) => members.size > 1);
-  }
-
-  get tags(): ReadonlyMap<string, string> {
-    return this.#own;
-  }
-
-  clusterOf(address: string): Cluster | undefined {
-    return this.#clusters.get(address);
-  }
-
-  /** Returns its own name, or that of its cluster. */
-  of(address: string): string | undefined {
-    const cluster = this.#clusters.get(address);
-    return this.#own.get(address) ?? (cluster && this.nameOf(cluster));
-  }
-
-  /** Returns the name that all named members share. */
-  nameOf({ members }: Cluster): string | undefined {
-    const names = new Set([...members].flatMap((address) => this.#own.get(address) ?? []));
-    return names.size === 1 ? [...names][0] : undefined;
-  }
-
-  #tie(transaction: Transaction): void {
-    const [first, ...others] = addressesOfOneOwner(transaction);
-    if (first === undefined) return;
-    for (const other of others) this.#join(transaction, first, other);
-  }
-
-  #join(transaction: Transaction, address: string, other: string): void {
-    const [one, two] = [this.#get(address), this.#get(other)];
-    if (one === two) return;
-    const [stays, goes] = one.members.size >= two.members.size ? [one, two] : [two, one];
-    const [kept, merged] = stays === one ? [address, other] : [other, address];
-    this.merges.push({
-      transaction,
-      address: kept,
-      mergedAddress: merged,
-      cluster: stays.root,
-      mergedCluster: goes.root,
-    });
-    for (const member of goes.members) {
-      stays.members.add(member);
-      this.#clusters.set(member, stays);
+/** Returns the clusters of several addresses, the merges in order, and functions that name addresses and clusters. */
+export function clustersAndNames({ chain }: History, tags: readonly Tag[]) {
+  const clusterOf = new Map<string, Cluster>();
+  const merges: Merge[] = [];
+  const find = (address: string) => clusterOf.get(address) ?? { root: address, members: new Set([address]) };
+  for (const transaction of chain.flatMap(({ accepted }) => accepted)) {
+    const [first = '', ...others] = addressesOfOneOwner(transaction);
+    for (const other of others) {
+      const one = { address: first, cluster: find(first) };
+      const two = { address: other, cluster: find(other) };
+      if (one.cluster === two.cluster) continue;
+      const [kept, merged] = one.cluster.members.size >= two.cluster.members.size ? [one, two] : [two, one];
+      merges.push({
+        transaction,
+        address: kept.address,
+        mergedAddress: merged.address,
+        cluster: kept.cluster.root,
+        mergedCluster: merged.cluster.root,
+      });
+      kept.cluster.members = kept.cluster.members.union(merged.cluster.members);
+      for (const member of kept.cluster.members) clusterOf.set(member, kept.cluster);
     }
   }
-
-  #get(address: string): Cluster {
-    const cluster = this.#clusters.get(address) ?? { root: address, members: new Set([address]) };
-    this.#clusters.set(address, cluster);
-    return cluster;
-  }
+  const tagOf = new Map(tags.map(({ address, name }) => [address, name]));
+  /** Returns the name that all named members share. */
+  const clusterName = (cluster: Cluster | undefined): string | null => {
+    const names = new Set([...(cluster?.members ?? [])].flatMap((address) => tagOf.get(address) ?? []));
+    return names.size === 1 ? ([...names][0] ?? null) : null;
+  };
+  /** Returns the name of an address, or else that of its cluster. */
+  const nameOf = (address: string): string | null => tagOf.get(address) ?? clusterName(clusterOf.get(address));
+  return { clusters: [...new Set(clusterOf.values())], merges, tagOf, clusterName, nameOf };
 }
 
 /** Returns each address once, in the order of inputs. Signatures of the simulation sign the whole transaction. */
-function addressesOfOneOwner({ body, inputs, outputs }: Transaction): string[] {
+function addressesOfOneOwner({ inputs, outputs }: Transaction): string[] {
   const utxos = inputs.map(known);
-  if (utxos.some(({ hasCovenant }) => hasCovenant)) return [];
-  const payers = new Set(utxos.map(({ script }) => script));
-  if (body.outputs.length >= LEAST_PARTICIPANTS && payers.size >= LEAST_PARTICIPANTS) {
-    const receivers = [...Map.groupBy(outputs, ({ amount }) => amount).values()].map(
-      (equal) => new Set(equal.map(({ script }) => script)).size,
-    );
-    const equalOutputs = Math.max(...receivers);
-    if (equalOutputs >= LEAST_PARTICIPANTS && payers.size >= equalOutputs) return [];
-  }
-  return [...new Set(utxos.filter(isOfOneKey).flatMap(({ address }) => address ?? []))];
-}
-
-function isOfOneKey({ scriptPublicKey }: Utxo): boolean {
-  const type = classifyScript(scriptPublicKey);
-  return type === 'pubkey' || type === 'pubkeyecdsa';
+  const payers = new Set(utxos.map(({ script }) => script)).size;
+  const receivers = Map.groupBy(outputs, ({ amount }) => amount);
+  const equalOutputs = Math.max(
+    0,
+    ...[...receivers.values()].map((utxo) => new Set(utxo.map(({ script }) => script)).size),
+  );
+  const isCoinJoin = Math.min(payers, equalOutputs) >= LEAST_PARTICIPANTS && 2 * payers >= equalOutputs;
+  if (isCoinJoin || utxos.some(({ hasCovenant }) => hasCovenant)) return [];
+  // Addresses of single keys begin with q, those of script hashes with p.
+  return [...new Set(utxos.flatMap(({ address }) => (address?.includes(':q') === true ? [address] : [])))];
 }

@@ -1,8 +1,7 @@
 /** Generates docs/cookbook.md: the queries in `cookbook/*.sql` with their results on the demo network and their times. */
 import { readFile } from 'node:fs/promises';
-import type { Response } from '../cookbook/analyst.ts';
-import type { Text } from '../cookbook/cells.ts';
-import { type Request, readRequests } from '../cookbook/requests.ts';
+import type { Response, Text } from '../cookbook/analyst.ts';
+import { readRequests } from '../cookbook/requests.ts';
 
 /** Written by bench/requests.ts. */
 interface Times {
@@ -17,6 +16,7 @@ const DIRECTORY = new URL('../../cookbook/', import.meta.url);
 
 const SHOWN_ROWS = 10;
 
+/** Each theme has the number of its last query. */
 const THEMES: readonly [string, number][] = [
   ['The network', 2],
   ['Mining', 5],
@@ -28,24 +28,25 @@ const THEMES: readonly [string, number][] = [
   ['This index', 30],
 ];
 
-export async function generateCookbook(): Promise<string> {
-  const responses = await readJson<Record<string, Response>>('generated/results.json');
-  return writeCookbook(readRequests(), responses, await readJson<Times>('times.json'));
-}
-
 async function readJson<T>(name: string): Promise<T> {
   return JSON.parse(await readFile(new URL(name, DIRECTORY), 'utf8')) as T;
 }
 
-function writeCookbook(requests: readonly Request[], responses: Record<string, Response>, times: Times): string {
-  const contents = requests.map(({ name, title }) => {
-    const time = times.requests[name];
-    const cells = [numberOf(name), `[${title}](#${anchorOf(headingOf(name, title))})`, ...formatTimes(time)];
-    return `| ${cells.join(' | ')} |`;
+export async function generateCookbook(): Promise<string> {
+  const responses = await readJson<Record<string, Response>>('generated/results.json');
+  const times = await readJson<Times>('times.json');
+  const queries = readRequests().map((query) => {
+    const number = Number.parseInt(query.name, 10);
+    return { ...query, number, heading: `${number}. ${query.title}` };
   });
-  const sections = requests.flatMap(({ name, title, explanation, sql }) => [
-    ...themeBefore(numberOf(name)),
-    `### ${headingOf(name, title)}`,
+  const contents = queries.map(({ name, number, title, heading }) => {
+    const time = times.requests[name];
+    const ms = time && `${time.ms.toLocaleString('en-US')} (${time.firstMs.toLocaleString('en-US')})`;
+    return `| ${number} | [${title}](#${anchorOf(heading)}) | ${ms ?? ''} |`;
+  });
+  const sections = queries.flatMap(({ name, number, heading, explanation, sql }) => [
+    ...themeBefore(number),
+    `### ${heading}`,
     '',
     explanation,
     '',
@@ -79,26 +80,19 @@ This page is generated from [\`cookbook/\`](../cookbook) by \`npm run generate\`
 | | query | ms |
 |---|---|---|`;
 
+/** Returns the heading of the theme that begins with this query, if any. */
 function themeBefore(number: number): string[] {
-  const place = THEMES.findIndex(([, last]) => number <= last);
-  const first = (THEMES[place - 1]?.[1] ?? 0) + 1;
-  return number === first ? [`## ${THEMES[place]?.[0]}`, ''] : [];
+  const index = THEMES.findIndex(([, last]) => number <= last);
+  const first = (THEMES[index - 1]?.[1] ?? 0) + 1;
+  return number === first ? [`## ${THEMES[index]?.[0]}`, ''] : [];
 }
 
-const numberOf = (name: string): number => Number.parseInt(name, 10);
-const headingOf = (name: string, title: string): string => `${numberOf(name)}. ${title}`;
-
 /** Returns the anchor that GitHub derives from a heading. */
-function anchorOf(heading: string): string {
-  return heading
+const anchorOf = (heading: string): string =>
+  heading
     .toLowerCase()
     .replaceAll(/[^a-z0-9 -]/g, '')
     .replaceAll(' ', '-');
-}
-
-function formatTimes(time: Times['requests'][string] | undefined): string[] {
-  return time === undefined ? [''] : [`${time.ms.toLocaleString('en-US')} (${time.firstMs.toLocaleString('en-US')})`];
-}
 
 function tableOf(response: Response | undefined): string[] {
   if (response === undefined) return [];

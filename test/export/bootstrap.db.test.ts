@@ -21,7 +21,7 @@ import {
 } from '../simulation/starts-harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 import { expectedState } from './expected.ts';
-import { hasReaders, readWithDuckDb } from './readers.ts';
+import { hasReaders, readWithDuckDb } from './readers/readers.ts';
 import { expectWhole, exportTo, freshFolder, readManifest } from './harness.ts';
 
 const KASGRES = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));

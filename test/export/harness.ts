@@ -1,4 +1,4 @@
-// Exports an index under test into a temporary folder, and compares all files with the database.
+/** Exports an index under test into a temporary folder, and compares all files with the database. */
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { afterEach, expect } from 'vitest';
 import { type ExportRequest, runExport } from '../../packages/cli/src/commands/export.ts';
 import type { Manifest } from '../../packages/cli/src/export/manifest.ts';
 import { expectedFacts } from './expected.ts';
-import { readWithDuckDb } from './readers.ts';
+import { readWithDuckDb } from './readers/readers.ts';
 
 const folders: string[] = [];
 afterEach(async () => {

@@ -6,7 +6,7 @@ import { TABLES, VIEWS } from '../../packages/cli/src/export/relations.ts';
 import { atRest, createHarness } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 import { expectedFacts, expectedState, OWNERS } from './expected.ts';
-import { hasReaders, readWithClickHouse, readWithDuckDb, typesOfReaders } from './readers.ts';
+import { hasReaders, readWithClickHouse, readWithDuckDb, typesOfReaders } from './readers/readers.ts';
 import { expectWhole, exportTo, freshFolder } from './harness.ts';
 
 const SETTINGS = [

@@ -14,7 +14,7 @@ import { runExport } from '../../packages/cli/src/commands/export.ts';
 import { takeLock } from '../../packages/cli/src/start/lock.ts';
 import { atRest, indexFromScratch, createHarness, type Harness } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
-import { hasReaders } from './readers.ts';
+import { hasReaders } from './readers/readers.ts';
 import { expectWhole, exportTo, freshFolder, listFiles, readManifest } from './harness.ts';
 
 const KASGRES = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));

@@ -27,25 +27,21 @@ export interface Plan {
 }
 
 /** Returns the tables that the query would read completely, without running it. */
-export async function findFullReads(pool: Pool, { text, values }: RecordedQuery): Promise<string[]> {
-  const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`explain (format json) ${text}`, values);
-  const root = rows[0]?.['QUERY PLAN'][0].Plan;
-  return root === undefined ? [] : fullReadsOf(root);
+export async function findFullReads(pool: Pool, query: RecordedQuery): Promise<string[]> {
+  return fullReadsOf(await planOf(pool, 'format json', query));
 }
 
 /** Runs the query again, with its parameters, as an unnamed statement, which is planned for these values. */
-export async function explain(pool: Pool | PoolClient, { text, values }: RecordedQuery): Promise<Plan> {
-  const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-    `explain (analyze, buffers, timing off, format json) ${text}`,
-    values,
-  );
-  const root = rows[0]?.['QUERY PLAN'][0].Plan;
-  if (root === undefined) throw new Error(`no plan for ${text}`);
-  return {
-    lines: describeTree(root),
-    fullReads: fullReadsOf(root),
-    buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'],
-  };
+export async function explain(pool: Pool | PoolClient, query: RecordedQuery): Promise<Plan> {
+  const root = await planOf(pool, 'analyze, buffers, timing off, format json', query);
+  const buffers = root['Shared Hit Blocks'] + root['Shared Read Blocks'];
+  return { lines: describeTree(root), fullReads: fullReadsOf(root), buffers };
+}
+
+async function planOf(pool: Pool | PoolClient, options: string, { text, values }: RecordedQuery): Promise<PlanNode> {
+  const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`explain (${options}) ${text}`, values);
+  if (rows[0] === undefined) throw new Error(`no plan for ${text}`);
+  return rows[0]['QUERY PLAN'][0].Plan;
 }
 
 /** Cache nodes depend on estimates, which vary with each sample that Postgres takes of a table. */
@@ -95,24 +91,20 @@ export interface PlannedQuery {
   plan: Plan;
 }
 
-const LONGEST_STATEMENT = 240;
+const MAX_STATEMENT_LENGTH = 240;
 
 /** Returns all plans as one text, a section per statement, so that a changed plan is a line in a diff. It is committed as pinned-plans.txt. */
 export function toPinnedText(planned: readonly PlannedQuery[]): string {
   const sections = [...Map.groupBy(planned, ({ query }) => shorten(query.text))].map(([statement, queries]) => {
-    const plans = Map.groupBy(queries, ({ plan }) => plan.lines.join('\n'));
-    return [statement, ...describePlans(plans).map(indent)].join('\n\n');
+    const plans = [...Map.groupBy(queries, ({ plan }) => plan.lines.join('\n'))];
+    const commonestFirst = plans.toSorted(([, a], [, b]) => b.length - a.length);
+    const described = commonestFirst.map(([plan, ofPlan], index) => {
+      const requests = new Set(ofPlan.map(({ request }) => request));
+      return index === 0 ? plan : `for ${[...requests].join('; ')}:\n${plan}`;
+    });
+    return [statement, ...described.map(indent)].join('\n\n');
   });
   return `${sections.join('\n\n')}\n`;
-}
-
-/** Names the requests whose plan is not the most common one. */
-function describePlans(plans: ReadonlyMap<string, readonly PlannedQuery[]>): string[] {
-  const commonestFirst = [...plans].toSorted(([, a], [, b]) => b.length - a.length);
-  return commonestFirst.map(([plan, queries], place) => {
-    const requests = [...new Set(queries.map(({ request }) => request))];
-    return place === 0 ? plan : `for ${requests.join('; ')}:\n${plan}`;
-  });
 }
 
 const indent = (text: string): string => text.replaceAll(/^/gm, '    ');
@@ -121,7 +113,7 @@ const indent = (text: string): string => text.replaceAll(/^/gm, '    ');
 function shorten(statement: string): string {
   const line = statement.trim().replaceAll(/\s+/g, ' ').replaceAll('"', '');
   const withoutColumns = line.replace(/^select .*? from (?![^()]*\)[) ])/, 'select … from ');
-  return withoutColumns.length <= LONGEST_STATEMENT
+  return withoutColumns.length <= MAX_STATEMENT_LENGTH
     ? withoutColumns
-    : `${withoutColumns.slice(0, LONGEST_STATEMENT - 1)}…`;
+    : `${withoutColumns.slice(0, MAX_STATEMENT_LENGTH - 1)}…`;
 }

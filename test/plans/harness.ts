@@ -7,15 +7,13 @@ import {
   openDatabase,
   PLANNER_SETTINGS,
 } from '@kasgres/api';
-import { connect, createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { connect, createKey, createTestDatabase } from '@kasgres/database';
 import { createLogger, createRegistry } from '@kasgres/runtime';
 import type { Pool, QueryConfig } from 'pg';
 import { fillLargeIndex } from './large-index.ts';
 
 export interface Request {
   method: 'get' | 'post';
-  /** As in openapi.json. */
-  template: string;
   url: string;
   body?: object;
 }
@@ -24,26 +22,12 @@ export interface RecordedQuery {
   text: string;
   values: unknown[];
   /** The name of a prepared statement, whose plan Postgres may keep for other parameters. */
-  name: string | undefined;
+  name?: string | undefined;
 }
 
-export interface Asked {
-  status: number;
-  json: Record<string, unknown>;
-  queries: RecordedQuery[];
-}
+export type Harness = Awaited<ReturnType<typeof openHarness>>;
 
-export interface Harness {
-  database: TestDatabase;
-  /** Connections with the settings of the API. */
-  likeApi: Pool;
-  /** Connections with the default settings of Postgres. */
-  likeApiUnconfigured: Pool;
-  ask: (request: Omit<Request, 'template'>) => Promise<Asked>;
-  close: () => Promise<void>;
-}
-
-export async function openHarness(): Promise<Harness> {
+export async function openHarness() {
   const database = await createTestDatabase();
   await fillLargeIndex(database.pool);
   const { key } = await createKey(database.kysely, { name: 'plans', rateRu: 1e9 });
@@ -71,13 +55,15 @@ export async function openHarness(): Promise<Harness> {
 
   return {
     database,
+    /** Connections with the settings of the API. */
     likeApi: likeApi.pool,
+    /** Connections with the default settings of Postgres. */
     likeApiUnconfigured: unconfigured.pool,
-    ask: async ({ method, url, body }) => {
+    ask: async ({ method, url, body }: Request) => {
       recorded();
       const headers = { 'x-api-key': key };
-      const response = await server.inject({ method, url, headers, ...(body && { payload: body }) });
-      return { status: response.statusCode, json: response.json(), queries: recorded().filter(isRead) };
+      const { statusCode, body: text } = await server.inject({ method, url, headers, ...(body && { payload: body }) });
+      return { status: statusCode, text, queries: recorded().filter(isRead) };
     },
     close: async () => {
       await server.close();

@@ -3,68 +3,62 @@
  * before and built afterwards. For tests of plans, and for the benchmark of the API.
  */
 import { createHash } from 'node:crypto';
-import { BATCH_TABLES, copyRows } from '@kasgres/database';
+import { BATCH_TABLES, connect, copyRows } from '@kasgres/database';
 import { getNetwork, scriptToAddress } from '@kasgres/kaspa';
-import type { Pool, PoolClient } from 'pg';
-export {
-  BUSY,
-  COMMON_LABEL,
-  LARGE_CLUSTER,
-  memberOfLarge,
-  PAID_BY_ALL,
-  PAID_IN_VAIN,
-  RARE_LABEL,
-} from './large-index-rows.ts';
+import type { Pool } from 'pg';
 import { FIRST_STATEMENTS, LAST_STATEMENTS, SCRIPTS, SECOND_STATEMENTS } from './large-index-rows.ts';
 
 const CONNECTIONS = 2;
+/** Sorts and joins in memory if the machine has it. */
+const SETTINGS = { work_mem: '256MB', maintenance_work_mem: '256MB' };
 
-/** Sorts and joins in memory where the machine has it. No JIT: it compiles longer than these statements gain. */
-const SETTINGS = `set work_mem = '256MB'; set maintenance_work_mem = '256MB'; set jit = off`;
-
-/** Nothing of this database is to survive a crash, and no vacuum may come between two measurements. */
-export async function fillLargeIndex(pool: Pool): Promise<void> {
-  const tables = await listTables(pool);
-  const dropped = await listIndexes(pool);
-  await run(pool, [...dropped.map(({ drop }) => drop), 'alter table tags disable trigger all'], 1);
-  await run(
-    pool,
-    tables.flatMap((table) => [
-      `alter table ${table} set unlogged`,
-      `alter table ${table} set (autovacuum_enabled = false)`,
-    ]),
-    1,
-  );
-  await withClient(pool, copyScripts);
-  await run(pool, FIRST_STATEMENTS, CONNECTIONS);
-  await run(pool, [`vacuum analyze ${tables.join(', ')}`], 1);
-  await run(pool, SECOND_STATEMENTS, CONNECTIONS);
-  await run(pool, LAST_STATEMENTS, 1);
-  await run(
-    pool,
-    dropped.map(({ create }) => create),
-    CONNECTIONS,
-  );
-  await run(pool, [`vacuum analyze ${tables.join(', ')}`, 'alter table tags enable trigger all'], 1);
+/** This database needs to survive no crash, and no vacuum may run between two measurements. */
+export async function fillLargeIndex({
+  options: { connectionString: url = '' },
+}: Pick<Pool, 'options'>): Promise<void> {
+  // Statements wait for one of the connections, however long.
+  const waiting = { max: CONNECTIONS, connectTimeoutMs: 0 };
+  const { pool, close } = connect({ url, applicationName: 'large index', settings: SETTINGS, ...waiting });
+  const run = (statements: readonly string[]) => Promise.all(statements.map((text) => pool.query(text)));
+  try {
+    const tables = await listTables(pool);
+    const dropped = await listIndexes(pool);
+    for (const { drop } of dropped) await pool.query(drop);
+    for (const table of tables) {
+      await pool.query(`alter table ${table} set unlogged; alter table ${table} set (autovacuum_enabled = false)`);
+    }
+    await pool.query('alter table tags disable trigger all');
+    await copyScripts(pool);
+    await run(FIRST_STATEMENTS);
+    await pool.query(`vacuum analyze ${tables.join(', ')}`);
+    await run(SECOND_STATEMENTS);
+    for (const text of LAST_STATEMENTS) await pool.query(text);
+    await run(dropped.map(({ create }) => create));
+    await pool.query(`vacuum analyze ${tables.join(', ')}`);
+    await pool.query('alter table tags enable trigger all');
+  } finally {
+    await close();
+  }
 }
 
-/** The script of an id: a public key that nobody has. */
-export function scriptOf(id: number): Uint8Array {
+/** Returns the script of an id: a public key that nobody has. */
+function scriptOf(id: number): Uint8Array {
   const key = createHash('sha256').update(`script ${id}`).digest();
   return Buffer.concat([Buffer.from([key.length]), key, Buffer.from([0xac])]);
 }
 
 export function addressOf(id: number): string {
-  const { addressPrefix } = getNetwork('simnet');
-  return scriptToAddress({ version: 0, script: scriptOf(id) }, addressPrefix) as string;
+  return scriptToAddress({ version: 0, script: scriptOf(id) }, getNetwork('simnet').addressPrefix) as string;
 }
 
-async function copyScripts(client: PoolClient): Promise<void> {
+async function copyScripts(pool: Pool): Promise<void> {
   const buffer = BATCH_TABLES.scripts.createBuffer();
   for (let id = 1; id <= SCRIPTS; id += 1) {
     buffer.write({ id, version: 0, script: scriptOf(id), type: 'pubkey', address: addressOf(id) });
   }
+  const client = await pool.connect();
   await copyRows(client, buffer);
+  client.release();
 }
 
 async function listTables(pool: Pool): Promise<string[]> {
@@ -75,14 +69,9 @@ async function listTables(pool: Pool): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-interface IndexDefinition {
-  drop: string;
-  create: string;
-}
-
-/** Those of primary keys belong to their constraints. */
-async function listIndexes(pool: Pool): Promise<IndexDefinition[]> {
-  const { rows } = await pool.query<IndexDefinition>(
+/** Indexes of primary keys belong to their constraints. */
+async function listIndexes(pool: Pool): Promise<{ drop: string; create: string }[]> {
+  const { rows } = await pool.query<{ drop: string; create: string }>(
     `select case when c.oid is null then format('drop index %s', i.indexrelid::regclass)
                  else format('alter table %s drop constraint %I', i.indrelid::regclass, c.conname) end as drop,
             case when c.oid is null then pg_get_indexdef(i.indexrelid)
@@ -91,25 +80,4 @@ async function listIndexes(pool: Pool): Promise<IndexDefinition[]> {
      where r.relnamespace = 'public'::regnamespace and r.relpersistence = 'p'`,
   );
   return rows;
-}
-
-/** A few at a time; each connection takes the next one that is left. */
-async function run(pool: Pool, statements: readonly string[], connections: number): Promise<void> {
-  const left = statements.values();
-  const worker = () =>
-    withClient(pool, async (client) => {
-      await client.query(SETTINGS);
-      for (const statement of left) await client.query(statement);
-    });
-  await Promise.all(Array.from({ length: connections }, worker));
-}
-
-/** On a connection that is closed afterwards, with what was set on it. */
-async function withClient(pool: Pool, work: (client: PoolClient) => Promise<void>): Promise<void> {
-  const client = await pool.connect();
-  try {
-    await work(client);
-  } finally {
-    client.release(true);
-  }
 }

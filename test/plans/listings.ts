@@ -1,4 +1,4 @@
-/** Every listing of the API on the large index, and pages at places in it. */
+/** Every listing of the API on the large index, and pages at positions in it. */
 import type { Pool } from 'pg';
 import {
   addresses,
@@ -12,7 +12,8 @@ import {
   tags,
   transactions,
 } from '../api/listings.ts';
-import { addressOf, BUSY, COMMON_LABEL, memberOfLarge, PAID_BY_ALL } from './large-index.ts';
+import { addressOf } from './large-index.ts';
+import { BUSY, COMMON_LABEL, memberOfLarge, PAID_BY_ALL } from './large-index-rows.ts';
 import type { Request } from './harness.ts';
 
 export function owner(scriptId: number): Owner {
@@ -37,34 +38,33 @@ export function listings(): Record<string, Listing> {
   };
 }
 
-export interface PageOptions {
-  limit: number;
-  starting_after?: string;
-  ending_before?: string;
-}
-
-export function pageOf({ template, values, query }: Listing, { limit, ...cursor }: PageOptions): Request {
+export function pageOf(
+  { template, values, query }: Listing,
+  limit: number,
+  cursor: { starting_after?: string; ending_before?: string } = {},
+): Request {
   const path = template.replace('{address}', values['address'] ?? '');
   const parameters = new URLSearchParams({ limit: String(limit), ...cursor, ...query });
-  return { method: 'get', template, url: `${path}?${parameters.toString()}` };
+  return { method: 'get', url: `${path}?${parameters.toString()}` };
 }
 
-/** Pages of one listing: at both ends, and where the thousandth is. */
+/** Returns pages of one listing: at both ends and at the thousandth. */
 export async function pagesOf(pool: Pool, listing: Listing, limit: number): Promise<Record<string, Request>> {
   const cursors = await listCursors(pool, listing.items);
   const cursorAt = (position: number): string => {
     const cursor = cursors.at(position);
-    if (cursor === undefined) throw new Error(`${listing.template} has ${cursors.length} items only`);
+    if (cursor === undefined) throw new Error(`${listing.template} has only ${cursors.length} items`);
     return cursor;
   };
-  const at = (cursor: Omit<PageOptions, 'limit'>): Request => pageOf(listing, { limit, ...cursor });
+  const after = (position: number) => pageOf(listing, limit, { starting_after: cursorAt(position) });
+  const before = (position: number) => pageOf(listing, limit, { ending_before: cursorAt(position) });
   return {
-    'page 1': at({}),
-    'page 2': at({ starting_after: cursorAt(limit - 1) }),
-    'page 1,000': at({ starting_after: cursorAt(999 * limit - 1) }),
-    'the last page': at({ starting_after: cursorAt(-limit - 1) }),
-    'page 1,000 backwards': at({ ending_before: cursorAt(1000 * limit) }),
-    'page 1 backwards': at({ ending_before: cursorAt(limit) }),
-    'the last page backwards': at({ ending_before: cursorAt(-1) }),
+    'page 1': pageOf(listing, limit),
+    'page 2': after(limit - 1),
+    'page 1,000': after(999 * limit - 1),
+    'the last page': after(-limit - 1),
+    'page 1,000 backwards': before(1000 * limit),
+    'page 1 backwards': before(limit),
+    'the last page backwards': before(-1),
   };
 }

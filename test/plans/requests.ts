@@ -1,13 +1,13 @@
-/** What is asked of the API on the large index: every endpoint that reads the database, at its largest where it has a size. */
+/** Requests to every endpoint that reads the database, on the large index and as large as they can be. */
 import type { Pool } from 'pg';
-import { addressOf, LARGE_CLUSTER, memberOfLarge, PAID_BY_ALL, PAID_IN_VAIN, RARE_LABEL } from './large-index.ts';
+import { addressOf } from './large-index.ts';
+import { LARGE_CLUSTER, memberOfLarge, PAID_BY_ALL, PAID_IN_VAIN, RARE_LABEL } from './large-index-rows.ts';
 import type { Request } from './harness.ts';
 
-/** In the large cluster as far from the root as any can be. */
-const DEEP_PLACE = 2 ** 15 - 2;
-const DEEP_MEMBER = memberOfLarge(DEEP_PLACE);
+/** The position in the large cluster that is as far from the root as any. */
+const DEEP_POSITION = 2 ** 15 - 2;
 
-/** What cannot be told by arithmetic. */
+/** Rows whose keys do not follow from arithmetic. */
 export interface Landmarks {
   transactionIds: string[];
   /** Of 300 transactions. */
@@ -22,19 +22,17 @@ export interface Landmarks {
   refused: number;
 }
 
-const post = (template: string, body: object): Request => ({ method: 'post', template, url: template, body });
+const get = (url: string): Request => ({ method: 'get', url });
+const post = (url: string, body: object): Request => ({ method: 'post', url, body });
 
-const get = (template: string, values: Record<string, string> = {}, query = ''): Request => {
-  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
-  return { method: 'get', template, url: path + query };
-};
-
-/** One of each kind of look-up; listings are in listings.ts. */
+/** Returns one request of each kind of look-up; listings are in listings.ts. */
 export function lookUps(landmarks: Landmarks): Record<string, Request> {
   const { transactionIds, fullBlock, chainBlock, sideBlock, daaScores } = landmarks;
   const [transactionId = ''] = transactionIds;
-  const everybodys = addressOf(PAID_BY_ALL);
-  const addresses = Array.from({ length: 1000 }, (_, place) => addressOf(1000 + place));
+  const [paidByAll, deepMember] = [addressOf(PAID_BY_ALL), addressOf(memberOfLarge(DEEP_POSITION))];
+  const [first, last] = [addressOf(memberOfLarge(0)), addressOf(memberOfLarge(LARGE_CLUSTER - 1))];
+  const farMember = addressOf(memberOfLarge(DEEP_POSITION - 1000));
+  const addresses = Array.from({ length: 1000 }, (_, index) => addressOf(1000 + index));
   return {
     'virtual chain from an old chain block, with ids': post('/v1/rpc/getVirtualChainFromBlock', {
       startHash: chainBlock,
@@ -52,42 +50,30 @@ export function lookUps(landmarks: Landmarks): Record<string, Request> {
     'a page of hashes': post('/v1/rpc/getBlocks', { lowHash: sideBlock }),
     'acceptance of 500 transactions': post('/v1/transactions/acceptance', { transactionIds }),
     'times of 1,000 DAA scores': post('/v1/rpc/getDaaScoreTimestampEstimate', { daaScores }),
-    'the tag of an address': get('/v1/addresses/{address}/tag', { address: addressOf(4) }),
-    'the tag of a cluster': get('/v1/addresses/{address}/tag', { address: addressOf(5) }),
-    'the tag of a member deep in a large cluster': get('/v1/addresses/{address}/tag', {
-      address: addressOf(DEEP_MEMBER),
-    }),
-    'a cluster of ten': get('/v1/addresses/{address}/cluster', { address: addressOf(5) }),
-    'an address that stands alone, with its supposed change': get('/v1/addresses/{address}/cluster', {
-      address: everybodys,
-    }),
+    'the tag of an address': get(`/v1/addresses/${addressOf(4)}/tag`),
+    'the tag of a cluster': get(`/v1/addresses/${addressOf(5)}/tag`),
+    'the tag of a member deep in a large cluster': get(`/v1/addresses/${deepMember}/tag`),
+    'a cluster of ten': get(`/v1/addresses/${addressOf(5)}/cluster`),
+    'an address that stands alone, with its supposed change': get(`/v1/addresses/${paidByAll}/cluster`),
     'evidence over a way of a thousand transactions': get(
-      '/v1/addresses/{address}/cluster',
-      { address: addressOf(DEEP_MEMBER) },
-      `?limit=1&evidence_for=${addressOf(memberOfLarge(DEEP_PLACE - 1000))}`,
+      `/v1/addresses/${deepMember}/cluster?limit=1&evidence_for=${farMember}`,
     ),
-    'evidence over a way that is too long': get(
-      '/v1/addresses/{address}/cluster',
-      { address: addressOf(memberOfLarge(0)) },
-      `?limit=1&evidence_for=${addressOf(memberOfLarge(LARGE_CLUSTER - 1))}`,
-    ),
-    'hash rate over 10,000 blocks': get('/v1/rpc/estimateNetworkHashesPerSecond', {}, '?windowSize=10000'),
+    'evidence over a way that is too long': get(`/v1/addresses/${first}/cluster?limit=1&evidence_for=${last}`),
+    'hash rate over 10,000 blocks': get('/v1/rpc/estimateNetworkHashesPerSecond?windowSize=10000'),
     'hash rate before an old block': get(
-      '/v1/rpc/estimateNetworkHashesPerSecond',
-      {},
-      `?windowSize=1000&startHash=${sideBlock}`,
+      `/v1/rpc/estimateNetworkHashesPerSecond?windowSize=1000&startHash=${sideBlock}`,
     ),
-    'a balance': get('/v1/rpc/getBalanceByAddress/{address}', { address: everybodys }),
+    'a balance': get(`/v1/rpc/getBalanceByAddress/${paidByAll}`),
     supply: get('/v1/rpc/getCoinSupply'),
-    'a transaction': get('/v1/transactions/{transactionId}', { transactionId }, '?include_payload=true'),
+    'a transaction': get(`/v1/transactions/${transactionId}?include_payload=true`),
     '500 transactions': post('/v1/transactions', { transactionIds, includePayload: false }),
-    'a block of 300 transactions': get('/v1/blocks/{hash}', { hash: fullBlock }, '?include_transactions=true'),
-    'a block': get('/v1/blocks/{hash}', { hash: sideBlock }),
-    'the blocks of 101 DAA scores': get('/v1/blocks/daa-score/{start}/{end}', { start: '60000', end: '60100' }),
-    'an address': get('/v1/addresses/{address}', { address: everybodys }),
-    'hours of a balance': get('/v1/addresses/{address}/balance-history', { address: everybodys }, '?interval=hour'),
-    'months of a balance': get('/v1/addresses/{address}/balance-history', { address: everybodys }, '?interval=month'),
-    'tags with a label that one of them has': get('/v1/tags', {}, `?label=${RARE_LABEL}`),
+    'a block of 300 transactions': get(`/v1/blocks/${fullBlock}?include_transactions=true`),
+    'a block': get(`/v1/blocks/${sideBlock}`),
+    'the blocks of 101 DAA scores': get('/v1/blocks/daa-score/60000/60100'),
+    'an address': get(`/v1/addresses/${paidByAll}`),
+    'hours of a balance': get(`/v1/addresses/${paidByAll}/balance-history?interval=hour`),
+    'months of a balance': get(`/v1/addresses/${paidByAll}/balance-history?interval=month`),
+    'tags with a label that one of them has': get(`/v1/tags?label=${RARE_LABEL}`),
     'getBlock with 300 transactions': post('/v1/rpc/getBlock', { hash: fullBlock, includeTransactions: true }),
     'the sink': get('/v1/rpc/getSink'),
     'its blue score': get('/v1/rpc/getSinkBlueScore'),

@@ -2,34 +2,7 @@
  * Reads the SQL statements of the programs from their sources, with the types that the code gives to parameters and rows.
  * TypeScript's own checker resolves constants, imports, helper functions that return SQL, and unions of literal types.
  */
-import {
-  type CallExpression,
-  type Expression,
-  isArrayLiteralExpression,
-  isArrowFunction,
-  isAsExpression,
-  isBlock,
-  isCallExpression,
-  isConditionalExpression,
-  isElementAccessExpression,
-  isFunctionDeclaration,
-  isIdentifier,
-  isNoSubstitutionTemplateLiteral,
-  isNumericLiteral,
-  isObjectLiteralExpression,
-  isParameterDeclaration,
-  isParenthesizedExpression,
-  isPropertyAccessExpression,
-  isPropertyAssignment,
-  isReturnStatement,
-  isSatisfiesExpression,
-  isShorthandPropertyAssignment,
-  isStringLiteral,
-  isTemplateExpression,
-  isVariableDeclaration,
-  type Node,
-  type ObjectLiteralExpression,
-} from 'typescript/unstable/ast';
+import * as ts from 'typescript/unstable/ast';
 import { API, type Checker, type Project, type Symbol as TypeSymbol, type Type } from 'typescript/unstable/sync';
 
 export interface Statement {
@@ -51,6 +24,11 @@ const ROOT = new URL('../../', import.meta.url).pathname;
 /** The sources of the programs, except the API's, whose statements Kysely types. */
 const CHECKED_SOURCES = /^packages\/(?!api\/)[a-z]+\/src\/(?!.*(?:\.test\.ts$|\/testing\/|\/generated\/))/;
 
+/** The arguments of a function whose body is being evaluated, by the symbol of the parameter. */
+type Scope = ReadonlyMap<number, ts.Expression>;
+
+const NO_SCOPE: Scope = new Map();
+
 /** Returns the statements that `query()` is called with. */
 function readStatements(): Statement[] {
   const api = new API({ cwd: ROOT });
@@ -58,39 +36,12 @@ function readStatements(): Statement[] {
     const project = api.updateSnapshot({ openProjects: [`${ROOT}tsconfig.json`] }).getProjects()[0];
     if (project === undefined) throw new Error('TypeScript finds no project');
     const paths = project.program.getSourceFileNames().filter((name) => name.startsWith(ROOT));
-    return paths
-      .filter((path) => CHECKED_SOURCES.test(path.slice(ROOT.length)))
-      .flatMap((path) => statementsOf(project, path));
+    const checked = paths.filter((path) => CHECKED_SOURCES.test(path.slice(ROOT.length)));
+    return checked.flatMap((path) => new Reader(project).read(path));
   } finally {
     api.close();
   }
 }
-
-function statementsOf(project: Project, path: string): Statement[] {
-  const file = project.program.getSourceFile(path);
-  if (file === undefined) return [];
-  const reader = new Reader(project);
-  const statements: Statement[] = [];
-  const visit = (node: Node): void => {
-    if (
-      isCallExpression(node) &&
-      isPropertyAccessExpression(node.expression) &&
-      node.expression.name.text === 'query'
-    ) {
-      const line = file.text.slice(0, node.expression.name.getStart(file)).split('\n').length;
-      const statement = reader.read(node);
-      if (statement !== undefined) statements.push({ location: `${path.slice(ROOT.length)}:${line}`, ...statement });
-    }
-    node.forEachChild(visit);
-  };
-  visit(file);
-  return statements;
-}
-
-/** The arguments of a function whose body is being evaluated, by the symbol of the parameter. */
-type Scope = ReadonlyMap<number, Expression>;
-
-const NO_SCOPE: Scope = new Map();
 
 class Reader {
   readonly #project: Project;
@@ -101,45 +52,52 @@ class Reader {
     this.#checker = project.checker;
   }
 
+  read(path: string): Statement[] {
+    const statements: Statement[] = [];
+    const file = this.#project.program.getSourceFile(path);
+    const visit = (node: ts.Node): void => {
+      node.forEachChild(visit);
+      if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return;
+      const { name } = node.expression;
+      const statement = name.text === 'query' ? this.#statement(node) : undefined;
+      const line = file?.text.slice(0, name.getStart(file)).split('\n').length;
+      if (statement !== undefined) statements.push({ location: `${path.slice(ROOT.length)}:${line}`, ...statement });
+    };
+    file?.forEachChild(visit);
+    return statements;
+  }
+
   /** Returns undefined if the call takes no SQL but an object such as a COPY stream. */
-  read(call: CallExpression): Omit<Statement, 'location'> | undefined {
-    const [first, second] = call.arguments;
-    if (first === undefined) return undefined;
-    const config = this.#objectLiteral(first);
+  #statement({
+    arguments: [first, second],
+    typeArguments,
+  }: ts.CallExpression): Omit<Statement, 'location'> | undefined {
+    const config = first && this.#objectLiteral(first);
     const text = config === undefined ? first : propertyOf(config, 'text');
-    if (text === undefined || !this.#isText(text)) return undefined;
+    const type = text && this.#checker.getTypeAtLocation(text);
+    if (text === undefined || type === undefined) return undefined;
+    if (!this.#checker.isTypeAssignableTo(type, this.#checker.getStringType())) return undefined;
     return {
-      texts: [...new Set(this.#evaluate(text, NO_SCOPE) ?? [])],
-      columns: this.#columns(call),
+      texts: [...new Set(this.#evaluate(text, NO_SCOPE))],
+      columns: this.#columns(typeArguments?.[0]),
       parameters: this.#parameters(config === undefined ? second : propertyOf(config, 'values')),
     };
   }
 
-  #isText(expression: Expression): boolean {
-    const type = this.#checker.getTypeAtLocation(expression);
-    return type !== undefined && this.#checker.isTypeAssignableTo(type, this.#checker.getStringType());
-  }
-
-  #objectLiteral(expression: Expression): ObjectLiteralExpression | undefined {
-    const value = unwrap(expression);
-    if (isObjectLiteralExpression(value)) return value;
-    const initializer = isIdentifier(value) ? this.#initializer(value) : undefined;
-    return initializer === undefined ? undefined : this.#objectLiteral(initializer);
-  }
-
-  #columns(call: CallExpression): Readonly<Record<string, string>> | undefined {
-    const [argument] = call.typeArguments ?? [];
-    const type = argument === undefined ? undefined : this.#checker.getTypeFromTypeNode(argument);
+  #columns(row: ts.TypeNode | undefined): Statement['columns'] {
+    const type = row && this.#checker.getTypeFromTypeNode(row);
     if (type === undefined || type.isTypeParameter() || this.#checker.getIndexInfosOfType(type).length > 0)
       return undefined;
     const properties = this.#checker.getPropertiesOfType(type);
-    return Object.fromEntries(properties.map((property) => [property.name, this.#nameOf(this.#typeOf(property))]));
+    return Object.fromEntries(
+      properties.map((property) => [property.name, this.#nameOf(this.#checker.getTypeOfSymbol(property))]),
+    );
   }
 
-  #parameters(values: Expression | undefined): readonly string[] | undefined {
+  #parameters(values: ts.Expression | undefined): Statement['parameters'] {
     if (values === undefined) return [];
     const list = unwrap(values);
-    if (isArrayLiteralExpression(list)) {
+    if (ts.isArrayLiteralExpression(list)) {
       return list.elements.map((element) => this.#nameOf(this.#checker.getTypeAtLocation(element)));
     }
     const type = this.#checker.getTypeAtLocation(list);
@@ -147,142 +105,131 @@ class Reader {
     return this.#checker.getTypeArguments(type).map((element) => this.#nameOf(element));
   }
 
-  #typeOf(symbol: TypeSymbol): Type | undefined {
-    return this.#checker.getTypeOfSymbol(symbol);
-  }
-
   /** Returns the name of a type without null, undefined and literals: `bigint`, `string[]`, `Buffer`. */
   #nameOf(type: Type | undefined): string {
     if (type === undefined) return 'unknown';
     const present = this.#checker.getNonNullableType(type) ?? type;
     const members = present.isUnionType() ? present.getTypes() : [present];
-    const names = members.map((member) => this.#memberName(this.#checker.getBaseTypeOfLiteralType(member) ?? member));
-    return [...new Set(names)].sort().join(' | ');
+    return union(members.map((member) => this.#memberName(this.#checker.getBaseTypeOfLiteralType(member) ?? member)));
   }
 
   #memberName(type: Type): string {
-    if (this.#checker.isArrayLikeType(type) && type.isTypeReference() && !isBytes(type)) {
-      const elements = this.#checker.getTypeArguments(type).map((element) => this.#nameOf(element));
-      const distinct = [...new Set(elements)].sort();
-      return distinct.length === 1 && !distinct[0]?.includes('|') ? `${distinct[0]}[]` : `(${distinct.join(' | ')})[]`;
+    if (['Buffer', 'Uint8Array'].includes(type.getSymbol()?.name ?? '')) return 'Buffer';
+    if (this.#checker.isArrayLikeType(type) && type.isTypeReference()) {
+      const element = union(this.#checker.getTypeArguments(type).map((argument) => this.#nameOf(argument)));
+      return element.includes('|') ? `(${element})[]` : `${element}[]`;
     }
-    if (isBytes(type)) return 'Buffer';
     return type.getAliasSymbol() === undefined
       ? this.#checker.typeToString(type)
       : this.#checker.typeToString(this.#checker.getApparentType(type) ?? type).toLowerCase();
   }
 
   /** Returns every text that an expression can be, or undefined if that is only known at run time. */
-  #evaluate(expression: Expression, scope: Scope): string[] | undefined {
+  #evaluate(expression: ts.Expression, scope: Scope): string[] | undefined {
     const value = unwrap(expression);
-    if (isStringLiteral(value) || isNoSubstitutionTemplateLiteral(value) || isNumericLiteral(value))
+    if (ts.isStringLiteral(value) || ts.isNoSubstitutionTemplateLiteral(value) || ts.isNumericLiteral(value))
       return [value.text];
-    if (isTemplateExpression(value)) {
-      let texts: string[] | undefined = [value.head.text];
+    if (ts.isTemplateExpression(value)) {
+      let texts = [value.head.text];
       for (const span of value.templateSpans) {
         const parts = this.#evaluate(span.expression, scope);
-        if (parts === undefined) return undefined;
+        if (parts === undefined || texts.length * parts.length > MAX_ALTERNATIVES) return undefined;
         texts = texts.flatMap((before) => parts.map((part) => `${before}${part}${span.literal.text}`));
-        if (texts.length > MAX_ALTERNATIVES) return undefined;
       }
       return texts;
     }
-    if (isConditionalExpression(value)) {
-      const [one, other] = [this.#evaluate(value.whenTrue, scope), this.#evaluate(value.whenFalse, scope)];
-      return one === undefined || other === undefined ? undefined : [...one, ...other];
+    if (ts.isConditionalExpression(value)) {
+      return all([this.#evaluate(value.whenTrue, scope), this.#evaluate(value.whenFalse, scope)]);
     }
-    if (isCallExpression(value)) return this.#evaluateCall(value, scope);
-    if (isIdentifier(value)) {
-      const symbol = this.#symbolOf(value);
-      const argument = symbol && scope.get(symbol.id);
+    if (ts.isCallExpression(value)) return this.#evaluateCall(value, scope);
+    if (ts.isIdentifier(value)) {
+      const argument = scope.get(this.#symbolOf(value)?.id ?? 0);
       if (argument !== undefined) return this.#evaluate(argument, NO_SCOPE);
       const initializer = this.#initializer(value);
       return (initializer && this.#evaluate(initializer, scope)) ?? this.#literals(value);
     }
-    if (isPropertyAccessExpression(value) || isElementAccessExpression(value)) {
-      const object = this.#objectLiteral(value.expression);
-      if (object === undefined) return this.#literals(value);
-      const name = isPropertyAccessExpression(value) ? value.name.text : undefined;
-      const chosen = object.properties.filter(isPropertyAssignment).filter((property) => {
-        return name === undefined || nameOfProperty(property.name) === name;
-      });
-      const texts = chosen.map((property) => this.#evaluate(property.initializer, scope));
-      return texts.includes(undefined) ? this.#literals(value) : texts.flatMap((some) => some ?? []);
+    if (ts.isPropertyAccessExpression(value) || ts.isElementAccessExpression(value)) {
+      const name = ts.isPropertyAccessExpression(value) ? value.name.text : undefined;
+      const properties = this.#objectLiteral(value.expression)?.properties.filter(ts.isPropertyAssignment);
+      const chosen = properties?.filter((property) => name === undefined || nameOfProperty(property.name) === name);
+      const texts = chosen && all(chosen.map(({ initializer }) => this.#evaluate(initializer, scope)));
+      return texts ?? this.#literals(value);
     }
     return this.#literals(value);
   }
 
   /** Evaluates a function whose body is one expression, with the arguments of the call. */
-  #evaluateCall(call: CallExpression, scope: Scope): string[] | undefined {
+  #evaluateCall(call: ts.CallExpression, scope: Scope): string[] | undefined {
     const declaration = this.#declaration(call.expression);
-    const callee = declaration && isVariableDeclaration(declaration) ? declaration.initializer : declaration;
-    if (callee === undefined || !(isArrowFunction(callee) || isFunctionDeclaration(callee))) return undefined;
+    const callee = declaration && ts.isVariableDeclaration(declaration) ? declaration.initializer : declaration;
+    if (callee === undefined || !(ts.isArrowFunction(callee) || ts.isFunctionDeclaration(callee))) return undefined;
     const { body } = callee;
-    const statements = body !== undefined && isBlock(body) ? body.statements : undefined;
-    const last = statements?.length === 1 ? statements[0] : undefined;
-    const result =
-      statements === undefined ? body : last !== undefined && isReturnStatement(last) ? last.expression : undefined;
-    if (result === undefined) return undefined;
+    const [only, ...others] = body !== undefined && ts.isBlock(body) ? body.statements : [];
+    const returned = only !== undefined && ts.isReturnStatement(only) ? only.expression : undefined;
+    const result = body !== undefined && ts.isBlock(body) ? returned : body;
+    if (result === undefined || others.length > 0) return undefined;
     const inner = new Map(scope);
     for (const [index, parameter] of callee.parameters.entries()) {
-      const symbol = isParameterDeclaration(parameter) ? this.#checker.getSymbolAtLocation(parameter.name) : undefined;
+      const symbol = this.#checker.getSymbolAtLocation(parameter.name);
       const argument = call.arguments[index] ?? parameter.initializer;
       if (symbol !== undefined && argument !== undefined) inner.set(symbol.id, argument);
     }
-    return this.#evaluate(result as Expression, inner);
+    return this.#evaluate(result as ts.Expression, inner);
   }
 
   /** Returns the values of a literal type or of a union of them. */
-  #literals(expression: Expression): string[] | undefined {
+  #literals(expression: ts.Expression): string[] | undefined {
     const type = this.#checker.getTypeAtLocation(expression);
     const members = type?.isUnionType() ? type.getTypes() : type === undefined ? [] : [type];
-    const values = members.map((member) => (member.isLiteralType() ? String(member.value) : undefined));
-    return values.length === 0 || values.includes(undefined)
-      ? undefined
-      : values.filter((value) => value !== undefined);
+    const values = all(members.map((member) => (member.isLiteralType() ? [String(member.value)] : undefined)));
+    return values?.length === 0 ? undefined : values;
   }
 
-  #symbolOf(expression: Expression): TypeSymbol | undefined {
+  #objectLiteral(expression: ts.Expression): ts.ObjectLiteralExpression | undefined {
+    const value = unwrap(expression);
+    if (ts.isObjectLiteralExpression(value)) return value;
+    const initializer = ts.isIdentifier(value) ? this.#initializer(value) : undefined;
+    return initializer && this.#objectLiteral(initializer);
+  }
+
+  #symbolOf(expression: ts.Expression): TypeSymbol | undefined {
     const symbol = this.#checker.getSymbolAtLocation(expression);
-    if (symbol === undefined) return undefined;
-    const declared = symbol.valueDeclaration === undefined ? this.#checker.getAliasedSymbol(symbol) : symbol;
-    return declared;
+    return symbol?.valueDeclaration === undefined ? symbol && this.#checker.getAliasedSymbol(symbol) : symbol;
   }
 
-  #declaration(expression: Expression): Node | undefined {
+  #declaration(expression: ts.Expression): ts.Node | undefined {
     return this.#symbolOf(expression)?.valueDeclaration?.resolve(this.#project);
   }
 
-  #initializer(expression: Expression): Expression | undefined {
+  #initializer(expression: ts.Expression): ts.Expression | undefined {
     const declaration = this.#declaration(expression);
-    return declaration !== undefined && isVariableDeclaration(declaration) ? declaration.initializer : undefined;
+    return declaration !== undefined && ts.isVariableDeclaration(declaration) ? declaration.initializer : undefined;
   }
 }
 
-function unwrap(expression: Expression): Expression {
-  if (isAsExpression(expression) || isSatisfiesExpression(expression) || isParenthesizedExpression(expression)) {
-    return unwrap(expression.expression);
-  }
-  return expression;
+/** Returns the items of all lists, or undefined if a list is missing. */
+function all<T>(lists: readonly (readonly T[] | undefined)[]): T[] | undefined {
+  return lists.includes(undefined) ? undefined : lists.flatMap((list) => list ?? []);
 }
 
-function propertyOf(object: ObjectLiteralExpression, name: string): Expression | undefined {
-  for (const property of object.properties) {
-    if (isPropertyAssignment(property) && nameOfProperty(property.name) === name) return property.initializer;
-    if (isShorthandPropertyAssignment(property) && nameOfProperty(property.name) === name) {
-      return property.name as Expression;
-    }
+const union = (names: readonly string[]): string => [...new Set(names)].sort().join(' | ');
+
+function unwrap(expression: ts.Expression): ts.Expression {
+  const isWrapper = ts.isAsExpression(expression) || ts.isSatisfiesExpression(expression);
+  return isWrapper || ts.isParenthesizedExpression(expression) ? unwrap(expression.expression) : expression;
+}
+
+function propertyOf({ properties }: ts.ObjectLiteralExpression, name: string): ts.Expression | undefined {
+  for (const property of properties) {
+    if (ts.isSpreadAssignment(property) || nameOfProperty(property.name) !== name) continue;
+    if (ts.isPropertyAssignment(property)) return property.initializer;
+    if (ts.isShorthandPropertyAssignment(property)) return property.name as ts.Expression;
   }
   return undefined;
 }
 
-function nameOfProperty(name: Node): string | undefined {
-  if (isIdentifier(name)) return name.text;
-  return isStringLiteral(name) ? name.text : undefined;
-}
-
-function isBytes(type: Type): boolean {
-  return ['Buffer', 'Uint8Array'].includes(type.getSymbol()?.name ?? '');
+function nameOfProperty(name: ts.Node): string | undefined {
+  return ts.isIdentifier(name) || ts.isStringLiteral(name) ? name.text : undefined;
 }
 
 // The checker's synchronous API hangs inside a Vitest worker, so the test runs this file as a process.

@@ -3,10 +3,9 @@
  * the types that the code gives to them.
  */
 import { execFileSync } from 'node:child_process';
-import type { PoolClient } from 'pg';
+import type { PoolClient, Submittable } from 'pg';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Description, describeStatement } from './describe-statement.ts';
 import type { Statement } from './read-statements.ts';
 
 /** How `connect` of packages/database decodes a type, and what it encodes as one. */
@@ -105,21 +104,53 @@ async function createTemporaryTables(): Promise<void> {
 
 async function differences(statement: Statement, text: string): Promise<string[]> {
   if (statement.columns !== undefined || statement.parameters?.length !== 0) {
-    const described = await describe(text);
+    const described = await describeStatement(text);
     return [...parameterDifferences(statement, described), ...columnDifferences(statement, described)];
   }
   // A text without parameters may hold several commands.
-  for (const command of text.split(';')) if (command.trim() !== '') await describe(command);
+  for (const command of text.split(';')) if (command.trim() !== '') await describeStatement(command);
   return [];
 }
 
-async function describe(text: string): Promise<Description> {
+interface Description {
+  /** Names of Postgres types: `int8`, `_text`. */
+  parameters: string[];
+  columns: Map<string, string>;
+}
+
+/** Asks Postgres for the types of a statement without running it. Throws the error of Postgres if the statement does not compile. */
+async function describeStatement(text: string): Promise<Description> {
   await client.query('savepoint described');
+  const nameOf = (type: number): string => typeNames.get(type) ?? String(type);
   try {
-    return await describeStatement(client, text, typeNames);
+    return await new Promise((resolve, reject) => {
+      const described: Description = { parameters: [], columns: new Map() };
+      client.query({
+        submit: (connection: unknown) => {
+          const protocol = connection as ProtocolConnection;
+          protocol.once('parameterDescription', ({ dataTypeIDs }) => (described.parameters = dataTypeIDs.map(nameOf)));
+          protocol.parse({ text, name: '', types: [] });
+          protocol.describe({ type: 'S', name: '' });
+          protocol.sync();
+        },
+        handleRowDescription: ({ fields }: { fields: { name: string; dataTypeID: number }[] }) => {
+          described.columns = new Map(fields.map(({ name, dataTypeID }) => [name, nameOf(dataTypeID)]));
+        },
+        handleError: reject,
+        handleReadyForQuery: () => resolve(described),
+      } as Submittable);
+    });
   } finally {
     await client.query('rollback to described');
   }
+}
+
+/** The part of the connection that `pg` passes to a Submittable; pg-cursor and pg-copy-streams use it, too. */
+interface ProtocolConnection {
+  parse(query: { text: string; name: string; types: [] }): void;
+  describe(message: { type: 'S'; name: string }): void;
+  sync(): void;
+  once(event: 'parameterDescription', listener: (message: { dataTypeIDs: number[] }) => void): void;
 }
 
 function parameterDifferences({ parameters }: Statement, described: Description): string[] {

@@ -1,16 +1,27 @@
-// What DuckDB and ClickHouse read from exported files, and what Postgres says of the same rows, all as text in one form, so that they can be
-// compared. ClickHouse comes as the package chdb.
-import { findReaders, type Readers } from './readers/find-readers.ts';
+/** Reads exported files with DuckDB and ClickHouse (the package chdb), and selects the same rows from Postgres, all as text in one form. */
 
-const readers = await findReaders();
+/** The used part of the packages in this folder. They are optional, so their own types may be missing. */
+interface DuckDb {
+  connect: () => Promise<{ runAndReadAll: (sql: string) => Promise<{ getRows: () => unknown[][] }> }>;
+  closeSync: () => void;
+}
+
+interface Readers {
+  DuckDBInstance: { create: (path: string, options: Record<string, string>) => Promise<DuckDb> };
+  query: (sql: string, format: string) => string;
+}
+
+const PACKAGES = ['@duckdb/node-api', 'chdb'];
+const loaded = await Promise.all(PACKAGES.map((name) => import(name) as Promise<object>)).catch(() => undefined);
 
 /** Whether DuckDB and ClickHouse are installed, as by `npm run test:full`. */
-export const hasReaders = readers !== undefined;
+export const hasReaders = loaded !== undefined;
 
 function getReaders(): Readers {
-  if (readers === undefined)
+  if (loaded === undefined) {
     throw new Error('DuckDB and ClickHouse are not installed: run test/export/readers/install.ts');
-  return readers;
+  }
+  return Object.assign({}, ...loaded) as Readers;
 }
 
 /** A cell for each column, then the day. */
@@ -78,7 +89,7 @@ export async function readWithDuckDb(files: string, columns: Columns, partition:
 }
 
 export function readWithClickHouse(files: string, columns: Columns, partition: string): TextRow[] {
-  const rows = ask(
+  const rows = askClickHouse(
     `select ${listOf(clickhouse, columns)}, toString(r.${partition}) from file('${files}', 'Parquet') r settings use_hive_partitioning = 1`,
   );
   return canonical(rows as TextRow[], columns);
@@ -88,45 +99,38 @@ export function readWithClickHouse(files: string, columns: Columns, partition: s
 export async function typesOfReaders(files: string): Promise<Record<string, { duckdb: string; clickhouse: string }>> {
   const ofDuckDb = await askDuckDb(`describe select * from read_parquet('${files}', hive_partitioning = false)`);
   const ofClickHouse = new Map(
-    ask(`describe file('${files}', 'Parquet')`).map(([name, type]) => [String(name), String(type)]),
+    askClickHouse(`describe file('${files}', 'Parquet')`).map(([name, type]) => [name, type]),
   );
   return Object.fromEntries(
     ofDuckDb.map(([name, type]) => [
       String(name),
-      { duckdb: String(type), clickhouse: ofClickHouse.get(String(name)) ?? '' },
+      { duckdb: String(type), clickhouse: String(ofClickHouse.get(name)) },
     ]),
   );
 }
 
-export async function askDuckDb(sql: string): Promise<unknown[][]> {
-  const instance = await getReaders().duckDb.DuckDBInstance.create(':memory:', { threads: '1' });
+async function askDuckDb(sql: string): Promise<unknown[][]> {
+  const instance = await getReaders().DuckDBInstance.create(':memory:', { threads: '1' });
   try {
     const connection = await instance.connect();
-    await connection.run(`set timezone = 'UTC'`);
+    await connection.runAndReadAll(`set timezone = 'UTC'`);
     return (await connection.runAndReadAll(sql)).getRows();
   } finally {
     instance.closeSync();
   }
 }
 
-function ask(sql: string): unknown[][] {
-  return getReaders()
-    .clickHouse.query(sql, 'JSONCompactEachRow')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as unknown[]);
+function askClickHouse(sql: string): unknown[][] {
+  const lines = getReaders().query(sql, 'JSONCompactEachRow').split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as unknown[]);
 }
 
-/** Floating-point numbers are written as JavaScript does. */
+/** Sorts rows, and writes floating-point numbers as JavaScript does. */
 export function canonical(rows: readonly TextRow[], columns: Columns): TextRow[] {
-  const types = Object.values(columns);
-  return rows
-    .map((row) =>
-      row.map((cell, i) =>
-        cell !== null && ['DOUBLE', 'FLOAT'].includes(types[i] ?? '') ? String(Number(cell)) : cell,
-      ),
-    )
-    .map((row) => ({ row, key: JSON.stringify(row) }))
-    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
-    .map(({ row }) => row);
+  const isFloat = Object.values(columns).map((type) => ['DOUBLE', 'FLOAT'].includes(type));
+  const lines = rows.map((row) => row.map((cell, i) => (cell !== null && isFloat[i] ? String(Number(cell)) : cell)));
+  return lines
+    .map((line) => JSON.stringify(line))
+    .sort()
+    .map((line) => JSON.parse(line) as TextRow);
 }
