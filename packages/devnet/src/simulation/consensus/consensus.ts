@@ -220,11 +220,11 @@ export class Consensus {
     return pov;
   }
 
-  private insert(body: BlockBody, { acceptance: _, ...derived }: Pov): Block {
-    const block = newBlock(this.blocks.size, body, derived, { kind: 'unknown' });
-    recordMerges(block, derived.ghostdag);
+  private insert(body: BlockBody, pov: Pov): Block {
+    const block = newBlock(this.blocks.size, body, pov, { kind: 'unknown' });
+    recordMerges(block, pov.ghostdag);
     this.blocks.set(block.id, block);
-    for (const parent of derived.parents) this.tips.delete(parent);
+    for (const parent of pov.parents) this.tips.delete(parent);
     this.tips.add(block);
     return block;
   }
@@ -272,14 +272,22 @@ function newBlock(
   derived: Omit<Pov, 'acceptance' | 'ghostdag'> & Pick<Block, 'ghostdag'>,
   state: ChainState,
 ): Block {
-  const { ghostdag, bits } = derived;
+  // A block must not keep the acceptance of its Pov in memory.
+  const { parents, ghostdag, daaScore, nonDaa, bits, pastMedianTime, difficultyWindow, medianTimeWindow } = derived;
   return {
     index,
     hash,
     id: toHex(hash),
     header,
     transactions,
-    ...derived,
+    parents,
+    ghostdag,
+    daaScore,
+    nonDaa,
+    bits,
+    pastMedianTime,
+    difficultyWindow,
+    medianTimeWindow,
     blueScore: ghostdag?.blueScore ?? 0,
     blueWork: ghostdag?.blueWork ?? 0n,
     work: workFromBits(bits),
