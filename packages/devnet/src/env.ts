@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { EnvError, LOG_LEVELS, readEnv } from '@kasgres/runtime';
 import { z } from 'zod';
-import { DEFAULT_OPTIONS, SIMNET_PARAMS, type SimulationOptions } from './simulation/index.ts';
+import { DEFAULT_OPTIONS, SIMNET_PARAMS } from './simulation/index.ts';
 
 const rate = z.coerce.number().min(0).max(1);
 const count = z.coerce.number().int().min(0);
@@ -69,22 +69,8 @@ function isAscending(range: string): boolean {
   return least >= 1 && least <= greatest;
 }
 
-export interface DevnetEnv {
-  dataDir: string | undefined;
-  host: string;
-  port: number;
-  logLevel: (typeof LOG_LEVELS)[number];
-  coinbaseMaturity: number;
-  pastBlocks: number;
-  pastTransactions: number;
-  blocksPerSecond: number;
-  transactionsPerSecond: number;
-  pendingPayments: number;
-  options: SimulationOptions;
-}
-
 /** Throws `EnvError` with every problem. */
-export function readDevnetEnv(args: readonly string[], variables: NodeJS.ProcessEnv): DevnetEnv {
+export function readDevnetEnv(args: readonly string[], variables: NodeJS.ProcessEnv) {
   const env = readEnv(devnetEnvSchema, { ...variables, ...variablesOf(args) });
   const [, host = '127.0.0.1', port = String(env.PORT)] = /^(.+):(\d+)$/.exec(env.DEVNET_LISTEN ?? '') ?? [];
   const [least = 1, greatest = 1] = env.DEVNET_REORG_DEPTH.split('-').map(Number);
@@ -106,7 +92,7 @@ export function readDevnetEnv(args: readonly string[], variables: NodeJS.Process
       lateRate: env.DEVNET_LATE_RATE,
       redRate: env.DEVNET_RED_RATE,
       reorgRate: env.DEVNET_REORG_RATE,
-      reorgDepth: [least, greatest],
+      reorgDepth: [least, greatest] as const,
       duplicateRate: env.DEVNET_DUPLICATE_RATE,
       doubleSpendRate: env.DEVNET_DOUBLE_SPEND_RATE,
       variantRate: env.DEVNET_TWO_BODIES_RATE,

@@ -1,7 +1,4 @@
-/**
- * The simulated node as a process: makes the chain's past at the first start, restores it at every other, serves gRPC, and lets the chain grow.
- * Once it serves, it prints one line of JSON, `{"url":"grpc://…"}`, and sends the same to a parent that listens. It logs to stderr.
- */
+/** The simulated node as a process. Once it serves, it prints `{"url":"grpc://…"}` and sends the same to its parent. It logs to stderr. */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger, runProgram, sleep, untilAborted } from '@kasgres/runtime';

@@ -1,17 +1,13 @@
-/**
- * A block DAG in memory as a Kaspa node sees it: every block with its mergeset, the selected chain with its acceptance, and the virtual block. It
- * contains no consensus rule: mergesets, colours, the sink and the accepted transactions come from the simulation or from a recording.
- */
+/** A block DAG in memory, without consensus rules: mergesets, colours, the sink and acceptance come from the simulation or a recording. */
 import { type Hash, type Header, toHex, type Transaction } from '@kasgres/kaspa';
 
-/** A transaction with the fields that a node derives from it. */
 export interface DagTransaction extends Transaction {
   transactionId: Hash;
   hash: Hash;
   computeMass: bigint;
 }
 
-/** The input of `Dag.add`. Hashes are lower-case hex everywhere in `dag`; every referenced block must be known. */
+/** Hashes are lower-case hex everywhere in `dag`. */
 export interface NewBlock extends Pick<DagBlock, 'hash' | 'header' | 'transactions' | 'difficulty'> {
   /** `undefined` for genesis. */
   selectedParentHash: string | undefined;
@@ -23,27 +19,24 @@ export interface NewBlock extends Pick<DagBlock, 'hash' | 'header' | 'transactio
 export interface DagBlock {
   readonly hash: string;
   readonly header: Header;
-  /** As a multiple of the minimum, as in the node's verbose data. */
+  /** As a multiple of the minimum. */
   readonly difficulty: number;
   readonly transactions: readonly DagTransaction[];
-  /** Direct (level 0) parents. */
   readonly parents: readonly DagBlock[];
   readonly children: readonly DagBlock[];
   /** `undefined` for genesis, and if it is pruned. */
   readonly selectedParent: DagBlock | undefined;
-  /** Selected parent first, then ascending by (blue work, hash). */
   readonly mergeSetBlues: readonly DagBlock[];
-  /** Ascending by (blue work, hash). */
   readonly mergeSetReds: readonly DagBlock[];
-  /** The whole mergeset in the order of acceptance: selected parent first, then ascending by (blue work, hash). */
+  /** In the order of acceptance: selected parent first, then ascending by (blue work, hash), as blues and reds are. */
   readonly mergeSet: readonly DagBlock[];
   /** Its transactions are pruned, and its relations to pruned blocks are removed. */
   readonly isHeaderOnly: boolean;
   /** Index in `chainBlocks`; `undefined` for a block off the chain. */
   readonly chainIndex: number | undefined;
-  /** The chain block in whose mergeset this block is; `undefined` while it is not merged (the sink, its anticone). */
+  /** `undefined` for the sink and its anticone. */
   readonly mergingBlock: DagBlock | undefined;
-  /** The transactions that the block accepts as a chain block, in order; `undefined` for a block that never was on the chain. */
+  /** `undefined` for a block that never was on the chain. */
   readonly accepted: readonly AcceptedTransaction[] | undefined;
 }
 
@@ -53,26 +46,21 @@ export interface AcceptedTransaction {
   readonly transaction: DagTransaction;
 }
 
-/** The block that a miner would make now. */
 export interface Virtual {
-  /** Its selected parent. */
   readonly sink: DagBlock;
   readonly parents: readonly DagBlock[];
   readonly blueScore: bigint;
   readonly daaScore: bigint;
   /** Unix milliseconds. */
   readonly pastMedianTime: bigint;
-  /** As a multiple of the minimum. */
   readonly difficulty: number;
 }
 
-/** `Virtual` with hashes instead of blocks. */
 export interface NewVirtual extends Omit<Virtual, 'sink' | 'parents'> {
   sink: string;
   parents: readonly string[];
 }
 
-/** A change of the selected chain. */
 export interface ChainChange {
   /** From the old sink down. */
   removed: DagBlock[];
@@ -85,15 +73,14 @@ type StoredBlock = { -readonly [K in keyof DagBlock]: DagBlock[K] };
 export class Dag {
   private readonly blocks = new Map<string, StoredBlock>();
   private readonly chain: StoredBlock[] = [];
-  /** By transaction id: the variants of an id have the same outputs, so one is enough. */
+  /** One variant of each id: all have the same outputs. */
   private readonly transactions = new Map<string, DagTransaction>();
-  /** The accepting chain block by transaction id. */
   private readonly acceptingBlocks = new Map<string, DagBlock>();
   /** Genesis, and every block that was the pruning point after it. */
   private readonly roots: StoredBlock[] = [];
   private currentVirtual: Virtual | undefined;
 
-  /** Adds a block whose parents are known. Adding a block again changes nothing. Throws if a named block is unknown. */
+  /** Adding a block again changes nothing. Throws if a referenced block is unknown. */
   add(block: NewBlock): DagBlock {
     const known = this.blocks.get(block.hash);
     if (known !== undefined) return known;
@@ -135,7 +122,6 @@ export class Dag {
     });
   }
 
-  /** Moves the virtual block and the selected chain, which then ends at its sink. */
   setVirtual(virtual: NewVirtual): ChainChange {
     const sink = this.stored(virtual.sink);
     const added: StoredBlock[] = [];
@@ -152,8 +138,7 @@ export class Dag {
   }
 
   /**
-   * Moves the pruning point to a chain block and deletes the data that a node deletes then. Transactions and their accepting blocks are still found
-   * by id, because a node keeps the same data of spent outputs.
+   * Moves the pruning point and deletes the data that a node deletes then. Transactions are still found by id, since a node keeps spent outputs.
    * @param headersBelow the least depth, in chain blocks, to which headers are kept
    */
   prune(hash: string, headersBelow: number): void {
@@ -177,7 +162,7 @@ export class Dag {
     return this.blocks.get(hash);
   }
 
-  /** Throws when the block is unknown. */
+  /** Throws if the block is unknown. */
   get(hash: string): DagBlock {
     return this.stored(hash);
   }
@@ -187,7 +172,6 @@ export class Dag {
     return this.transactions.get(transactionId);
   }
 
-  /** Returns the chain block that accepts a transaction id. */
   findAcceptingBlock(transactionId: string): DagBlock | undefined {
     return this.acceptingBlocks.get(transactionId);
   }
@@ -227,12 +211,11 @@ export class Dag {
     return this.blocks.size;
   }
 
-  /** Every block, in the order of adding: parents before children. */
+  /** Parents before children. */
   allBlocks(): IterableIterator<DagBlock> {
     return this.blocks.values();
   }
 
-  /** Returns the blocks without children. */
   tips(): DagBlock[] {
     return [...this.blocks.values()].filter((block) => block.children.length === 0);
   }
@@ -277,7 +260,6 @@ export class Dag {
   }
 }
 
-/** Compares by (blue work, hash). */
 export function compareByBlueWork(a: DagBlock, b: DagBlock): number {
   if (a.header.blueWork !== b.header.blueWork) return a.header.blueWork < b.header.blueWork ? -1 : 1;
   if (a.hash === b.hash) return 0;
@@ -290,9 +272,8 @@ function inAcceptanceOrder(selectedParent: DagBlock | undefined, mergeSet: DagBl
 }
 
 /**
- * Returns the blocks that a node keeps when its pruning point moves: whole ones are the pruning point, its future, and the part of its anticone in the
- * past of its future; headers are the mergesets below. Source: rusty-kaspa, `PruningProcessor::prune`, which keeps more headers.
- * @param headersBelow the mergesets of this number of chain blocks, from the root down, are kept as headers; more if whole blocks need them
+ * Returns the blocks that a node keeps when its pruning point moves: whole ones are the pruning point, its future, and the part of its anticone in
+ * the past of its future; headers are the mergesets below. Source: rusty-kaspa, `PruningProcessor::prune`, which keeps more headers.
  */
 function blocksKeptBy(dag: Dag, root: DagBlock, headersBelow: number): Record<'whole' | 'headers', Set<DagBlock>> {
   const { chainIndex } = root;

@@ -1,8 +1,7 @@
-/** The state of a node for the gRPC server. The simulation, recordings and benchmarks implement it. */
 import type { Hash, Header, Network, ScriptPublicKey, Transaction, Utxo } from '@kasgres/kaspa';
 import type { ChainChange, Dag, DagBlock, DagTransaction } from './dag.ts';
 
-/** An error response of the node; the message is kaspad's own text. */
+/** An error response; the message is kaspad's. */
 export class NodeResponseError extends Error {
   override name = 'NodeResponseError';
 }
@@ -14,7 +13,6 @@ export interface MempoolEntry {
   isOrphan: boolean;
 }
 
-/** Entries that spend from and pay to a script. */
 export type MempoolEntriesOfScript = Record<'sending' | 'receiving', MempoolEntry[]>;
 
 /** The pools that a mempool request reads, as in kaspad: (filter, orphans) = (false, false) is the pool alone. */
@@ -30,42 +28,37 @@ export interface BlockTemplate {
 
 export type SubmitBlockResult = 'accepted' | 'invalid' | 'in-ibd';
 
-/** An event that may notify subscribers. */
 export type NodeEvent =
   | { kind: 'blockAdded'; block: DagBlock }
   | { kind: 'virtualChanged'; change: ChainChange }
   | { kind: 'newBlockTemplate' };
 
+/** The state of a node for the gRPC server. The simulation, recordings and benchmarks implement it. */
 export interface NodeState {
   readonly network: Network;
   readonly dag: Dag;
-  /** As in the node's `serverVersion`: `2.1.0`. */
   readonly serverVersion: string;
   readonly isSynced: boolean;
-  /** Hash of the pruning point, hex. */
+  /** Hex. */
   readonly pruningPoint: string;
-  /** False: calls for balances, UTXOs and supply fail as on a node without `--utxoindex`. */
+  /** As with `--utxoindex`. */
   readonly isUtxoIndexed: boolean;
-  /** True: hash rates of large windows are allowed, as on a node with `--unsaferpc`. */
+  /** As with `--unsaferpc`: hash rates of large windows are allowed. */
   readonly isUnsafeRpc?: boolean;
 
   /** @param transactionId hex */
   findMempoolEntry(transactionId: string, filter: MempoolFilter): MempoolEntry | undefined;
   mempoolEntries(filter: MempoolFilter): MempoolEntry[];
   mempoolEntriesByScript(script: ScriptPublicKey, filter: MempoolFilter): MempoolEntriesOfScript;
-
   /** @param extraData the miner's own, without the node's version */
   blockTemplate(payScript: ScriptPublicKey, extraData: Uint8Array): BlockTemplate;
   submitBlock(header: Header, transactions: Transaction[]): SubmitBlockResult;
   /** Returns the transaction's id. Throws `NodeResponseError` with kaspad's message if it is rejected. */
   submitTransaction(transaction: Transaction, allowOrphan: boolean): Hash;
-
-  /** Returns the balance in sompi at the virtual block, as in the node's UTXO index. */
+  /** Sompi at the virtual block, as are the UTXOs and the supply. */
   balance(script: ScriptPublicKey): bigint;
   utxos(script: ScriptPublicKey): Utxo[];
-  /** Returns sompi at the virtual block. */
   circulatingSompi(): bigint;
-
-  /** Calls the listener for every event. The returned function removes it. */
+  /** Returns a function that removes the listener. */
   onEvent(listener: (event: NodeEvent) => void): () => void;
 }

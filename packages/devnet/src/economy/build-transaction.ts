@@ -1,4 +1,3 @@
-/** Builds transactions from UTXOs and outputs, with every field as a wallet would fill it. */
 import {
   computeMass,
   type Covenant,
@@ -16,7 +15,7 @@ import type { UtxoEntry } from './utxo.ts';
 
 export interface Draft {
   version: number;
-  /** The spent UTXOs, each with its redeem script and with the hash type of its signature if that is not "all". */
+  /** The default hash type is "all". */
   utxos: { entry: UtxoEntry; redeemScript: Uint8Array | undefined; hashType?: number }[];
   outputs: { amount: number; scriptPublicKey: ScriptPublicKey; covenant?: Covenant }[];
   payload: Uint8Array;
@@ -63,16 +62,12 @@ export function buildTransaction(draft: Draft): Transaction {
   };
 }
 
-/**
- * Returns a fee in sompi for which any node relays a transaction of this size.
- * @param outputs their number
- */
+/** Returns a fee in sompi for which any node relays a transaction with these numbers of inputs, outputs and payload bytes. */
 export function leastFee({ utxos, outputs, payload }: { utxos: number; outputs: number; payload: number }): number {
   const mass = 250 + 1_360 * utxos + 460 * outputs + 2 * payload;
   return 100 * mass;
 }
 
-/** Returns the storage mass that a transaction must commit to, given the UTXOs that it spends. */
 export function requiredStorageMass(transaction: Transaction, spent: readonly UtxoEntry[]): bigint {
   const utxos = spent.map(({ amount, scriptPublicKey, covenantId }) => ({
     amount,
@@ -82,7 +77,6 @@ export function requiredStorageMass(transaction: Transaction, spent: readonly Ut
   return storageMass(utxos, transaction.outputs);
 }
 
-/** Adds what a node derives from a transaction. */
 export function withDerived(transaction: Transaction): DagTransaction {
   return {
     ...transaction,
@@ -92,22 +86,18 @@ export function withDerived(transaction: Transaction): DagTransaction {
   };
 }
 
-const MAX_COMPUTE_MASS = 500_000n;
-const MAX_STORAGE_MASS = 500_000n;
-const MAX_TRANSIENT_MASS = 1_000_000n;
-
-/** The remaining capacity of a block: each of the three masses has its own limit. */
+/** The remaining capacity of a block. */
 export class MassBudget {
-  private compute = 0n;
-  private storage = 0n;
-  private transient = 0n;
+  private compute = 500_000n;
+  private storage = 500_000n;
+  private transient = 1_000_000n;
 
   /** Reserves the masses of a transaction. Returns false if they do not fit. */
   take(transaction: DagTransaction): boolean {
-    const compute = this.compute + transaction.computeMass;
-    const storage = this.storage + transaction.storageMass;
-    const transient = this.transient + transientMass(transaction);
-    if (compute > MAX_COMPUTE_MASS || storage > MAX_STORAGE_MASS || transient > MAX_TRANSIENT_MASS) return false;
+    const compute = this.compute - transaction.computeMass;
+    const storage = this.storage - transaction.storageMass;
+    const transient = this.transient - transientMass(transaction);
+    if (compute < 0n || storage < 0n || transient < 0n) return false;
     this.compute = compute;
     this.storage = storage;
     this.transient = transient;

@@ -1,7 +1,3 @@
-/**
- * Everybody's addresses. They are numbered, and the seed determines the script and the owner of each number. The ring grows as addresses are
- * handed out; after a restart it is restored from the scripts on the chain, as a wallet discovers its addresses.
- */
 import { type AddressPrefix, type ScriptPublicKey, scriptToAddress } from '@kasgres/kaspa';
 import { scriptKey } from './utxo.ts';
 import type { EconomyOptions } from './options.ts';
@@ -9,7 +5,6 @@ import { Random } from './random.ts';
 
 export interface Owner {
   kind: 'miner' | 'exchange' | 'user';
-  /** In the order of their first use. */
   keys: Key[];
 }
 
@@ -21,14 +16,13 @@ export interface Key {
 }
 
 export type NewScript = Pick<Key, 'scriptPublicKey' | 'redeemScript'>;
-/** Makes the script of an address; with a key that can sign where a real node checks signatures. */
 export type MakeScript = (kind: Owner['kind'], options: EconomyOptions, random: Random) => NewScript;
 
-/** The number of addresses that are tried when an unknown script is looked for. */
+/** The number of addresses that are tried to find an unknown script. */
 const LOOKAHEAD = 2_000;
-/** The most addresses of a user. */
 const MAX_USER_KEYS = 6;
 
+/** The addresses of all owners. They are numbered, and the seed determines the script and the owner of each number. */
 export class Keyring {
   readonly miners: readonly Owner[];
   readonly exchanges: readonly Owner[];
@@ -50,7 +44,7 @@ export class Keyring {
     return this.byScript.get(scriptKey(scriptPublicKey));
   }
 
-  /** The next address: of an exchange's customer, of a user who has others, or of a new user. */
+  /** Adds an address of an exchange, of a user who has others, or of a new user. */
   next(): Key {
     const random = this.randomOf(this.keys.length);
     const kind = random.fraction();
@@ -64,14 +58,17 @@ export class Keyring {
     return this.add(user, random);
   }
 
-  /** The address of a payee: mostly a busy one, or a new one. */
+  /** Returns the address of a payee: mostly a busy one, or a new one. */
   recipient(random: Random): Key {
     const kind = random.fraction();
     if (kind < this.options.newAddressRate) return this.next();
-    return this.get(kind < 0.8 ? random.skewed(this.keys.length) : random.below(this.keys.length));
+    const number = kind < 0.8 ? random.skewed(this.keys.length) : random.below(this.keys.length);
+    const key = this.keys[number];
+    if (key === undefined) throw new Error(`there is no address ${number}`);
+    return key;
   }
 
-  /** Restores the addresses of these scripts. Scripts of others are ignored. */
+  /** Restores the addresses of these scripts and ignores unknown ones. */
   restore(scripts: Iterable<ScriptPublicKey>): void {
     const missing = new Set<string>();
     for (const script of scripts) if (this.find(script) === undefined) missing.add(scriptKey(script));
@@ -95,12 +92,6 @@ export class Keyring {
     owner.keys.push(key);
     this.keys.push(key);
     this.byScript.set(scriptKey(key.scriptPublicKey), key);
-    return key;
-  }
-
-  private get(number: number): Key {
-    const key = this.keys[number];
-    if (key === undefined) throw new Error(`there is no address ${number}`);
     return key;
   }
 }
@@ -127,7 +118,6 @@ function unsignedScript(
   return { scriptPublicKey: { version: 0, script: toSchnorr }, redeemScript: undefined };
 }
 
-/** An address that a person can start from: that of a large owner, with a name. */
 export interface Landmark {
   address: string;
   name: string;

@@ -1,7 +1,3 @@
-/**
- * What people do with their UTXOs: miners split rewards, exchanges sweep deposits and pay out to many, users pay each other. Proportions
- * resemble those of a real network, and everything that an index must handle occurs.
- */
 import { COINBASE_SUBNETWORK, type Covenant, type Hash, type ScriptPublicKey } from '@kasgres/kaspa';
 import { type Draft, leastFee } from './build-transaction.ts';
 import type { Key, Keyring } from './keyring.ts';
@@ -13,7 +9,7 @@ import type { Utxo, Wallet } from './wallet.ts';
 
 export interface Payment {
   draft: Draft;
-  /** False if no mempool would take it, so that a miner must put it into a block. */
+  /** False if no mempool takes it. */
   isStandard: boolean;
 }
 
@@ -52,6 +48,7 @@ const NON_STANDARD_SCRIPTS: readonly ScriptPublicKey[] = [
   { version: 3, script: digest(['version 3']) },
 ];
 
+/** Makes random payments: miners split rewards, exchanges sweep deposits and pay many, users pay each other. */
 export class Payments {
   private readonly options: EconomyOptions;
   private readonly keyring: PaymentsOptions['keyring'];
@@ -73,7 +70,7 @@ export class Payments {
     this.covenantId = covenantId;
   }
 
-  /** Returns a payment of UTXOs that can be spent now, `undefined` when there are none. */
+  /** Returns `undefined` if no UTXO can be spent now. */
   make(random: Random): Payment | undefined {
     const { collaborativeRate, anyoneCanPayRate, specialRate } = this.options;
     // A rate of 0 draws no number, so that new kinds of payments leave existing seeds as they are.
@@ -95,7 +92,7 @@ export class Payments {
     return { draft: { version, utxos, outputs, payload, ...special }, isStandard };
   }
 
-  /** Returns another transaction that spends a UTXO which a first one spends already. */
+  /** Returns a transaction that spends a UTXO in another way. */
   conflict(version: number, utxo: UtxoEntry, random: Random): Draft {
     const key = this.keyring.find(utxo.scriptPublicKey);
     const amount = Number(utxo.amount) - leastFee({ utxos: 1, outputs: 1, payload: 0 });
@@ -107,7 +104,6 @@ export class Payments {
     };
   }
 
-  /** Three or more people get the same amount at new addresses, and each gets change. */
   private collaborate(random: Random): Payment | undefined {
     const utxos = this.takeOfSeveral(random.between(3, 5), random);
     if (utxos.length < 3) return undefined;
@@ -121,7 +117,6 @@ export class Payments {
     return { draft: plainDraft(utxos, outputs), isStandard: true };
   }
 
-  /** The first person offers a UTXO for an amount to anyone; the second one signs for everything. */
   private payOpenly(random: Random): Payment | undefined {
     const utxos = this.takeOfSeveral(2, random);
     const [offered, added] = utxos;

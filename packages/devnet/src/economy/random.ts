@@ -1,13 +1,9 @@
-/**
- * Random numbers that a seed determines. Labels name separate generators, so that the numbers drawn for one purpose do not depend on those
- * drawn for another before.
- */
 import { hash } from 'node:crypto';
 
 export type Label = string | number;
 
+/** Random numbers from labels, which separate what is drawn for one purpose from all others. The generator is sfc32 of PractRand. */
 export class Random {
-  /** State of sfc32, a small fast counting generator of PractRand's author. */
   private a: number;
   private b: number;
   private c: number;
@@ -36,12 +32,11 @@ export class Random {
     return this.next() / 2 ** 32;
   }
 
-  /** An integer of at least 0 and less than the limit. */
   below(limit: number): number {
     return Math.floor(this.fraction() * limit);
   }
 
-  /** An integer between the two, both included. */
+  /** Both limits are included. */
   between(least: number, greatest: number): number {
     return least + this.below(greatest - least + 1);
   }
@@ -89,7 +84,6 @@ export class Random {
   }
 }
 
-/** Returns 32 bytes that depend on all labels. */
 export function digest(labels: readonly Label[]): Buffer {
   return hash('sha256', labels.join('/'), 'buffer');
 }

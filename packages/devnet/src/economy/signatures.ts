@@ -1,11 +1,8 @@
-/**
- * Signatures of the right form without private keys. A signature of zeros counts as broken; any other signature or script counts as valid.
- */
+/** Signatures of the right form without private keys. A signature of zeros is broken, and every other script is valid. */
 import { createHash } from 'node:crypto';
 import type { Hash, Transaction } from '@kasgres/kaspa';
 
 const SIGNATURE_BYTES = 64;
-/** The signature script starts with a push of a signature and its type. */
 const SIGNATURE_END = 1 + SIGNATURE_BYTES;
 const OP_DATA_65 = 0x41;
 const OP_DATA_34 = 0x22;
@@ -14,11 +11,7 @@ export const SIGHASH_ALL = 0x01;
 export const SIGHASH_SINGLE_ANYONE_CAN_PAY = 0x84;
 const BROKEN_SIGNATURE = Buffer.alloc(SIGNATURE_BYTES);
 
-/**
- * The script that spends a UTXO.
- * @param redeemScript of a UTXO that was paid to a script hash
- * @param hashType what of the transaction it signs
- */
+/** @param redeemScript of a UTXO that was paid to a script hash */
 export function signatureScript(
   id: Hash,
   inputIndex: number,

@@ -1,7 +1,3 @@
-/**
- * Everybody's UTXOs: which outputs could be spent next. Whether one is still unspent is asked when it is taken, so that reorganisations and
- * lost double spends need no book-keeping. The ledger behind it is a simulated node, a real one, or a chain that is only generated.
- */
 import { createdEntries, type UtxoEntry } from './utxo.ts';
 import type { DagTransaction } from '../dag/dag.ts';
 import type { Key, Keyring, Owner } from './keyring.ts';
@@ -18,13 +14,14 @@ export interface Utxo {
   key: Key;
 }
 
-/** An item of the lists. It may stay on one of them after it was taken from the other, and is empty then. */
+/** An item of both lists. It stays on one, empty, after it was taken from the other. */
 interface Slot {
   utxo: Utxo | undefined;
 }
 
 const COMPACTED_FROM = 1_024;
 
+/** The UTXOs of all owners. The ledger says whether one is unspent when it is taken, so that reorganisations need no bookkeeping. */
 export class Wallet {
   private readonly keyring: Pick<Keyring, 'find'>;
   private readonly ledger: Ledger;
@@ -39,7 +36,6 @@ export class Wallet {
     this.ledger = ledger;
   }
 
-  /** Starts again from a set of unspent outputs. */
   reload(entries: Iterable<UtxoEntry>): void {
     this.slots = [];
     this.byOwner = new Map();

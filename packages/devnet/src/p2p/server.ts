@@ -1,18 +1,14 @@
-/**
- * The p2p server of a simulated node, which serves the UTXO set of its pruning point, with faults if they are planned.
- */
+/** The p2p server of a simulated node, which serves the UTXO set of its pruning point, with faults if they are planned. */
 import { setTimeout } from 'node:timers/promises';
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
-import { Server, ServerCredentials, type ServerDuplexStream, type ServiceDefinition } from '@grpc/grpc-js';
+import type { Server } from '@grpc/grpc-js';
 import { type Hash, type NetworkId, toHex, type Utxo } from '@kasgres/kaspa';
 import { p2pProtocol } from '@kasgres/node';
+import { type MessageStream, serveMessageStreams } from '../rpc/message-stream-server.ts';
 
-type PeerStream = ServerDuplexStream<Buffer, Buffer>;
 type Payload = NonNullable<MessageInitShape<typeof p2pProtocol.PeerMessageSchema>['payload']>;
-
 type ChunkItems = NonNullable<MessageInitShape<typeof p2pProtocol.UtxoSetChunkSchema>['items']>;
 
-/** The download of one peer and its progress. */
 interface Download {
   pruningPoint: string;
   chunks: Iterator<Chunk, void>;
@@ -24,24 +20,10 @@ interface Chunk {
   utxos: readonly Utxo[];
 }
 
-const P2P: ServiceDefinition = {
-  messageStream: {
-    path: '/protowire.P2P/MessageStream',
-    requestStream: true,
-    responseStream: true,
-    requestSerialize: (bytes: Buffer) => bytes,
-    requestDeserialize: (bytes: Buffer) => bytes,
-    responseSerialize: (bytes: Buffer) => bytes,
-    responseDeserialize: (bytes: Buffer) => bytes,
-  },
-};
-
 const PROTOCOL_VERSION = 11;
-/** Then the server waits for a request for more. */
 const CHUNKS_AT_ONCE = 99;
 const PING_NONCE = 0x123456789n;
 
-/** A fault of one chunk. */
 export type UtxoSetFault =
   /** The stream ends instead. */
   | { kind: 'cut-off' }
@@ -70,9 +52,9 @@ export interface UtxoSetServerOptions {
   set: () => PruningPointSet;
   /** Default: a free one. */
   port?: number;
-  /** How many UTXOs a chunk holds. Default: as a real node, 1000. */
+  /** Default: 1000, as a real node. */
   chunkSize?: number;
-  /** How often each chunk is sent, which makes a large set for benchmarks at little cost. Default 1. */
+  /** How often each chunk is sent, to make a large set at little cost. Default 1. */
   repeats?: number;
   faults?: UtxoSetFaultPlan;
   /** The reason with which every peer is rejected. */
@@ -81,35 +63,30 @@ export interface UtxoSetServerOptions {
 
 export class UtxoSetServer {
   readonly url: string;
-  /** The number of chunks sent to all peers. */
+  /** To all peers. */
   chunksSent = 0;
-  /** The names of the payloads that peers sent, in order. */
+  /** The names of the payloads from all peers. */
   readonly received: string[] = [];
   private readonly server: Server;
   private readonly options: UtxoSetServerOptions;
 
   static async start(options: UtxoSetServerOptions): Promise<UtxoSetServer> {
-    const server = new Server({ 'grpc.max_send_message_length': -1 });
-    const port = await new Promise<number>((resolve, reject) => {
-      server.bindAsync(`127.0.0.1:${options.port ?? 0}`, ServerCredentials.createInsecure(), (error, bound) =>
-        error === null ? resolve(bound) : reject(error),
-      );
-    });
-    return new UtxoSetServer(server, port, options);
+    const { server, address } = await serveMessageStreams('P2P', options, (stream) => started.serve(stream));
+    const started = new UtxoSetServer(server, `grpc://${address}`, options);
+    return started;
   }
 
-  private constructor(server: Server, port: number, options: UtxoSetServerOptions) {
+  private constructor(server: Server, url: string, options: UtxoSetServerOptions) {
     this.server = server;
-    this.url = `grpc://127.0.0.1:${port}`;
+    this.url = url;
     this.options = options;
-    server.addService(P2P, { messageStream: (stream: PeerStream) => this.serve(stream) });
   }
 
   close(): void {
     this.server.forceShutdown();
   }
 
-  private serve(stream: PeerStream): void {
+  private serve(stream: MessageStream): void {
     const { network, rejectsWith, set } = this.options;
     let download: Download | undefined;
     stream.on('error', () => undefined);
@@ -139,7 +116,7 @@ export class UtxoSetServer {
     send(stream, { case: 'version', value: { protocolVersion: PROTOCOL_VERSION, network: `kaspa-${network}` } });
   }
 
-  private async sendChunks(stream: PeerStream, download: Download): Promise<void> {
+  private async sendChunks(stream: MessageStream, download: Download): Promise<void> {
     const { faults, set } = this.options;
     for (let sent = 0; sent < CHUNKS_AT_ONCE; sent++) {
       const next = download.chunks.next();
@@ -165,7 +142,7 @@ function withFault({ bytes, utxos }: Chunk, fault: UtxoSetFault | undefined): Bu
   return encodedChunk([{ ...first, amount: first.amount + 1n }, ...others].map(utxoSetItem));
 }
 
-function send(stream: PeerStream, payload: Payload): void {
+function send(stream: MessageStream, payload: Payload): void {
   stream.write(encoded(payload));
 }
 
@@ -181,22 +158,19 @@ function* encodedChunks(
   utxos: Iterable<Utxo>,
   { chunkSize = 1_000, repeats = 1 }: UtxoSetServerOptions,
 ): Generator<Chunk, void> {
-  for (const chunk of chunksOf(utxos, chunkSize)) {
+  const send = function* (chunk: Utxo[]): Generator<Chunk, void> {
     const bytes = encodedChunk(chunk.map(utxoSetItem));
     for (let sent = 0; sent < repeats; sent++) yield { bytes, utxos: chunk };
-  }
-}
-
-/** The last chunk is shorter than the others, and may be empty. */
-function* chunksOf(utxos: Iterable<Utxo>, chunkSize: number): Generator<Utxo[], void> {
+  };
   let chunk: Utxo[] = [];
   for (const utxo of utxos) {
     chunk.push(utxo);
     if (chunk.length < chunkSize) continue;
-    yield chunk;
+    yield* send(chunk);
     chunk = [];
   }
-  yield chunk;
+  // The last chunk is shorter than the others, and may be empty.
+  yield* send(chunk);
 }
 
 /** An unspent output as peers send it. */

@@ -1,7 +1,4 @@
-/**
- * The messages of getVirtualChainFromBlockV2: headers of chain blocks and the transactions they accept, as much of them as the
- * verbosity asks for. Source: rusty-kaspa, `rpc/core/src/convert/verbosity.rs` and the converter of its RPC service.
- */
+/** The messages of getVirtualChainFromBlockV2. Source: rusty-kaspa, `rpc/core/src/convert/verbosity.rs`. */
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import {
   type AddressPrefix,

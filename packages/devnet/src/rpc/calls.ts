@@ -1,4 +1,3 @@
-/** The node's calls from the serving side: request messages come in, and what makes a response message goes out. */
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { AnyOp, Op, protocol } from '@kasgres/node';
 
@@ -8,10 +7,10 @@ export type ResponsePayload = NonNullable<MessageInitShape<typeof protocol.Kaspa
 export type ReceivedRequest<O extends AnyOp> = Extract<RequestPayload, { case: `${O}Request` }>['value'];
 export type ResponseInit<O extends AnyOp> = Extract<ResponsePayload, { case: `${O}Response` }>['value'];
 
-/** Requests that subscribe: `notifyBlockAdded`, … */
+/** `notifyBlockAdded`, … */
 export type NotifyOp = Exclude<AnyOp, Op>;
 
-/** The operation a request asks for; `undefined` when it is empty or of a kind that our protocol does not have. */
+/** Returns `undefined` for an empty or unknown request. */
 export function operationOf(request: RequestPayload): AnyOp | undefined {
   return request.case?.slice(0, -'Request'.length) as AnyOp | undefined;
 }

@@ -1,7 +1,4 @@
-/**
- * From the messages of the protocol to the model: what a client sends (hashes, addresses, blocks, transactions). What does not
- * parse throws `NodeResponseError` with kaspad's message.
- */
+/** Reads the fields of requests. Throws `NodeResponseError` with kaspad's message if they cannot be parsed. */
 import {
   AddressError,
   addressToScript,
@@ -17,7 +14,7 @@ import {
 import type { protocol } from '@kasgres/node';
 import { NodeResponseError } from '../dag/node-state.ts';
 
-/** A hash in a request, as lower-case hex. */
+/** Returns lower-case hex. */
 export function readHash(text: string): string {
   return toHex(readHashBytes(text));
 }

@@ -1,4 +1,3 @@
-/** The response to each call: reads the request, queries the DAG or the state, and makes a message of the result. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   CoinbasePayloadError,

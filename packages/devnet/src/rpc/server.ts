@@ -1,11 +1,7 @@
-/**
- * The gRPC server of a simulated or replayed node: the one bidirectional stream of kaspad, over any `NodeState`. Messages stay
- * bytes for the gRPC library, so that responses of any size pass and nothing is compressed. Responses have the order of the requests of a
- * stream.
- */
+/** The gRPC server of a simulated or replayed node. Responses have the order of the requests of a stream. */
 import { setTimeout } from 'node:timers/promises';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { Server, ServerCredentials, type ServerDuplexStream, type ServiceDefinition } from '@grpc/grpc-js';
+import type { Server } from '@grpc/grpc-js';
 import { type AnyOp, type Op, protocol } from '@kasgres/node';
 import { NodeResponseError, type NodeState } from '../dag/node-state.ts';
 import {
@@ -18,22 +14,9 @@ import {
   responsePayload,
   type ResponsePayload,
 } from './calls.ts';
+import { type MessageStream, serveMessageStreams } from './message-stream-server.ts';
 import { responses } from './responses.ts';
 import { Subscriptions } from './subscriptions.ts';
-
-type MessageStream = ServerDuplexStream<Buffer, Buffer>;
-
-const RPC: ServiceDefinition = {
-  messageStream: {
-    path: '/protowire.RPC/MessageStream',
-    requestStream: true,
-    responseStream: true,
-    requestSerialize: (bytes: Buffer) => bytes,
-    requestDeserialize: (bytes: Buffer) => bytes,
-    responseSerialize: (bytes: Buffer) => bytes,
-    responseDeserialize: (bytes: Buffer) => bytes,
-  },
-};
 
 export interface NodeServerOptions {
   state: NodeState;
@@ -51,18 +34,13 @@ export class NodeServer {
   private readonly server: Server;
   private readonly address: string;
   private readonly options: NodeServerOptions;
-  /** The last response to each request (by its bytes without the id), for stale responses. Filled only if faults are planned. */
+  /** The last response by the request's bytes without the id. Filled only if faults are planned. */
   private readonly lastResponses = new Map<string, ResponsePayload>();
 
   static async start(options: NodeServerOptions): Promise<NodeServer> {
-    const server = new Server({ 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 });
-    const host = options.host ?? '127.0.0.1';
-    const port = await new Promise<number>((resolve, reject) => {
-      server.bindAsync(`${host}:${options.port ?? 0}`, ServerCredentials.createInsecure(), (error, bound) =>
-        error === null ? resolve(bound) : reject(error),
-      );
-    });
-    return new NodeServer(server, `${host}:${port}`, options);
+    const { server, address } = await serveMessageStreams('RPC', options, (stream) => started.serve(stream));
+    const started = new NodeServer(server, address, options);
+    return started;
   }
 
   private constructor(server: Server, address: string, options: NodeServerOptions) {
@@ -70,7 +48,6 @@ export class NodeServer {
     this.address = address;
     this.url = `grpc://${address}`;
     this.options = options;
-    server.addService(RPC, { messageStream: (stream: MessageStream) => this.serve(stream) });
   }
 
   /** Closes every connection. New ones are accepted. */
@@ -171,8 +148,7 @@ export type Fault =
 /** Called once for each request, in the order of arrival; `undefined`: no fault. */
 export type FaultPlan = (op: AnyOp) => Fault | undefined;
 
-/** Removes the transactions from the blocks of a response. */
-export function removeBodies({ payload }: protocol.KaspadResponse): void {
+function removeBodies({ payload }: protocol.KaspadResponse): void {
   if (payload.case === 'getBlockResponse' && payload.value.block !== undefined) removeBody(payload.value.block);
   if (payload.case === 'getBlocksResponse') payload.value.blocks.forEach(removeBody);
 }

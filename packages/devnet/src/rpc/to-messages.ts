@@ -1,4 +1,3 @@
-/** Converts the model to messages of the protocol: blocks, transactions, UTXOs, mempool entries. */
 import {
   type AddressPrefix,
   classifyScript,
@@ -17,7 +16,6 @@ import type { BlockTemplate, MempoolEntry } from '../dag/node-state.ts';
 const ORIGIN = 'fe'.repeat(32);
 const NO_BLOCK = { blockHash: '00'.repeat(32), blockTime: 0n };
 
-/** A block as getBlock, getBlocks and the blockAdded notification have it. */
 export function blockMessage(
   block: DagBlock,
   includeTransactions: boolean,
@@ -43,7 +41,7 @@ export function blockMessage(
   };
 }
 
-/** A template has no hashes, no verbose data, and no storage mass is missing from it. */
+/** A template has no hashes and no verbose data. */
 export function templateMessage({
   header,
   transactions,
@@ -93,7 +91,7 @@ export function utxoEntryMessage(utxo: Utxo): MessageInitShape<typeof protocol.U
   };
 }
 
-/** Type and address of a script; `undefined` for a non-standard one, of which the node says nothing. */
+/** Returns `undefined` for a non-standard script. */
 export function scriptVerboseData(
   script: ScriptPublicKey,
   prefix: AddressPrefix,

@@ -1,7 +1,4 @@
-/**
- * The persisted chain of a simulated node: an append-only file of records. A record is written before its block is announced, so a killed process
- * loses no announced block. The next start cuts off an incomplete record. The file is not synced, so a power failure may lose its end.
- */
+/** The persisted chain: a file of records. A killed process loses no announced block; a power failure may, since the file is not synced. */
 import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from 'node:zlib';
@@ -9,7 +6,7 @@ import type { Hash, ScriptPublicKey } from '@kasgres/kaspa';
 import { bytesKey, scriptKey } from '../economy/utxo.ts';
 import type { BlockBody } from './consensus/consensus.ts';
 
-/** A record consists of its length and a checksum, both of 32 bits, and its bytes. */
+/** A record starts with its length and checksum, both of 32 bits. */
 const PREFIX_BYTES = 8;
 
 export class Journal {
@@ -19,7 +16,7 @@ export class Journal {
     this.file = file;
   }
 
-  /** Opens or creates the file and returns its records, which are views of one buffer. */
+  /** Cuts off an incomplete record at the end. */
   static open(path: string): { journal: Journal; records: Buffer[] } {
     const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
     const { records, end } = readRecords(bytes);
@@ -41,7 +38,6 @@ export class Journal {
   }
 }
 
-/** Returns the records before the first incomplete or damaged one, and their end. */
 function readRecords(bytes: Buffer): { records: Buffer[]; end: number } {
   const records: Buffer[] = [];
   let end = 0;
@@ -60,10 +56,7 @@ export function encodeBlock(body: BlockBody): Buffer {
   return serialize(body);
 }
 
-/**
- * Decodes blocks. Byte arrays are views of the given bytes, and equal hashes of blocks and equal scripts are the same objects, which halves the
- * memory of a chain.
- */
+/** Decodes blocks whose byte arrays are views of the input. Equal hashes and scripts are the same objects, which halves the memory of a chain. */
 export class BlockDecoder {
   private readonly blockHashes = new Map<string, Hash>();
   private readonly scripts = new Map<string, ScriptPublicKey>();
@@ -82,7 +75,6 @@ export class BlockDecoder {
   }
 }
 
-/** Returns the value that was first seen for the key. */
 function first<T>(values: Map<string, T>, key: string, value: T): T {
   const known = values.get(key);
   if (known === undefined) values.set(key, value);

@@ -1,7 +1,3 @@
-/**
- * A simulated node with its network of miners, persisted in a journal. The first record contains the options that a chain cannot change, the others
- * the blocks.
- */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -30,6 +26,7 @@ export interface SimulatedDagOptions {
   now: () => number;
 }
 
+/** The first record of a journal: the options that a chain cannot change. Blocks follow. */
 const foundation = z.object({
   format: z.literal(2, { error: 'an older version wrote this chain: delete its directory to start a new one' }),
   seed: z.string(),

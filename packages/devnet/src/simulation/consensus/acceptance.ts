@@ -1,11 +1,7 @@
-/**
- * Decides which transactions of a mergeset are accepted (rusty-kaspa, consensus/src/pipeline/virtual_processor/utxo_validation.rs): the selected
- * parent's coinbase, then, in the order of the mergeset, every transaction that is valid after those before it. The first valid instance of a
- * transaction wins; other coinbases are never accepted.
- */
+/** Acceptance. Source: rusty-kaspa, consensus/src/pipeline/virtual_processor/utxo_validation.rs. */
 import type { Block } from './block.ts';
 import { checkTransaction, type TransactionRules } from './transaction-rules.ts';
-import { createdEntries, type UtxoDiff, UtxoDiffBuilder, type UtxoView } from '../../economy/utxo.ts';
+import { createdEntries, type UtxoDiff, UtxoView } from '../../economy/utxo.ts';
 
 export interface Acceptance {
   /** `index` is the position of the transaction in its merged block. */
@@ -17,16 +13,17 @@ export interface Acceptance {
 }
 
 /**
+ * Accepts the selected parent's coinbase and, in the order of the mergeset, every payment that is valid after those before it.
  * @param daaScore of the merging block
- * @param view of the state at the selected parent
+ * @param utxosBefore at the selected parent
  */
 export function acceptMergeSet(
   mergeSet: readonly Block[],
   daaScore: number,
-  view: UtxoView,
+  utxosBefore: UtxoView,
   rules: TransactionRules,
 ): Acceptance {
-  const diff = new UtxoDiffBuilder(view);
+  const utxos = new UtxoView(utxosBefore);
   const accepted: { block: Block; index: number }[] = [];
   const fees = mergeSet.map((block, position) => {
     let blockFees = 0n;
@@ -34,15 +31,15 @@ export function acceptMergeSet(
       const isCoinbase = index === 0;
       if (isCoinbase && position > 0) continue;
       if (!isCoinbase) {
-        const check = checkTransaction(transaction, diff, daaScore, rules);
+        const check = checkTransaction(transaction, utxos, daaScore, rules);
         if (check.kind !== 'valid') continue;
-        for (const entry of check.spent) diff.spend(entry);
+        utxos.apply({ added: [], removed: check.spent });
         blockFees += check.fee;
       }
-      for (const entry of createdEntries(transaction, daaScore, isCoinbase)) diff.add(entry);
+      utxos.apply({ added: createdEntries(transaction, daaScore, isCoinbase), removed: [] });
       accepted.push({ block, index });
     }
     return blockFees;
   });
-  return { accepted, diff: diff.build(), fees };
+  return { accepted, diff: utxos.diff(), fees };
 }

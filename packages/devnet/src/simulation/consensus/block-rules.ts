@@ -1,7 +1,4 @@
-/**
- * The rules for every block, on the chain or off it; messages are kaspad's (rusty-kaspa, consensus/core/src/errors/block.rs). A block whose
- * transactions are invalid in the UTXO set is valid, but not on the chain (`chain-rules.ts`).
- */
+/** The rules for every block, on the chain or off it. Source of the messages: rusty-kaspa, consensus/core/src/errors/block.rs. */
 import { decodeCoinbasePayload, type Header, isCoinbase, merkleRoot, toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import type { ConsensusParams } from './params.ts';
@@ -10,7 +7,6 @@ import { isDagAncestorOf } from './reachability.ts';
 import { describeOutpoint } from './transaction-rules.ts';
 import { outpointKey } from '../../economy/utxo.ts';
 
-/** A block is invalid. The message is kaspad's. */
 export class BlockRuleError extends Error {
   override name = 'BlockRuleError';
 }

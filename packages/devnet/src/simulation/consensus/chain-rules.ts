@@ -1,9 +1,4 @@
-/**
- * Decides whether a block can be on the selected chain: it must reward its mergeset and commit to it, name its selected parent first, and contain
- * no transaction that is invalid after that (rusty-kaspa, consensus/src/pipeline/virtual_processor/utxo_validation.rs).
- *
- * kaspad's commitment to accepted ids can only be checked by a full node: here it is another hash of the same past.
- */
+/** The rules for blocks of the selected chain. Source: rusty-kaspa, consensus/src/pipeline/virtual_processor/utxo_validation.rs. */
 import { type Hash, merkleRoot, MuHash, transactionHash } from '@kasgres/kaspa';
 import type { Acceptance } from './acceptance.ts';
 import { type Block, getGhostdag } from './block.ts';
@@ -18,16 +13,12 @@ export interface Commitments {
 
 export interface ChainRules extends TransactionRules {
   subsidy: bigint;
-  /** True: headers commit to the UTXO set as a real node's do, at half a millisecond a block or more. */
   commitsToUtxos: boolean;
-  /** False where the headers carry a real node's commitments, which cannot be recomputed here. */
+  /** False for headers of a real node, whose commitments cannot be recomputed here. */
   checksCommitments: boolean;
 }
 
-/**
- * @param acceptance of the block's mergeset
- * @param view of the state after that
- */
+/** @param view of the UTXOs after the acceptance */
 export function isValidOnChain(block: Block, acceptance: Acceptance, view: UtxoView, rules: ChainRules): boolean {
   const { transactions, header, nonDaa, daaScore } = block;
   const ghostdag = getGhostdag(block);
@@ -43,11 +34,11 @@ export function isValidOnChain(block: Block, acceptance: Acceptance, view: UtxoV
   return transactions.slice(1).every((payment) => checkTransaction(payment, view, daaScore, rules).kind === 'valid');
 }
 
-/** Returns the commitments of a block with this selected parent and acceptance. */
+/** kaspad's commitment to accepted ids is another hash of the same past. */
 export function commitmentsAfter(
   selectedParent: Block,
   acceptance: Acceptance,
-  { commitsToUtxos }: Pick<ChainRules, 'commitsToUtxos'>,
+  { commitsToUtxos }: ChainRules,
 ): Commitments {
   const { header } = selectedParent;
   const ids = acceptance.accepted.flatMap(({ block, index }) => block.transactions[index]?.transactionId ?? []);
@@ -58,7 +49,7 @@ export function commitmentsAfter(
   return { acceptedIdMerkleRoot, utxoCommitment };
 }
 
-/** The MuHash products of the UTXO set after an acceptance, each computed from that of the selected parent. */
+/** MuHash products of the UTXO sets after acceptances. */
 const utxoProducts = new WeakMap<Acceptance, bigint>();
 
 function utxoProductAfter(selectedParent: Block, acceptance: Acceptance): bigint {

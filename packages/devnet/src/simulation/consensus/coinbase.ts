@@ -1,8 +1,4 @@
-/**
- * The coinbase transaction that a block must start with (rusty-kaspa, consensus/src/processes/coinbase.rs): one output of subsidy and fees for each
- * merged blue, to the script in that block's coinbase payload, and one output to this block's miner for the rewards of the reds. Blocks too old for
- * the DAA score earn fees only.
- */
+/** Coinbase transactions. Source: rusty-kaspa, consensus/src/processes/coinbase.rs. */
 import {
   COINBASE_SUBNETWORK,
   type CoinbasePayload,
@@ -12,10 +8,8 @@ import {
 } from '@kasgres/kaspa';
 import type { Block, Ghostdag } from './block.ts';
 
-/** The miner of a block, as in its coinbase payload. */
 export type Miner = Pick<CoinbasePayload, 'scriptPublicKey' | 'extraData'>;
 
-/** The mergeset of a block with its fees. */
 export interface Merged {
   ghostdag: Ghostdag;
   nonDaa: ReadonlySet<Block>;
@@ -23,8 +17,7 @@ export interface Merged {
   fees: readonly bigint[];
 }
 
-const COINBASE_VERSION = 1;
-
+/** Pays each merged blue its subsidy and fees, and the block's own miner those of the reds. */
 export function coinbaseTransaction(
   { ghostdag, nonDaa, fees }: Merged,
   { scriptPublicKey, extraData }: Miner,
@@ -44,7 +37,7 @@ export function coinbaseTransaction(
   if (redReward > 0n) outputs.push({ amount: redReward, scriptPublicKey, covenant: undefined });
   const blueScore = BigInt(ghostdag.blueScore);
   return {
-    version: COINBASE_VERSION,
+    version: 1,
     inputs: [],
     outputs,
     lockTime: 0n,

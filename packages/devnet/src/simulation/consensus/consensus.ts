@@ -1,16 +1,12 @@
-/**
- * The simulated consensus: adds blocks, parents first, and keeps the data that a node derives from them: GHOSTDAG data, the virtual block, the
- * selected chain with its acceptance, the UTXO set. It has no clock, no I/O and no randomness: two instances with the same blocks, added in any
- * order, agree on everything.
- */
+/** Consensus without clock, I/O and randomness: two instances with the same blocks, added in any order, agree on everything. */
 import { type Hash, type Header, toHex, workFromBits } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
-import { UtxoSet, UtxoView } from '../../economy/utxo.ts';
+import { type UtxoLookup, UtxoSet, UtxoView } from '../../economy/utxo.ts';
 import { type Acceptance, acceptMergeSet } from './acceptance.ts';
 import { BlockRuleError, checkBody, checkHeader } from './block-rules.ts';
-import { type Block, getGhostdag, type Pov } from './block.ts';
+import { type Block, type ChainState, getGhostdag, type Pov } from './block.ts';
 import { type ChainRules, type Commitments, commitmentsAfter, isValidOnChain } from './chain-rules.ts';
-import { blockContext, EMPTY_WINDOW } from './difficulty.ts';
+import { blockContext } from './difficulty.ts';
 import { ghostdag } from './ghostdag.ts';
 import type { ConsensusParams } from './params.ts';
 import {
@@ -22,15 +18,10 @@ import {
   treePosition,
 } from './reachability.ts';
 import { StateCursor } from './state-cursor.ts';
-import {
-  checkTransaction,
-  type TransactionCheck,
-  type TransactionRules,
-  type UtxoLookup,
-} from './transaction-rules.ts';
+import { checkTransaction, type TransactionCheck, type TransactionRules } from './transaction-rules.ts';
 import { findSink, pickVirtualParents } from './virtual-parents.ts';
 
-/** A received block with the ids and hashes of its transactions, without the data that follow from its position in the DAG. */
+/** A block without the data that follow from its position in the DAG. */
 export type BlockBody = Pick<Block, 'hash' | 'header' | 'transactions'>;
 
 export interface ConsensusOptions extends Partial<Pick<ChainRules, 'checksCommitments' | 'commitsToUtxos'>> {
@@ -39,12 +30,10 @@ export interface ConsensusOptions extends Partial<Pick<ChainRules, 'checksCommit
   hasValidSignatures: TransactionRules['hasValidSignatures'];
 }
 
-/** The virtual block: its acceptance is always known. */
 export interface Virtual extends Pov {
   acceptance: Acceptance;
 }
 
-/** The way along the selected chain from one sink to another. */
 export interface ChainMove {
   /** From the old sink down. */
   removed: Block[];
@@ -62,13 +51,13 @@ export class Consensus {
   private readonly rules: ChainRules;
   private readonly blocks = new Map<string, Block>();
   private readonly tips = new Set<Block>();
-  /** The latest ones by their parents: siblings share one, and a new block mostly has that of the virtual block. */
+  /** The latest ones, by the indexes of the parents. */
   private readonly povs = new Map<string, Pov>();
   private currentVirtual: Virtual;
   /** The highest block that is permanently on the selected chain. */
   private finalBlock: Block;
   private currentPruningPoint: Block;
-  /** Abandoned when the pruning point moved: no new block may be above them. */
+  /** No new block may be above these since the pruning point moved. */
   private readonly abandoned = new Set<Block>();
 
   constructor(options: ConsensusOptions) {
@@ -76,7 +65,21 @@ export class Consensus {
     const { coinbaseMaturity, subsidy } = params;
     this.params = params;
     this.rules = { coinbaseMaturity, hasValidSignatures, subsidy, commitsToUtxos, checksCommitments };
-    this.genesis = genesisOf(genesis);
+    this.genesis = newBlock(
+      0,
+      genesis,
+      {
+        parents: [],
+        ghostdag: undefined,
+        daaScore: Number(genesis.header.daaScore),
+        nonDaa: new Set(),
+        bits: genesis.header.bits,
+        pastMedianTime: Number(genesis.header.timestamp),
+        difficultyWindow: [],
+        medianTimeWindow: [],
+      },
+      { kind: 'qualified', acceptance: { accepted: [], diff: { added: [], removed: [] }, fees: [] } },
+    );
     this.finalBlock = this.genesis;
     this.currentPruningPoint = this.genesis;
     this.blocks.set(this.genesis.id, this.genesis);
@@ -88,7 +91,7 @@ export class Consensus {
     return this.blocks.size;
   }
 
-  /** The block that a miner would make now, as of the latest `resolveVirtual`. */
+  /** As of the latest `resolveVirtual`. */
   get virtual(): Virtual {
     return this.currentVirtual;
   }
@@ -97,7 +100,6 @@ export class Consensus {
     return this.virtual.ghostdag.selectedParent;
   }
 
-  /** Every new block has it in its past. */
   get pruningPoint(): Block {
     return this.currentPruningPoint;
   }
@@ -120,7 +122,7 @@ export class Consensus {
 
   /**
    * Adds a new block; `resolveVirtual` must follow. Throws `BlockRuleError`.
-   * @param keep persists the checked block before it is inserted; the returned block is inserted
+   * @param keep persists the checked block and returns the one to insert
    */
   add(body: BlockBody, keep: (body: BlockBody) => BlockBody = (same) => same): Block {
     checkBody(body.header, body.transactions, this.params);
@@ -134,8 +136,8 @@ export class Consensus {
   }
 
   /**
-   * Makes a block of the selected chain the pruning point and final; `resolveVirtual` must follow. Blocks below are kept in memory. Blocks that
-   * are neither below nor above, nor in the past of those above, are abandoned.
+   * Makes a block of the selected chain the pruning point and final; `resolveVirtual` must follow. Blocks that are neither below nor above, nor in
+   * the past of those above, are abandoned.
    */
   prune(hash: Hash): void {
     const block = this.get(hash);
@@ -149,7 +151,6 @@ export class Consensus {
     for (const other of this.blocks.values()) if (!isDagAncestorOfAny(other, tips)) this.abandoned.add(other);
   }
 
-  /** Moves the virtual block above all added blocks. */
   resolveVirtual(): ChainMove {
     const oldSink = this.sink;
     const cursor = this.cursor();
@@ -159,7 +160,7 @@ export class Consensus {
     return chainMove(oldSink, sink);
   }
 
-  /** Returns the mergeset and acceptance of a new block on these parents, `undefined` if it could not be on the chain. */
+  /** Returns `undefined` if a new block on these parents could not be on the chain. */
   findVirtualOn(parents: readonly Block[]): Virtual | undefined {
     const pov = this.povOf(parents);
     if (pov.acceptance === undefined) {
@@ -171,7 +172,6 @@ export class Consensus {
     return pov as Virtual;
   }
 
-  /** Checks whether the next block could accept a payment if these outputs were unspent. */
   checkPayment(transaction: DagTransaction, utxos: UtxoLookup, daaScore = this.virtual.daaScore): TransactionCheck {
     return checkTransaction(transaction, utxos, daaScore, this.rules);
   }
@@ -190,7 +190,6 @@ export class Consensus {
     return cursor.view;
   }
 
-  /** Returns the commitments of a new block with the parents of this virtual block. */
   commitmentsOf(virtual: Virtual): Commitments {
     return commitmentsAfter(virtual.ghostdag.selectedParent, virtual.acceptance, this.rules);
   }
@@ -221,28 +220,8 @@ export class Consensus {
     return pov;
   }
 
-  private insert({ hash, header, transactions }: BlockBody, pov: Pov): Block {
-    const block: Block = {
-      index: this.blocks.size,
-      hash,
-      id: toHex(hash),
-      header,
-      transactions,
-      parents: pov.parents,
-      ghostdag: pov.ghostdag,
-      blueScore: pov.ghostdag.blueScore,
-      blueWork: pov.ghostdag.blueWork,
-      work: workFromBits(pov.bits),
-      daaScore: pov.daaScore,
-      nonDaa: pov.nonDaa,
-      bits: pov.bits,
-      pastMedianTime: pov.pastMedianTime,
-      difficultyWindow: pov.difficultyWindow,
-      medianTimeWindow: pov.medianTimeWindow,
-      ...treePosition(pov.ghostdag.selectedParent),
-      mergedBy: [],
-      state: { kind: 'unknown' },
-    };
+  private insert(body: BlockBody, pov: Pov): Block {
+    const block = newBlock(this.blocks.size, body, pov, { kind: 'unknown' });
     recordMerges(block, pov.ghostdag);
     this.blocks.set(block.id, block);
     for (const parent of pov.parents) this.tips.delete(parent);
@@ -250,15 +229,13 @@ export class Consensus {
     return block;
   }
 
-  /** Moves the UTXO set to the virtual block on these parents. */
   private settleVirtual(parents: readonly Block[], viewOfSink: UtxoView): Virtual {
     const pov = this.povOf(parents);
     viewOfSink.apply(this.accept(pov, viewOfSink).diff);
-    viewOfSink.commit();
+    this.utxos.apply(viewOfSink.diff());
     return pov as Virtual;
   }
 
-  /** Makes the chain blocks up to this one final while the condition holds. This deletes the data that would undo them. */
   private finalizeUpTo(block: Block, isFinal: (block: Block) => boolean): void {
     for (;;) {
       const next = findChainAncestorAt(block, this.finalBlock.height + 1);
@@ -268,7 +245,6 @@ export class Consensus {
     }
   }
 
-  /** Returns a cursor at the sink. */
   private cursor(): StateCursor {
     const view = new UtxoView(this.utxos);
     view.undo(this.virtual.acceptance.diff);
@@ -290,27 +266,34 @@ export class Consensus {
   }
 }
 
-function genesisOf({ hash, header, transactions }: BlockBody): Block {
+function newBlock(
+  index: number,
+  { hash, header, transactions }: BlockBody,
+  derived: Omit<Pov, 'acceptance' | 'ghostdag'> & Pick<Block, 'ghostdag'>,
+  state: ChainState,
+): Block {
+  // A block must not keep the acceptance of its Pov in memory.
+  const { parents, ghostdag, daaScore, nonDaa, bits, pastMedianTime, difficultyWindow, medianTimeWindow } = derived;
   return {
-    index: 0,
+    index,
     hash,
     id: toHex(hash),
     header,
     transactions,
-    parents: [],
-    ghostdag: undefined,
-    blueScore: 0,
-    blueWork: 0n,
-    work: workFromBits(header.bits),
-    daaScore: Number(header.daaScore),
-    nonDaa: new Set<Block>(),
-    bits: header.bits,
-    pastMedianTime: Number(header.timestamp),
-    difficultyWindow: EMPTY_WINDOW,
-    medianTimeWindow: EMPTY_WINDOW,
-    ...treePosition(undefined),
+    parents,
+    ghostdag,
+    daaScore,
+    nonDaa,
+    bits,
+    pastMedianTime,
+    difficultyWindow,
+    medianTimeWindow,
+    blueScore: ghostdag?.blueScore ?? 0,
+    blueWork: ghostdag?.blueWork ?? 0n,
+    work: workFromBits(bits),
+    ...treePosition(ghostdag?.selectedParent),
     mergedBy: [],
-    state: { kind: 'qualified', acceptance: { accepted: [], diff: { added: [], removed: [] }, fees: [] } },
+    state,
   };
 }
 

@@ -1,7 +1,4 @@
-/**
- * The DAA score, difficulty and past median time of a block, from sampled windows of its past: every n-th block (KIP-4; rusty-kaspa,
- * consensus/src/processes/{difficulty,past_median_time}.rs).
- */
+/** Difficulty and times from sampled windows (KIP-4). Source: rusty-kaspa, consensus/src/processes/{difficulty,past_median_time}.rs. */
 import { targetFromBits } from '@kasgres/kaspa';
 import { type Block, type BlockContext, compareBlocks, type Ghostdag, type SampledWindow } from './block.ts';
 import type { ConsensusParams } from './params.ts';
@@ -10,7 +7,6 @@ const MAX_TARGET = 2n ** 255n - 1n;
 /** The number of timestamps around the median that are averaged. */
 const MEDIAN_FRAME = 11;
 
-export const EMPTY_WINDOW: SampledWindow = [];
 const NO_BLOCKS: ReadonlySet<Block> = new Set();
 
 export function blockContext(ghostdag: Ghostdag, params: ConsensusParams): BlockContext {
@@ -44,7 +40,7 @@ function extendWindow(
   nonDaa: ReadonlySet<Block>,
   { windowSize, sampleRate }: ConsensusParams['medianTime'],
 ): SampledWindow {
-  if (selectedParent.height === 0) return EMPTY_WINDOW;
+  if (selectedParent.height === 0) return [];
   const counted = [selectedParent, ...mergeSet.slice(1).reverse()].filter((block) => !nonDaa.has(block));
   const samples = counted.filter((_, index) => (selectedParent.daaScore + index + 1) % sampleRate === 0);
   if (samples.length === 0) return parentWindow;

@@ -1,14 +1,11 @@
-/**
- * GHOSTDAG (https://eprint.iacr.org/2018/104.pdf) as in rusty-kaspa: the parent with the most blue work is the selected parent. The other merged
- * blocks are coloured greedily in ascending order: blue while no blue block gets more than k blues into its anticone.
- */
+/** GHOSTDAG (https://eprint.iacr.org/2018/104.pdf) as in rusty-kaspa: merged blocks are coloured greedily in ascending order. */
 import { type Block, compareBlocks, getGhostdag, type Ghostdag } from './block.ts';
 import type { ConsensusParams } from './params.ts';
 import { isDagAncestorOf } from './reachability.ts';
 
 type Colouring = { mergeSetBlues: Block[]; blueAnticoneSizes: Map<Block, number> } & Pick<Ghostdag, 'selectedParent'>;
 
-/** Returns the GHOSTDAG data of a block with these parents. Throws without parents. */
+/** Throws without parents. */
 export function ghostdag(
   parents: readonly Block[],
   { ghostdagK, ghostdagKBefore: before }: Pick<ConsensusParams, 'ghostdagK' | 'ghostdagKBefore'>,
@@ -42,7 +39,6 @@ export function ghostdag(
   };
 }
 
-/** Returns the parents and their past, without the selected parent and its past. */
 function blocksMergedBeside(selectedParent: Block, parents: readonly Block[]): Block[] {
   const merged = new Set<Block>();
   const queue = [...parents];
@@ -54,10 +50,7 @@ function blocksMergedBeside(selectedParent: Block, parents: readonly Block[]): B
   return [...merged];
 }
 
-/**
- * Returns the blues in the candidate's anticone with the sizes of their blue anticones before it, `undefined` if the candidate must be red. A
- * chain block in the candidate's past ends the walk: all further blues are in that past too.
- */
+/** Returns the blues in the candidate's anticone with the sizes of their blue anticones, `undefined` if the candidate must be red. */
 function findAffectedBlues(colouring: Colouring, candidate: Block, k: number): Map<Block, number> | undefined {
   if (colouring.mergeSetBlues.length === k + 1) return undefined;
   const affected = new Map<Block, number>();
@@ -69,6 +62,7 @@ function findAffectedBlues(colouring: Colouring, candidate: Block, k: number): M
       affected.set(blue, size);
       if (affected.size > k || size === k) return undefined;
     }
+    // All further blues are in the past of the candidate too.
     if (isDagAncestorOf(level.selectedParent, candidate)) return affected;
     level = getGhostdag(level.selectedParent);
   }

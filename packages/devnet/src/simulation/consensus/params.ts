@@ -1,21 +1,17 @@
 import type { BlockLevels } from './parent-levels.ts';
 
-/**
- * The parameters of a network (rusty-kaspa, consensus/core/src/config). Blocks become final sooner than in a node, which saves memory, and only
- * `SimulatedNode.prune` prunes.
- */
+/** Source: rusty-kaspa, consensus/core/src/config. */
 export interface ConsensusParams {
-  /** Blues that a blue block may have in its anticone. */
   ghostdagK: number;
-  /** The k of blocks whose selected parent has a lower DAA score, as on networks before Crescendo. */
+  /** The k below a DAA score, as before Crescendo. */
   ghostdagKBefore?: { daaScore: number; k: number };
   maxBlockParents: number;
   mergesetSizeLimit: number;
-  /** In blue score: the selected chain never changes deeper than this below the sink. */
+  /** Blue scores below the sink. It is less than a node's, to save memory. */
   finalityDepth: number;
-  /** DAA scores between a coinbase's acceptance and its first spending. */
+  /** DAA scores. */
   coinbaseMaturity: number;
-  /** Sompi that a block earns; constant for the first half year of a network. */
+  /** Sompi; constant for the first half year of a network. */
   subsidy: bigint;
   targetTimePerBlockMs: number;
   difficulty: { windowSize: number; sampleRate: number; minWindowSize: number };
@@ -26,7 +22,6 @@ export interface ConsensusParams {
   blockLevels?: BlockLevels | undefined;
 }
 
-/** simnet has mainnet's block rate and no proof of work. */
 export const SIMNET_PARAMS: ConsensusParams = {
   ghostdagK: 124,
   maxBlockParents: 64,

@@ -1,41 +1,29 @@
-/**
- * Parents of the higher levels. In a node, the level of a block is how far its hash is below the target, so that few blocks of high level prove the
- * chain. There is no proof of work here, so the leading zeros of the hash replace it.
- */
-import { createHash } from 'node:crypto';
+/** Parents of the higher levels. There is no proof of work, so the leading zeros of a hash determine the level. */
+import { hash } from 'node:crypto';
 import { type Hash, toHex } from '@kasgres/kaspa';
 import type { Block } from './block.ts';
 import type { ConsensusParams } from './params.ts';
 import { isDagAncestorOf } from './reachability.ts';
 
-/** The distribution of blocks over levels, which determines the size of headers. */
 export interface BlockLevels {
-  /** The lowest level of a block: up to it, the parents of every level are the direct ones. */
+  /** The lowest level of a block: up to it, all parents are the direct ones. */
   least: number;
-  /** The logarithm of the ratio between the numbers of blocks of consecutive levels. */
+  /** 3: one block in 2^3 is of the next level. */
   zeroBitsPerLevel: number;
-  /** The least number of levels in a header. Levels above the simulated past have made-up hashes, as after years. */
+  /** The least number of levels in a header. Levels above the simulated past have made-up hashes. */
   count: number;
 }
 
-/** One block in 2^3 is of level 1 or higher, one in 2^6 of level 2, and so on. */
 const SMALL_LEVELS: BlockLevels = { least: 0, zeroBitsPerLevel: 3, count: 0 };
 
 /** Mainnet in 2026: its difficulty (2^55 hashes a block) implies the lowest 24 levels, and 2^29 blocks fill about thirty more. */
 export const MAINNET_LEVELS: BlockLevels = { least: 24, zeroBitsPerLevel: 1, count: 54 };
 
 /** Made-up hashes by level. Two levels share one, since every second block of a level is also of the next one. */
-const madeUp = Array.from({ length: 256 }, (_, level) =>
-  createHash('sha256')
-    .update(`level ${Math.floor(level / 2)}`)
-    .digest(),
-);
+const madeUp = Array.from({ length: 256 }, (_, level) => hash('sha256', `level ${Math.floor(level / 2)}`, 'buffer'));
 const isMadeUp = new Set(madeUp.map(toHex));
 
-/**
- * Returns the parent hashes of a header by level, up to the last level that has more than genesis.
- * @param getBlock throws if a hash is unknown
- */
+/** Returns the parent hashes of a header by level, up to the last level that has more than genesis. */
 export function parentsByLevel(
   parents: readonly Block[],
   { blockLevels = SMALL_LEVELS }: Pick<ConsensusParams, 'blockLevels'>,

@@ -1,7 +1,6 @@
 /**
- * Tells whether one block is in the past of another, without walking the DAG. Selected parents make the DAG a tree, in which jump pointers find an
- * ancestor in logarithmic time. A block's future is its own subtree and the subtrees of the blocks that merged it. Each block lists the latter,
- * except those below another of them.
+ * Ancestors without walking the DAG. Jump pointers find an ancestor in the tree of selected parents in logarithmic time. A block's future is its
+ * own subtree and the subtrees of the blocks that merged it.
  */
 import type { Block, Ghostdag } from './block.ts';
 
@@ -13,7 +12,6 @@ export function treePosition(selectedParent: Block | undefined): Pick<Block, 'he
   return { height: selectedParent.height + 1, jump: canJoin ? jump.jump : selectedParent };
 }
 
-/** Must be called once per block. */
 export function recordMerges(block: Block, { selectedParent, mergeSet }: Ghostdag): void {
   for (const merged of mergeSet) {
     if (merged === selectedParent) continue;
@@ -33,12 +31,11 @@ export function findChainAncestorAt(block: Block, height: number): Block | undef
   return current.height === height ? current : undefined;
 }
 
-/** Returns whether `ancestor` is the block itself or reached from it by selected parents. */
+/** Returns true also for the block itself, as `isDagAncestorOf` does. */
 export function isChainAncestorOf(ancestor: Block, block: Block): boolean {
   return ancestor.height <= block.height && findChainAncestorAt(block, ancestor.height) === ancestor;
 }
 
-/** Returns whether `ancestor` is the block itself or in its past. */
 export function isDagAncestorOf(ancestor: Block, block: Block): boolean {
   if (ancestor.index >= block.index) return ancestor === block;
   return isChainAncestorOf(ancestor, block) || ancestor.mergedBy.some((merging) => isChainAncestorOf(merging, block));

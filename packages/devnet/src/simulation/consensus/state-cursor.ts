@@ -1,18 +1,18 @@
-/** Walks the tree of selected parents with a view of the UTXO set. It judges blocks on the way that were never candidates for the selected chain. */
 import { type Block, getGhostdag } from './block.ts';
 import { isChainAncestorOf } from './reachability.ts';
 import type { UtxoView } from '../../economy/utxo.ts';
 
+/** Walks the tree of selected parents with a view of the UTXO set, and judges unknown blocks on the way. */
 export class StateCursor {
   readonly view: UtxoView;
-  private readonly judge: (block: Block, view: UtxoView) => void;
+  private readonly judge: (block: Block) => void;
   private current: Block;
 
   /**
-   * @param view of the UTXOs at `block`, which is qualified
-   * @param judge sets the state of a block, given the view at its selected parent, and applies the acceptance of a qualified block to the view
+   * @param view of the UTXOs at `block`
+   * @param judge sets the state of a block, and applies the acceptance of a qualified one to the view
    */
-  constructor(view: UtxoView, block: Block, judge: (block: Block, view: UtxoView) => void) {
+  constructor(view: UtxoView, block: Block, judge: (block: Block) => void) {
     this.view = view;
     this.current = block;
     this.judge = judge;
@@ -38,7 +38,7 @@ export class StateCursor {
   private stepForward(block: Block): void {
     if (getGhostdag(block).selectedParent !== this.current) block.state = { kind: 'disqualified' };
     else if (block.state.kind === 'qualified') this.view.apply(block.state.acceptance.diff);
-    else if (block.state.kind === 'unknown') this.judge(block, this.view);
+    else if (block.state.kind === 'unknown') this.judge(block);
     if (block.state.kind === 'qualified') this.current = block;
   }
 }

@@ -1,18 +1,11 @@
-/**
- * Checks whether a transaction may be accepted, given the UTXO set and the DAA score of the accepting block. Scripts are not executed, and
- * covenants are not checked. Messages are kaspad's (rusty-kaspa, consensus/core/src/errors/tx.rs).
- */
+/** The rules for payments. Scripts and covenants are not checked. Source of the messages: rusty-kaspa, consensus/core/src/errors/tx.rs. */
 import { type Outpoint, toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
-import { outpointKey, type UtxoEntry } from '../../economy/utxo.ts';
+import { outpointKey, type UtxoEntry, type UtxoLookup } from '../../economy/utxo.ts';
 
 export interface TransactionRules {
   coinbaseMaturity: number;
   hasValidSignatures: (transaction: DagTransaction) => boolean;
-}
-
-export interface UtxoLookup {
-  find: (key: string) => UtxoEntry | undefined;
 }
 
 export type TransactionCheck =
@@ -20,11 +13,10 @@ export type TransactionCheck =
   | { kind: 'missing-inputs' }
   | { kind: 'refused'; reason: string };
 
-/** This bit disables the relative lock of an input's sequence. */
 const SEQUENCE_LOCK_DISABLED = 1n << 63n;
 const SEQUENCE_LOCK_MASK = 0xffff_ffffn;
 
-/** Checks a transaction that is no coinbase. */
+/** @param daaScore of the accepting block */
 export function checkTransaction(
   transaction: DagTransaction,
   utxos: UtxoLookup,
@@ -39,7 +31,7 @@ export function checkTransaction(
   }
   const immature = spent.findIndex((entry) => isImmature(entry, daaScore, rules));
   const [totalIn, totalOut] = [sumAmounts(spent), sumAmounts(transaction.outputs)];
-  if (immature >= 0) return refuse(immatureReason(spent, immature, daaScore, rules));
+  if (immature >= 0) return refuse(immatureReason(spent[immature], immature, daaScore, rules));
   if (totalIn < totalOut) {
     return refuse(`transaction tries to spend ${totalOut} while its total inputs amount is ${totalIn}`);
   }
@@ -65,12 +57,11 @@ export function isImmature(
 }
 
 function immatureReason(
-  spent: readonly UtxoEntry[],
+  entry: UtxoEntry | undefined,
   index: number,
   daaScore: number,
   { coinbaseMaturity }: TransactionRules,
 ): string {
-  const entry = spent[index];
   return (
     `one of the transaction inputs spends an immature UTXO: transaction input #${index} tried to spend coinbase outpoint ` +
     `${entry && describeOutpoint(entry.outpoint)} with daa score of ${entry?.blockDaaScore}\n` +

@@ -1,15 +1,11 @@
-/**
- * Picks the parents of a new block (rusty-kaspa, consensus/src/pipeline/virtual_processor/processor.rs): the sink, and as many other tips as a
- * block may have as parents and merge.
- */
+/** The parents of a new block. Source: rusty-kaspa, consensus/src/pipeline/virtual_processor/processor.rs. */
 import { type Block, compareBlocks } from './block.ts';
 import type { ConsensusParams } from './params.ts';
 import { isChainAncestorOf, isDagAncestorOf, isDagAncestorOfAny } from './reachability.ts';
 import type { StateCursor } from './state-cursor.ts';
 
 /**
- * Returns the block of most blue work that is qualified for the chain, among the tips and the past of disqualified tips, with the other candidates,
- * descending. The cursor stops at that block.
+ * Returns the block of most blue work that is qualified for the chain, and the other candidates, descending. The cursor stops at that block.
  * @param finalBlock the highest block that is permanently on the selected chain
  */
 export function findSink(
@@ -28,7 +24,7 @@ export function findSink(
   throw new Error('the final block can always be the sink');
 }
 
-/** Returns the sink first. Deterministic, whereas a node shuffles very many tips. */
+/** Returns the sink first. A node shuffles very many tips, which is not simulated. */
 export function pickVirtualParents(sink: Block, candidates: readonly Block[], params: ConsensusParams): Block[] {
   const parents = [sink];
   let mergeSetSize = 1;

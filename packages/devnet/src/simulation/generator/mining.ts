@@ -1,7 +1,3 @@
-/**
- * Miners: each works on the DAG as it knows it, possibly a little behind, and so finds blocks parallel to those of others, with the same transactions,
- * with conflicting ones, or with other variants of them.
- */
 import { toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import { buildTransaction, MassBudget, withDerived } from '../../economy/build-transaction.ts';
@@ -23,7 +19,7 @@ export interface MiningJob {
   miner: Miner;
   /** Blocks that the miner does not know, whose payments may have reached it. */
   unseen: readonly Block[];
-  /** The share of payments in such blocks that the miner includes too. */
+  /** The share of the payments there that the miner includes too. */
   duplicateRate: number;
   /** The share of variants with broken signatures, whose block cannot be on the selected chain. */
   brokenRate: number;
@@ -34,6 +30,7 @@ export interface MiningJob {
 /** The share of pending payments that a miner includes. */
 const PICK_RATE = 0.7;
 
+/** Miners who work on the DAG as they know it, so that parallel blocks contain equal, conflicting or variant transactions. */
 export class Mining {
   private readonly node: SimulatedNode;
   private readonly options: SimulationOptions;
@@ -41,7 +38,8 @@ export class Mining {
   private readonly payments: Payments;
   /** Payments that no mempool accepts. */
   private readonly nonStandard: DagTransaction[] = [];
-  private pendingCount = 0;
+  /** The number of payments that miners leave in the mempool, always the same ones. */
+  pendingCount = 0;
   /** Hex ids of the payments that miners leave pending. */
   private readonly pending = new Set<string>();
 
@@ -52,14 +50,8 @@ export class Mining {
     this.payments = payments;
   }
 
-  /** Submits a payment to the miners directly. */
   hand(payment: DagTransaction): void {
     this.nonStandard.push(payment);
-  }
-
-  /** Makes miners leave this number of payments in the mempool, always the same ones. */
-  leavePending(count: number): void {
-    this.pendingCount = count;
   }
 
   /** Returns a miner at random; some are far larger than others. */
@@ -69,7 +61,6 @@ export class Mining {
     return { scriptPublicKey: key.scriptPublicKey, extraData: Buffer.from(`${this.node.serverVersion}/devnet`) };
   }
 
-  /** Mines a block and adds it to the node. */
   mine(job: MiningJob, random: Random): Block {
     const filling = new BlockFilling(this.node.consensus, job.virtual);
     for (const block of job.unseen) {

@@ -1,7 +1,3 @@
-/**
- * The network around a simulated node: people who pay, miners who receive blocks late, partitions. Every step is determined by the seed, the number of
- * blocks, and the given times.
- */
 import { setImmediate } from 'node:timers/promises';
 import { fromHex, type Hash } from '@kasgres/kaspa';
 import type { NodeEvent } from '../../dag/node-state.ts';
@@ -30,6 +26,7 @@ const SHARED_RATE = 0.6;
 const REMEMBERED_BLOCKS = 200;
 const YIELD_EVERY_BLOCKS = 64;
 
+/** The network around a simulated node. The seed, the number of blocks and the given times determine every step. */
 export class Simulation {
   readonly keyring: Keyring;
   private readonly node: SimulatedNode;
@@ -76,13 +73,10 @@ export class Simulation {
 
   /** Leaves this number of payments in the mempool from now on, so that it is never empty. */
   leavePending(count: number): void {
-    this.mining.leavePending(count);
+    this.mining.pendingCount = count;
   }
 
-  /**
-   * Mines at least one block: on the tip, late, or as a heavier branch.
-   * @param timestamp Unix milliseconds
-   */
+  /** Mines at least one block: on the tip, late, or as a heavier branch. The timestamp is in Unix milliseconds. */
   mine(timestamp: number): void {
     const random = this.random('block');
     const { reorgRate, reorgDepth } = this.options;
@@ -94,11 +88,7 @@ export class Simulation {
     }
   }
 
-  /**
-   * Publishes a heavier branch that replaces `depth` chain blocks.
-   * @param depth at most what can still change
-   * @param timestamp Unix milliseconds
-   */
+  /** Publishes a heavier branch that replaces `depth` chain blocks, at most `changeableDepth`. */
   reorganise(depth: number, timestamp: number): void {
     this.mineBranch(depth, timestamp, this.random('reorganisation'));
   }
@@ -134,10 +124,7 @@ export class Simulation {
     return unseen;
   }
 
-  /**
-   * Mines the branch of miners who were disconnected from the others. It starts at a lower chain block, contains payments that reached them too, and
-   * grows until it is the heavier one.
-   */
+  /** Mines the branch of miners who were disconnected at a lower chain block, until it is the heavier one. */
   private mineBranch(depth: number, timestamp: number, random: Random): void {
     const { consensus } = this.node;
     const fork = findChainAncestorAt(consensus.sink, consensus.sink.height - depth);
@@ -215,7 +202,7 @@ export interface Past {
   blocksPerSecond: number;
 }
 
-/** Makes the past of a chain at once, as if it had grown until now. */
+/** Makes the past of a chain, as if it had grown until now. */
 export async function makePast(
   { node, simulation }: { node: SimulatedNode; simulation: Simulation },
   { pastBlocks, pastTransactions, blocksPerSecond }: Past,

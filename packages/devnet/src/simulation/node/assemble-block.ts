@@ -1,4 +1,3 @@
-/** Assembles a block from a virtual block, a miner and transactions, for templates and for simulated miners. */
 import { type Header, headerHash, merkleRoot } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import { withDerived } from '../../economy/build-transaction.ts';
@@ -12,7 +11,7 @@ const HEADER_VERSION = 2;
 export interface BlockOptions {
   virtual: Virtual;
   miner: Miner;
-  /** Without the coinbase; each valid at the virtual block. */
+  /** Each is valid at the virtual block. */
   payments: readonly DagTransaction[];
   /** Unix milliseconds; raised if the past median time is later. */
   timestamp: number;
@@ -41,10 +40,7 @@ export function assembleBlock(consensus: Consensus, options: BlockOptions): Bloc
   return { hash: headerHash(header), header, transactions };
 }
 
-/**
- * Throws `BlockRuleError` if the header is from the future or has wrong parents on the higher levels or a wrong pruning point.
- * @param now Unix milliseconds
- */
+/** @param now Unix milliseconds */
 export function checkSubmittedHeader(header: Header, consensus: Consensus, now: number): void {
   const latest = now + consensus.params.timestampToleranceMs;
   if (header.timestamp > latest) {

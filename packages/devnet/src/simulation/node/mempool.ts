@@ -1,7 +1,4 @@
-/**
- * The mempool: pending transactions, and orphans whose inputs are unknown. The order of checks and the messages are kaspad's (rusty-kaspa,
- * mining/src/mempool). There is no replacement by fee and no size limit.
- */
+/** The mempool, without replacement by fee and size limit. Source of the checks, their order and messages: rusty-kaspa, mining/src/mempool. */
 import {
   classifyScript,
   type ScriptPublicKey,
@@ -34,7 +31,7 @@ export class Mempool {
   /** By hex transaction id, as the other maps. */
   private readonly pool = new Map<string, MempoolEntry>();
   private readonly orphans = new Map<string, MempoolEntry>();
-  /** The id of the pool's spending transaction, by outpoint. */
+  /** The ids of spending transactions by outpoint. */
   private readonly spenders = new Map<string, string>();
   /** The outputs of pending transactions. */
   private readonly outputs = new Map<string, UtxoEntry>();
@@ -91,7 +88,6 @@ export class Mempool {
     for (const [id, { transaction }] of this.pool) if (!this.isComplete(transaction)) this.removeWithDependants(id);
   }
 
-  /** @param key of an outpoint */
   spends(key: string): boolean {
     return this.spenders.has(key);
   }

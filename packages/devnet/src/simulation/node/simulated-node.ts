@@ -1,4 +1,3 @@
-/** A simulated node: consensus, mempool and the DAG that its RPC reads, kept consistent. A new block is persisted before it is announced. */
 import {
   difficultyFromBits,
   fromHex,
@@ -39,14 +38,14 @@ export interface SimulatedNodeOptions {
   now: () => number;
   /** Persists a block before it is announced; returns it or an equal one. */
   keep?: (body: BlockBody) => BlockBody;
-  /** True: headers commit to the UTXO set as a real node's do, which costs about a millisecond a block. */
+  /** Headers commit to the UTXO set as a real node's do, which costs about a millisecond per block. */
   commitsToUtxos?: boolean;
 }
 
-/** A node is synced while its sink is younger than this. */
 const SYNCED_WITHIN_MS = 661_000;
 const RESTORED_BLOCKS_PER_VIRTUAL = 256;
 
+/** Keeps consensus, mempool and the DAG that the RPC reads consistent. */
 export class SimulatedNode implements NodeState {
   readonly network: Network = getNetwork('simnet');
   readonly serverVersion = '2.1.0';
@@ -56,7 +55,7 @@ export class SimulatedNode implements NodeState {
   readonly mempool: Mempool;
   /** Unix milliseconds. */
   readonly now: () => number;
-  /** The UTXOs after the acceptance of the pruning point, ascending by key, which is by transaction id, then by index as little-endian bytes. */
+  /** Ascending by key: by transaction id, then by index as little-endian bytes. */
   private pruningPointUtxos: readonly UtxoEntry[] = [];
   private readonly keep: (body: BlockBody) => BlockBody;
   private readonly listeners = new Set<(event: NodeEvent) => void>();
@@ -89,9 +88,7 @@ export class SimulatedNode implements NodeState {
   }
 
   /**
-   * Moves the pruning point to any block of the selected chain and deletes what a node deletes then. The journal does not record it: a restored node
-   * has everything again.
-   * @param hash hex
+   * Moves the pruning point to a block (hex) of the selected chain. The journal does not record it: a restored node has everything again.
    * @param headersBelow the least depth, in chain blocks, to which headers are kept; a node keeps thousands
    */
   prune(hash: string, headersBelow = 3): void {
@@ -111,7 +108,7 @@ export class SimulatedNode implements NodeState {
     this.dag.prune(hash, headersBelow);
   }
 
-  /** Adds a new block of any origin. Throws `BlockRuleError` if it is invalid. */
+  /** Throws `BlockRuleError` if the block is invalid. */
   receive(body: BlockBody): Block {
     const block = this.consensus.add(body, this.keep);
     this.mempool.handleBlock(body.transactions);
