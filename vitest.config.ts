@@ -68,11 +68,12 @@ export default defineConfig({
           globalSetup,
         },
       },
-      { extends: true, test: { name: 'full', include: full, globalSetup } },
+      // Many of them wait for timeouts of the programs.
+      { extends: true, test: { name: 'full', include: full, maxWorkers: 3, sequence: { groupOrder: 1 }, globalSetup } },
       {
         extends: true,
         // After all others.
-        test: { name: 'alone', include: alone, maxWorkers: 1, sequence: { groupOrder: 1 }, globalSetup },
+        test: { name: 'alone', include: alone, maxWorkers: 1, sequence: { groupOrder: 2 }, globalSetup },
       },
     ],
     // They stop a test that hangs. A busy machine takes several times as long as a quiet one.
