@@ -1,6 +1,6 @@
 /** The expected result of each query of the cookbook, recomputed from the history of the demo network. Amounts are in KAS. */
 import { SOMPI_PER_KAS, workFromBits } from '@kasgres/kaspa';
-import { type History, known, outpoint, sumOf, type Transaction, type Utxo } from './history.ts';
+import { type History, known, outpoint, sumOf, type Utxo } from './history.ts';
 import { clustersAndNames, type Tag } from './names.ts';
 
 /** Undefined matches any value. */
@@ -342,10 +342,12 @@ export const EXPECTED: Readonly<Record<string, (model: ReturnType<typeof demoMod
       .map(([shape, ...figures]) => [Math.floor(shape / 1000), shape % 1000, ...figures]);
   },
 
-  '23-double-inclusion': ({ recentPayments }) => {
-    const further = (group: Transaction[], blocks: number) => [(blocks - 1) * group.length];
-    return shares(recentPayments, ({ blocks }) => blocks.length, further).sort(([a], [b]) => a - b);
-  },
+  '23-double-inclusion': ({ recentPayments }) =>
+    shares(
+      recentPayments,
+      ({ blocks }) => blocks.length,
+      (group, blocks) => [(blocks - 1) * group.length],
+    ).sort(([a], [b]) => a - b),
 
   '24-never-accepted': ({ recentChain, transactions, spentBy }) => {
     const merged = new Set(recentChain.flatMap(({ block }) => block.mergeSet));

@@ -174,7 +174,7 @@ class Reader {
       const argument = call.arguments[index] ?? parameter.initializer;
       if (symbol !== undefined && argument !== undefined) inner.set(symbol.id, argument);
     }
-    return this.#evaluate(result as ts.Expression, inner);
+    return this.#evaluate(result, inner);
   }
 
   /** Returns the values of a literal type or of a union of them. */

@@ -118,10 +118,11 @@ interface Description {
   columns: Map<string, string>;
 }
 
+const nameOf = (type: number): string => typeNames.get(type) ?? String(type);
+
 /** Asks Postgres for the types of a statement without running it. Throws the error of Postgres if the statement does not compile. */
 async function describeStatement(text: string): Promise<Description> {
   await client.query('savepoint described');
-  const nameOf = (type: number): string => typeNames.get(type) ?? String(type);
   try {
     return await new Promise((resolve, reject) => {
       const described: Description = { parameters: [], columns: new Map() };
