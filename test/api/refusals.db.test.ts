@@ -99,7 +99,7 @@ describe('paths and methods', () => {
     ['PUT', `/v1/addresses/${FOREIGN}/tag`, 'GET, HEAD'],
     // Not the look-up of a transaction of that name.
     ['GET', '/v1/transactions/acceptance', 'POST'],
-    // A method that has a body by its definition: none is asked for.
+    // A QUERY request has a body by definition; this one has none.
     ['QUERY', '/v1/status', 'GET, HEAD'],
   ])('%s %s is a 405 that names what is allowed', async (method, path, allow) => {
     const { status, json, headers } = await harness.api.request(path, { method });

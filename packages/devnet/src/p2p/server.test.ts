@@ -90,7 +90,7 @@ describe('an honest peer', () => {
     expect(received.map(comparable)).toEqual(makeUtxos(count).map(comparable));
   });
 
-  test('is asked for more after every 99 chunks', async () => {
+  test('waits for a request for more after every 99 chunks', async () => {
     const chunks = 2 * CHUNKS_AT_ONCE + 1;
     const server = await start({ set: setOf(makeUtxos(chunks * CHUNK)) });
     let count = 0;
@@ -201,7 +201,7 @@ describe('a peer', () => {
     const server = await start({ network: 'testnet-10' });
     const failed = readAll(read(server));
     await expect(failed).rejects.toThrow(NodeUnsuitableError);
-    await expect(failed).rejects.toThrow(/is of kaspa-testnet-10, and kaspa-simnet is asked for/);
+    await expect(failed).rejects.toThrow(/is of kaspa-testnet-10 instead of kaspa-simnet/);
   });
 
   test('that rejects the connection has its reason reported', async () => {

@@ -1,4 +1,4 @@
-import { fromHex, scriptToAddress } from '@kasgres/kaspa';
+import { fromHex, getNetwork, scriptToAddress, type Utxo, ZERO_HASH } from '@kasgres/kaspa';
 import {
   NodeClient,
   NodeProtocolError,
@@ -8,10 +8,56 @@ import {
   protocol,
 } from '@kasgres/node';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { NodeEvent, NodeState } from '../dag/node-state.ts';
 import { hashOf, SmallDag, transactionOf } from '../dag/testing/small-dag.ts';
-import { smallState } from '../dag/testing/small-state.ts';
-import type { Fault } from './server.ts';
-import { NodeServer } from './server.ts';
+import { type Fault, NodeServer } from './server.ts';
+
+/** The state of a node around a small DAG, for tests of the server. */
+type SmallState = NodeState & {
+  isUtxoIndexed: boolean;
+  utxoEntries: Utxo[];
+  /** Calls `SmallDag.setVirtual` and notifies the subscribers. */
+  setVirtual: (parents: string[]) => void;
+};
+
+function smallState(small: SmallDag): SmallState {
+  const { dag } = small;
+  const listeners = new Set<(event: NodeEvent) => void>();
+  const balance = () => state.utxoEntries.reduce((sum, { amount }) => sum + amount, 0n);
+  const state: SmallState = {
+    network: getNetwork('simnet'),
+    dag,
+    serverVersion: '2.1.0',
+    isSynced: true,
+    pruningPoint: dag.genesis.hash,
+    isUtxoIndexed: true,
+    utxoEntries: [],
+    setVirtual(parents) {
+      const change = small.setVirtual(parents);
+      const added = change.added.map((block): NodeEvent => ({ kind: 'blockAdded', block }));
+      for (const event of [...added, { kind: 'virtualChanged', change } as const]) {
+        for (const listener of listeners) listener(event);
+      }
+    },
+    findMempoolEntry: () => undefined,
+    mempoolEntries: () => [],
+    mempoolEntriesByScript: () => ({ sending: [], receiving: [] }),
+    blockTemplate: (_, payload) => ({
+      header: dag.genesis.header,
+      transactions: dag.genesis.transactions.map((coinbase) => ({ ...coinbase, payload })),
+    }),
+    submitBlock: () => 'invalid',
+    submitTransaction: () => ZERO_HASH,
+    balance,
+    utxos: () => state.utxoEntries,
+    circulatingSompi: balance,
+    onEvent(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  return state;
+}
 
 const { LOW, NONE } = protocol.GetVirtualChainFromBlockV2Request_DataVerbosityLevel;
 const script = { version: 0, script: fromHex(`20${'07'.repeat(32)}ac`) };

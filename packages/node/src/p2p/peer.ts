@@ -55,7 +55,7 @@ export class Peer {
     if (theirs.network !== name) {
       throw new NodeUnsuitableError(
         'wrong-network',
-        `the node at ${this.#options.url} is of ${theirs.network}, and ${name} is asked for: give the p2p address of one of its nodes`,
+        `the node at ${this.#options.url} is of ${theirs.network} instead of ${name}: set the p2p address of a node of ${name}`,
       );
     }
     this.send({ case: 'version', value: introduction(theirs) });
