@@ -114,6 +114,8 @@ class Reader {
   }
 
   #memberName(type: Type): string {
+    // A number of a kind, such as `DaaScore`, is an intersection.
+    if (type.isIntersectionType()) return this.#nameOf(type.getTypes()[0]);
     if (['Buffer', 'Uint8Array'].includes(type.getSymbol()?.name ?? '')) return 'Buffer';
     if (this.#checker.isArrayLikeType(type) && type.isTypeReference()) {
       const element = union(this.#checker.getTypeArguments(type).map((argument) => this.#nameOf(argument)));
