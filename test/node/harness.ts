@@ -241,6 +241,20 @@ export function watchCheckpoint(index: Index): { expectNoReorg(): Promise<void> 
   };
 }
 
+/** Mines until the accepted variants are known that the node could not tell during outages: the indexer retries with later chain blocks. */
+export async function untilVariantsKnown(index: Index, peer: Peer, load: Load): Promise<void> {
+  await until(async () => {
+    await untilIndexed(index, peer);
+    const { rowCount } = await index.database.pool.query(
+      `select from transactions where accepted_body is null and accepting_block_id is not null
+         and id in (select transaction_id from transaction_bodies) limit 1`,
+    );
+    if (rowCount === 0) return true;
+    await more(load, 1);
+    return false;
+  }, 'accepted variants stay unknown');
+}
+
 /** Expects the state of a fresh index of this node, and an indexer that still runs. Nobody may mine meanwhile. */
 export async function expectRight(index: Index, peer: Peer): Promise<void> {
   await untilIndexed(index, peer);

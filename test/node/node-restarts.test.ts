@@ -20,6 +20,7 @@ import {
   until,
   untilIndexed,
   untilSameSink,
+  untilVariantsKnown,
   untilLogged,
   watchCheckpoint,
 } from './harness.ts';
@@ -50,6 +51,7 @@ describe.skipIf(findKaspad() === undefined)('an indexer whose node restarts', ()
     done.abort();
     await loading;
     await more(load, 30);
+    await untilVariantsKnown(index, peer, load);
     await expectRight(index, peer);
   });
 
