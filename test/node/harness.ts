@@ -241,18 +241,23 @@ export function watchCheckpoint(index: Index): { expectNoReorg(): Promise<void> 
   };
 }
 
-/** Mines until the accepted variants are known that the node could not tell during outages: the indexer retries with later chain blocks. */
-export async function untilVariantsKnown(index: Index, peer: Peer, load: Load): Promise<void> {
-  await until(async () => {
+/** The indexer gives up after ten attempts, which are up to 64 changes of the chain apart (prepare/ambiguous-variants.ts). */
+const MOVES_UNTIL_GIVEN_UP = 130;
+
+/**
+ * Mines until the indexer knows all accepted variants or has given up: attempts that failed while the node was away are repeated with later chain
+ * blocks.
+ */
+export async function retryVariants(index: Index, peer: Peer, load: Load): Promise<void> {
+  for (let moves = 0; moves < MOVES_UNTIL_GIVEN_UP; moves += 1) {
     await untilIndexed(index, peer);
     const { rowCount } = await index.database.pool.query(
       `select from transactions where accepted_body is null and accepting_block_id is not null
          and id in (select transaction_id from transaction_bodies) limit 1`,
     );
-    if (rowCount === 0) return true;
+    if (rowCount === 0) return;
     await more(load, 1);
-    return false;
-  }, 'accepted variants stay unknown');
+  }
 }
 
 /** Expects the state of a fresh index of this node, and an indexer that still runs. Nobody may mine meanwhile. */

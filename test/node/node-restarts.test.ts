@@ -7,6 +7,7 @@ import {
   startLoad,
   blueScoreOf,
   restartPeer,
+  retryVariants,
   expectNoProgress,
   expectRight,
   isolate,
@@ -20,7 +21,6 @@ import {
   until,
   untilIndexed,
   untilSameSink,
-  untilVariantsKnown,
   untilLogged,
   watchCheckpoint,
 } from './harness.ts';
@@ -51,7 +51,7 @@ describe.skipIf(findKaspad() === undefined)('an indexer whose node restarts', ()
     done.abort();
     await loading;
     await more(load, 30);
-    await untilVariantsKnown(index, peer, load);
+    await retryVariants(index, peer, load);
     await expectRight(index, peer);
   });
 
