@@ -69,7 +69,7 @@ const STATEMENTS: readonly string[] = [
   // Positions continue over a gap.
   `delete from chain_blocks where index > $1 and index < $2`,
   `update chain_blocks set accepted_transactions = '{}' where index = $2`,
-  `update checkpoint set chain_index = chain_index - ($2 - $1 - 1)`,
+  `update checkpoint set chain_index = chain_index - ($2 - $1 - 1), version = version + 1`,
   `delete from starts where $1 = -1`,
   `delete from start_balances where $1 = -1`,
   `insert into starts (chain_index, block_id, utxo_count, utxo_sompi)

@@ -1,5 +1,8 @@
 /** The responses of the API while the first catch-up runs, and for what was before the index. The indexer is stopped, and its checkpoint set. */
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ApiClient } from '../support/api-client.ts';
+import { type Program, startApi } from '../support/programs.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
@@ -21,13 +24,22 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 describe('during the first catch-up', () => {
+  let api: ApiClient;
+  let program: Program;
+
   beforeAll(async () => {
     await harness.database.kysely
       .updateTable('checkpoint')
-      .set({ first_catch_up: true, target_blue_score: 5000n, seconds_left: 42 })
+      .set({ first_catch_up: true, target_blue_score: 5000n, seconds_left: 42, version: sql`version + 1` })
       .execute();
+    // An API that has seen the end of the first catch-up never expects another one.
+    const { url: databaseUrl } = harness.database;
+    const started = await startApi({ nodeUrl: harness.simulatedDag.server.url, databaseUrl });
+    program = started.program;
+    api = new ApiClient(started.url, harness.api.key);
   });
   afterAll(async () => {
+    await program.stop();
     await harness.database.kysely.updateTable('checkpoint').set({ first_catch_up: false }).execute();
   });
 
@@ -51,7 +63,7 @@ describe('during the first catch-up', () => {
       ['/v1/blocks/daa-score/0/10'],
     ];
     for (const [path, body] of requests) {
-      const { status, json, headers } = await harness.api.request(path, body && { body });
+      const { status, json, headers } = await api.request(path, body && { body });
       expect(status, path).toBe(503);
       expect(json['message']).toMatch(
         /^The first catch-up has not finished: it is at blue score \d+ of 5000, about 42 seconds left$/,
@@ -72,17 +84,17 @@ describe('during the first catch-up', () => {
       ['/v1/tags'],
     ];
     for (const [path, body] of requests) {
-      expect((await harness.api.request(path, body && { body })).status, path).toBe(200);
+      expect((await api.request(path, body && { body })).status, path).toBe(200);
     }
   });
 
   test('it returns the tag of an address', async () => {
     await harness.database.kysely.insertInto('tags').values({ address, name: 'Pool' }).execute();
-    expect((await harness.api.request(`/v1/addresses/${address}/tag`)).status).toBe(200);
+    expect((await api.request(`/v1/addresses/${address}/tag`)).status).toBe(200);
   });
 
   test('it reports synced: false', async () => {
-    expect((await harness.api.request('/v1/status')).json).toMatchObject({ synced: false });
+    expect((await api.request('/v1/status')).json).toMatchObject({ synced: false });
   });
 });
 

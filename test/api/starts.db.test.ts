@@ -227,7 +227,7 @@ describe('an index that begins at a pruning point', () => {
       connected: true,
       call: () => Promise.reject(new NodeRpcError('getMempoolEntry', `Transaction ${UNKNOWN} not found`)),
     };
-    const services = { index: new IndexReader(index.harness.database.kysely), node };
+    const services = { index: new IndexReader(index.harness.database), node };
     const [completed] = await completeStorageMasses(services, [spender(Number(utxo?.index))]);
     expect(completed?.storageMass).toBeGreaterThan(0n);
     await expect(completeStorageMasses(services, [spender(9999)])).rejects.toMatchObject({ statusCode: 400 });

@@ -44,9 +44,9 @@ export async function openHarness() {
   const services = createServices({
     database: api.kysely,
     unknownKeysDatabase: api.kysely,
-    readDatabase: api.kysely,
+    readDatabase: api,
     readConnections: 10,
-    statusDatabase: api.kysely,
+    statusDatabase: api,
     node,
     windows: new MemoryWindows(),
     logger,

@@ -22,7 +22,7 @@ beforeAll(async () => {
   closing.push(primary.close);
   standby = connect({ url: postgres.standbyUrl, applicationName: 'kasgres test' });
   closing.push(standby.close);
-  index = new IndexReader(standby.kysely);
+  index = new IndexReader(standby);
   await primary.pool.query('create table scratch (id int)');
 });
 afterAll(async () => {

@@ -145,7 +145,7 @@ async function cutChain(client: PoolClient, last: bigint, start: bigint): Promis
   // Each row must have a unique index at any moment, so they move through negative ones.
   await client.query('update chain_blocks set index = -1 - (index - $2) where index >= $1', [start, shift]);
   await client.query('update chain_blocks set index = -1 - index where index < 0');
-  await client.query('update checkpoint set chain_index = chain_index - $1', [shift]);
+  await client.query('update checkpoint set chain_index = chain_index - $1, version = version + 1', [shift]);
   await client.query('delete from starts where chain_index > $1', [last]);
   await client.query('delete from start_balances where chain_index > $1', [last]);
   await client.query(

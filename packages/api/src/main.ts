@@ -67,9 +67,9 @@ await runProgram('api', async ({ signal, shutdown, useLogger }) => {
   const services = createServices({
     database: database.kysely,
     unknownKeysDatabase: unknownKeysDatabase.kysely,
-    readDatabase: readDatabase.kysely,
+    readDatabase,
     readConnections: env.DATABASE_CONNECTIONS,
-    statusDatabase: statusDatabase.kysely,
+    statusDatabase,
     node,
     windows,
     logger,

@@ -6,8 +6,11 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { BodyOptions } from './http/json-body.ts';
 import { callerOf } from './http/request-identity.ts';
-import { respond } from './index-state/respond.ts';
+import type { HttpError } from './http/errors.ts';
+import type { IndexState } from './index-state/index-state.ts';
+import { respond, type TagOf } from './index-state/respond.ts';
 import type { Reading } from './index-state/state.ts';
+import type { BoundStatement } from './index-state/statement.ts';
 import type { NodeCaller } from './node-calls.ts';
 import type { tags } from './openapi/info.ts';
 import type { ErrorStatus } from './schemas/responses.ts';
@@ -60,22 +63,72 @@ declare module 'fastify' {
 
 type Handler = (services: Services, request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
-/** Defines an operation that is read from the index, with an entity tag. */
+interface FromIndex {
+  /** The entity tag is of the state of the index, or of the content (index-state/respond.ts). */
+  tagOf?: TagOf;
+}
+
+/** Defines an operation that needs only the state of the index, which is in memory. */
+export function stateRoute<Response extends z.ZodType>(
+  operation: Operation<z.ZodUnknown, z.ZodUnknown, z.ZodUnknown, Response>,
+  toResponse: (state: IndexState) => z.output<Response>,
+): ApiPlugin {
+  return define({ ...operation, isFromIndex: true }, ({ index }, request, reply) =>
+    respond(index, request, reply, 'state', async () => {
+      const state = await index.getState();
+      return { state, body: toResponse(state) };
+    }),
+  );
+}
+
+/**
+ * Defines an operation whose response is one statement.
+ * @param bind may use of the state only what never changes: the network, and that the first catch-up has finished
+ */
+export function statementRoute<
+  Response extends z.ZodType,
+  Params extends z.ZodType = z.ZodUnknown,
+  Query extends z.ZodType = z.ZodUnknown,
+  Body extends z.ZodType = z.ZodUnknown,
+>(
+  operation: Operation<Params, Query, Body, Response> & FromIndex,
+  bind: (input: Input<Params, Query, Body>, settled: IndexState) => BoundStatement<z.output<Response>>,
+  /** Makes the errors of the problems that the statement may name. */
+  problems: Readonly<Record<string, (state: IndexState, input: Input<Params, Query, Body>) => HttpError>> = {},
+): ApiPlugin {
+  const { tagOf = 'state', ...rest } = operation;
+  return define({ ...rest, isFromIndex: true }, ({ index }, request, reply) =>
+    respond(index, request, reply, tagOf, async () => {
+      const input = request as Input<Params, Query, Body>;
+      const statement = bind(input, await index.getSettledState());
+      const { state, problem, body } = await index.run(statement, callerOf(request));
+      if (problem !== null) throw problems[problem]?.(state, input) ?? new Error(`unknown problem: ${problem}`);
+      return { state, body };
+    }),
+  );
+}
+
+/** Defines an operation that is read from the index by several queries, with an entity tag. */
 export function indexRoute<
   Response extends z.ZodType,
   Params extends z.ZodType = z.ZodUnknown,
   Query extends z.ZodType = z.ZodUnknown,
   Body extends z.ZodType = z.ZodUnknown,
 >(
-  operation: Operation<Params, Query, Body, Response> & {
-    /** The tag is of the state of the index, or of the content (index-state/respond.ts). */
-    tagOf?: 'content';
-  },
+  operation: Operation<Params, Query, Body, Response> & FromIndex,
   read: (reading: Reading, input: Input<Params, Query, Body>) => Promise<z.output<Response>>,
 ): ApiPlugin {
   const { tagOf = 'state', ...rest } = operation;
   return define({ ...rest, isFromIndex: true }, ({ index }, request, reply) =>
-    respond(index, request, reply, tagOf, (reading) => read(reading, request as Input<Params, Query, Body>)),
+    respond(index, request, reply, tagOf, () =>
+      index.read(
+        async (reading) => ({
+          state: reading.state,
+          body: await read(reading, request as Input<Params, Query, Body>),
+        }),
+        callerOf(request),
+      ),
+    ),
   );
 }
 

@@ -1,5 +1,5 @@
 /** The services that routes use. */
-import { addUsage, findKeys } from '@kasgres/database';
+import { addUsage, type Connection, findKeys } from '@kasgres/database';
 import type { NodeClient } from '@kasgres/node';
 import type { Logger } from '@kasgres/runtime';
 import { MAX_WAIT_MS, MAX_WAITING_PER_CONNECTION } from './database.ts';
@@ -22,10 +22,10 @@ export interface ServiceOptions {
   /** Separate connections to the primary, for keys that are not cached. */
   unknownKeysDatabase: Db;
   /** The primary or a replica, for responses. */
-  readDatabase: Db;
+  readDatabase: Pick<Connection, 'pool' | 'kysely'>;
   readConnections: number;
   /** Separate connections to the same database, for the status. */
-  statusDatabase: Db;
+  statusDatabase: Pick<Connection, 'pool' | 'kysely'>;
   node: Pick<NodeClient, 'call' | 'connected'>;
   windows: Windows;
   logger: Logger;

@@ -1,6 +1,6 @@
 /** Examples from this index and its node for the page at /docs, so that they can be executed. */
 import { sql } from 'kysely';
-import type { IndexState } from '../index-state/state.ts';
+import type { IndexState } from '../index-state/index-state.ts';
 import type { Services } from '../services.ts';
 import { type ExampleRequest, exampleRequests } from './example-requests.ts';
 

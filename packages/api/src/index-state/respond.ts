@@ -2,46 +2,69 @@
  * Sets the headers that name the state of the index (`x-kasgres-sink`, `x-kasgres-gaps`) and a weak entity tag. A client that sends the
  * current tag gets a 304.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { callerOf } from '../http/request-identity.ts';
-import type { IndexReader, Reading } from './state.ts';
+import type { IndexState } from './index-state.ts';
+import type { IndexReader } from './state.ts';
 
 const ANY_ETAG = '*';
 
-/**
- * Reads a response, or resolves to undefined after setting the status 304. A tag of the state costs no further query for an unchanged response. A
- * tag of the response itself is for content that changes without the chain (tags) or stays the same while the chain grows (an old block).
- */
-export function respond<T>(
+/** What a response is made of. A Buffer has JSON. */
+export interface Content {
+  state: IndexState;
+  body: unknown;
+}
+
+/** A tag of the response itself is for content that changes without the chain (tags) or stays the same while the chain grows (an old block). */
+export type TagOf = 'state' | 'content';
+
+/** Reads a response, or resolves to undefined after setting the status 304. A tag of the state needs no read for an unchanged response. */
+export async function respond(
   index: IndexReader,
   request: FastifyRequest,
   reply: FastifyReply,
-  tagOf: 'state' | 'content',
-  read: (reading: Reading) => Promise<T>,
-): Promise<T | undefined> {
-  return index.read(async (reading) => {
-    const { sinkHash, virtualMergeSet, firstCatchUp, starts, gaps } = reading.state;
-    const known = request.headers['if-none-match'];
-    // `*` matches only a resource that exists (RFC 9110 §13.1.2): `read` throws the 404 if it does not.
-    const isReadFirst = tagOf === 'content' || known?.trim() === ANY_ETAG;
-    const response = isReadFirst ? await read(reading) : undefined;
-    const content = tagOf === 'content' ? JSON.stringify(response) : [sinkHash, virtualMergeSet, firstCatchUp, starts];
-    const etag = etagOf(request, String(content));
-    reply.header('x-kasgres-sink', sinkHash).header('etag', etag);
-    if (gaps > 0) reply.header('x-kasgres-gaps', String(gaps));
-    const isUnchanged = hasEtag(known, etag);
-    // The status is always set, since a first attempt on another state may have set it already (state.ts).
-    reply.code(isUnchanged ? 304 : 200);
-    if (isUnchanged) return undefined;
-    return isReadFirst ? response : await read(reading);
-  }, callerOf(request));
+  tagOf: TagOf,
+  read: () => Promise<Content>,
+): Promise<unknown> {
+  const known = request.headers['if-none-match'];
+  // `*` matches only a resource that exists (RFC 9110 §13.1.2): `read` throws the 404 if it does not.
+  if (tagOf === 'state' && known !== undefined && known.trim() !== ANY_ETAG) {
+    const state = await index.getState();
+    if (setHeaders(request, reply, state, ofState(state))) return undefined;
+  }
+  const { state, body } = await read();
+  const content = tagOf === 'state' ? ofState(state) : Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  if (setHeaders(request, reply, state, content)) return undefined;
+  if (Buffer.isBuffer(body)) reply.type('application/json; charset=utf-8');
+  return body;
+}
+
+const ofState = ({ sinkHash, virtualMergeSet, firstCatchUp, starts }: IndexState): string =>
+  String([sinkHash, virtualMergeSet, firstCatchUp, starts]);
+
+/** Returns whether the client has this response already. */
+function setHeaders(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { sinkHash, gaps }: IndexState,
+  content: string | Buffer,
+): boolean {
+  const etag = etagOf(request, content);
+  reply.header('x-kasgres-sink', sinkHash).header('etag', etag);
+  if (gaps > 0) reply.header('x-kasgres-gaps', String(gaps));
+  const isUnchanged = hasEtag(request.headers['if-none-match'], etag);
+  reply.code(isUnchanged ? 304 : 200);
+  return isUnchanged;
 }
 
 /** The tag covers the request body, since one URL with different bodies has different responses. */
-function etagOf(request: FastifyRequest, content: string): string {
+function etagOf(request: FastifyRequest, content: string | Buffer): string {
   const body = JSON.stringify(request.body, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}` : value));
-  const digest = createHash('sha256').update([request.url, body, content].join('\n')).digest('base64url');
+  const digest = hash(
+    'sha256',
+    Buffer.concat([Buffer.from(`${request.url}\n${body}\n`), Buffer.from(content)]),
+    'base64url',
+  );
   return `W/"${digest.slice(0, 22)}"`;
 }
 

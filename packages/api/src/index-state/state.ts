@@ -1,17 +1,17 @@
 /**
- * Reads from one state of the index: every response is read in one repeatable-read, read-only transaction whose first statement reads the
- * checkpoint (invariant 9).
+ * Reads from one state of the index (invariant 9): a response is one prepared statement (statement.ts), or several queries in a repeatable-read,
+ * read-only transaction whose first one reads the checkpoint. The latest state is kept in memory.
  */
-import { type Database, isPoolExhausted, isRetryableDatabaseError } from '@kasgres/database';
-import { getNetwork, type Network } from '@kasgres/kaspa';
-import { sql, type Transaction } from 'kysely';
+import { type Connection, type Database, isPoolExhausted, isRetryableDatabaseError } from '@kasgres/database';
+import type { Network } from '@kasgres/kaspa';
+import { type Transaction, sql } from 'kysely';
 import { EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import type { FairQueue } from '../fairness/fair-queue.ts';
-import { type HttpError, unavailable } from '../http/errors.ts';
+import { unavailable } from '../http/errors.ts';
+import { type IndexState, parseState, stateJson } from './index-state.ts';
+import { LatestState } from './latest-state.ts';
 import { type Db, hex } from './sql.ts';
-
-/** The checkpoint and its block. Times are Unix milliseconds, amounts sompi. */
-export type IndexState = NonNullable<Awaited<ReturnType<typeof findState>>>;
+import type { BoundStatement, StatementRow } from './statement.ts';
 
 const RETRY_WITHIN_MS = 5000;
 
@@ -23,16 +23,23 @@ export interface Reading {
 
 type ReadIfAny<T> = (db: Transaction<Database>, state: IndexState | undefined, slices: Slices) => Promise<T>;
 
+/** The result of a statement: JSON, or the name of a problem. */
+export interface StatementResult {
+  state: IndexState;
+  problem: string | null;
+  body: Buffer | null;
+}
+
 const PROGRAM = 'program';
 
 export class IndexReader {
-  readonly #database: Db;
+  readonly #database: Pick<Connection, 'pool' | 'kysely'>;
   readonly #queue: FairQueue | undefined;
   readonly #turns: EventLoopTurns;
-  #network: Network | undefined;
+  readonly #latest = new LatestState(() => this.#inTurn(PROGRAM, () => findState(this.#database.kysely)));
 
   /** @param queue has as many slots as there are connections; without it, reads start at once */
-  constructor(database: Db, turns = new EventLoopTurns(), queue?: FairQueue) {
+  constructor(database: Pick<Connection, 'pool' | 'kysely'>, turns = new EventLoopTurns(), queue?: FairQueue) {
     this.#database = database;
     this.#queue = queue;
     this.#turns = turns;
@@ -40,8 +47,40 @@ export class IndexReader {
 
   /** Returns the network of this database, which never changes. @throws HttpError 503 while nothing is indexed */
   async getNetwork(): Promise<Network> {
-    this.#network ??= await this.read(async ({ state }) => state.network);
-    return this.#network;
+    return (this.#latest.last ?? (await this.getState())).network;
+  }
+
+  /** Returns the current state from memory (latest-state.ts). @throws HttpError 503 while nothing is indexed */
+  async getState(): Promise<IndexState> {
+    return (await this.#latest.get()) ?? (await refuse(this.#database.kysely));
+  }
+
+  /**
+   * Returns a state for what never changes after the first catch-up: the network, and that the catch-up has finished.
+   * @throws HttpError 503 while nothing is indexed
+   */
+  async getSettledState(): Promise<IndexState> {
+    const { last } = this.#latest;
+    return last === undefined || last.firstCatchUp ? await this.getState() : last;
+  }
+
+  /**
+   * Runs a statement. If the database interrupts it, it is retried on the state at that time.
+   * @param caller takes turns with others
+   * @throws HttpError 503 while nothing is indexed
+   */
+  async run({ name, text, values }: BoundStatement<unknown>, caller = PROGRAM): Promise<StatementResult> {
+    return this.#inTurn(caller, async () => {
+      const { last } = this.#latest;
+      const query = { name, text, values: values(last?.version ?? null), binary: true };
+      const readAt = performance.now();
+      const { rows } = await this.#database.pool.query<StatementRow>(query);
+      const [row] = rows;
+      if (row === undefined) return refuse(this.#database.kysely);
+      const state = row.state === null ? last : parseState(row.state);
+      this.#latest.observe(state, readAt);
+      return { state: state as IndexState, problem: row.problem, body: row.body };
+    });
   }
 
   /**
@@ -50,21 +89,25 @@ export class IndexReader {
    * @throws HttpError 503 while nothing is indexed
    */
   read<T>(read: (reading: Reading) => Promise<T>, caller = PROGRAM): Promise<T> {
-    return this.readIfAny(async (db, state, slices) => {
-      if (state === undefined) throw await nothingIndexed(db);
-      return read({ db, state, slices });
-    }, caller);
+    return this.readIfAny(
+      async (db, state, slices) => read({ db, state: state ?? (await refuse(db)), slices }),
+      caller,
+    );
   }
 
   /** Works like `read`, but also while nothing is indexed. */
-  async readIfAny<T>(read: ReadIfAny<T>, caller = PROGRAM): Promise<T> {
-    const startedAt = performance.now();
-    const readOnce = (): Promise<T> =>
-      this.#database
+  readIfAny<T>(read: ReadIfAny<T>, caller = PROGRAM): Promise<T> {
+    return this.#inTurn(caller, () =>
+      this.#database.kysely
         .transaction()
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
-        .execute(async (db) => read(db, await findState(db), new Slices(this.#turns, caller)));
+        .execute(async (db) => read(db, await findState(db), new Slices(this.#turns, caller))),
+    );
+  }
+
+  async #inTurn<T>(caller: string, readOnce: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
     const run = () => (this.#queue === undefined ? readOnce() : this.#queue.run(caller, readOnce));
     try {
       return await run();
@@ -77,38 +120,18 @@ export class IndexReader {
   }
 }
 
-async function nothingIndexed(db: Db): Promise<HttpError> {
+async function findState(db: Db): Promise<IndexState | undefined> {
+  const { rows } = await sql<{ state: string | null }>`select ${stateJson}::text as state`.execute(db);
+  const json = rows[0]?.state;
+  return json === null || json === undefined ? undefined : parseState(json);
+}
+
+/** @throws HttpError 503 that says what the indexer is doing */
+async function refuse(db: Db): Promise<never> {
   const load = await findUtxoSetLoad(db);
   const reason =
     load && `: the UTXO set of the pruning point ${load.blockHash} is being loaded, ${load.utxos} UTXOs so far`;
-  return unavailable(`Nothing is indexed yet${reason ?? ''}`, 5);
-}
-
-async function findState(db: Db) {
-  const row = await db
-    .selectFrom('checkpoint')
-    .innerJoin('blocks', 'blocks.id', 'checkpoint.block_id')
-    .innerJoin('meta', (join) => join.onTrue())
-    .select((eb) => [
-      'meta.network',
-      'checkpoint.block_id as sinkId',
-      'checkpoint.chain_index as sinkChainIndex',
-      // Keys of the blocks, other than the sink, that the virtual block would merge.
-      'checkpoint.virtual_merge_set as virtualMergeSet',
-      'checkpoint.circulating_sompi as circulatingSompi',
-      'checkpoint.first_catch_up as firstCatchUp',
-      'checkpoint.target_blue_score as targetBlueScore',
-      'checkpoint.seconds_left as secondsLeft',
-      hex('blocks.hash').as('sinkHash'),
-      'blocks.blue_score as sinkBlueScore',
-      'blocks.blue_work as sinkBlueWork',
-      'blocks.daa_score as sinkDaaScore',
-      'blocks.timestamp as sinkTimestamp',
-      eb.selectFrom('starts').select(sql<number>`count(*)::int`.as('count')).as('starts'),
-      eb.selectFrom('gaps').select(sql<number>`count(*)::int`.as('count')).as('gaps'),
-    ])
-    .executeTakeFirst();
-  return row && { ...row, network: getNetwork(row.network), starts: row.starts ?? 0, gaps: row.gaps ?? 0 };
+  throw unavailable(`Nothing is indexed yet${reason ?? ''}`, 5);
 }
 
 /**

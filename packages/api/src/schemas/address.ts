@@ -1,9 +1,11 @@
 /** Addresses in requests, which must be of the indexed network, and the schemas of tags and labels. */
-import { decodeAddress, type Network } from '@kasgres/kaspa';
+import { addressToScript, decodeAddress, type Network } from '@kasgres/kaspa';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { badRequest } from '../http/errors.ts';
 import { findScriptId } from '../index-state/sql.ts';
 import { type Reading, requireCaughtUp } from '../index-state/state.ts';
+import type { ParameterOf } from '../index-state/statement.ts';
 import type { PageQuery } from '../pages/page-query.ts';
 import { address } from './values.ts';
 
@@ -36,6 +38,21 @@ export async function findScriptOfRequest({ db, state }: Reading, address: strin
   requireCaughtUp(state);
   return findScriptId(db, address);
 }
+
+/** Parameters of a statement that name a script. */
+export interface ScriptParameters {
+  script: Uint8Array;
+  scriptVersion: number;
+}
+
+export function scriptParametersOf(address: string): ScriptParameters {
+  const { script, version } = addressToScript(address);
+  return { script, scriptVersion: version };
+}
+
+/** Selects the key of a script; null if it was never seen. */
+export const scriptIdOf = (parameter: ParameterOf<ScriptParameters>): RawBuilder<bigint | null> => sql`(
+  select id from scripts where script = ${parameter('script', 'bytea')} and version = ${parameter('scriptVersion', 'int')})`;
 
 /** The tag of an address (api-spec.md §2). */
 export const addressTag = z

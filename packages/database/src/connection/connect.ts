@@ -127,9 +127,15 @@ const PARSERS = new Map<number, TextParser>([
   [1082, String], // date: a day has no time zone, a JavaScript Date does
 ]);
 
+/** For queries with binary results. JSON stays bytes, to be passed on without parsing. */
+const BINARY_PARSERS = new Map<number, (bytes: Buffer) => unknown>([
+  [20, (bytes) => bytes.readBigInt64BE()],
+  [114, (bytes) => bytes],
+]);
+
 function getTypeParser(oid: TypeId, format: 'text' | 'binary' = 'text'): TextParser {
-  const parser = format === 'text' ? PARSERS.get(oid) : undefined;
-  return parser ?? (types.getTypeParser(oid, format) as TextParser);
+  const parser = format === 'text' ? PARSERS.get(oid) : BINARY_PARSERS.get(oid);
+  return (parser ?? types.getTypeParser(oid, format)) as TextParser;
 }
 
 /** Parses `{1,2,3}`. The columns of the schema contain no nulls and one dimension. */

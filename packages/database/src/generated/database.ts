@@ -451,6 +451,10 @@ export interface Checkpoint {
    */
   updated_at: Timestamp;
   /**
+   * Grows with each change of this row, so that readers can compare the states of the index.
+   */
+  version: Generated<bigint>;
+  /**
    * Blocks not merged yet, other than the sink, that the node's virtual block would merge, as the node last said.
    */
   virtual_merge_set: ArrayType<bigint>;

@@ -1,35 +1,51 @@
 /** getBalanceByAddress and getBalancesByAddresses: balances at the sink. */
 import { addressToScript } from '@kasgres/kaspa';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import type { Db } from '../../index-state/sql.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
-import { indexRoute } from '../../route.ts';
-import { requireNetwork, requireNetworkOfAll } from '../../schemas/address.ts';
+import { type ParameterOf, Statement } from '../../index-state/statement.ts';
+import { statementRoute } from '../../route.ts';
+import {
+  requireNetwork,
+  requireNetworkOfAll,
+  scriptIdOf,
+  type ScriptParameters,
+  scriptParametersOf,
+} from '../../schemas/address.ts';
 import { address, addressesInput, addressInput, sompi } from '../../schemas/values.ts';
 import { rpc } from '../shared.ts';
 
 const balance = sompi.meta({ description: '0 for an address that was never seen' });
 
-/** Builds a table of requested addresses with their scripts, in their order. */
-export function tableOfAddresses(addresses: readonly string[]) {
+/** Parameters of a statement for several addresses and their scripts. */
+export interface AddressesParameters {
+  addresses: readonly string[];
+  scripts: readonly Uint8Array[];
+  scriptVersions: readonly number[];
+}
+
+export function addressesParametersOf(addresses: readonly string[]): AddressesParameters {
   const scripts = addresses.map(addressToScript);
-  return sql`unnest(
-    ${addresses}::text[], ${scripts.map(({ version }) => version)}::int[], ${scripts.map(({ script }) => script)}::bytea[]
-  ) with ordinality as requested (address, version, script, position)`;
+  return {
+    addresses,
+    scripts: scripts.map(({ script }) => script),
+    scriptVersions: scripts.map(({ version }) => version),
+  };
 }
 
-async function listBalances(db: Db, addresses: readonly string[]): Promise<{ address: string; balance: string }[]> {
-  const { rows } = await sql<{ address: string; balance: string }>`
-    select requested.address, coalesce(b.balance, 0)::text as balance
-    from ${tableOfAddresses(addresses)}
-    left join scripts s on s.script = requested.script and s.version = requested.version
-    left join balances b on b.script_id = s.id
-    order by requested.position`.execute(db);
-  return rows;
-}
+/** Builds a table of requested addresses with their scripts, in their order. */
+export const requestedAddresses = (parameter: ParameterOf<AddressesParameters>): RawBuilder<unknown> => sql`unnest(
+  ${parameter('addresses', 'text[]')}, ${parameter('scriptVersions', 'int[]')}, ${parameter('scripts', 'bytea[]')}
+) with ordinality as requested (address, version, script, position)`;
 
-export const getBalanceByAddress = indexRoute(
+const balanceOfScript = new Statement('balance', (parameter: ParameterOf<ScriptParameters>) => ({
+  body: jsonBuildObject({
+    balance: sql<string>`coalesce((select balance from balances where script_id = ${scriptIdOf(parameter)}), 0)::text`,
+  }),
+}));
+
+export const getBalanceByAddress = statementRoute(
   {
     ...rpc('GET', 'getBalanceByAddress'),
     url: '/v1/rpc/getBalanceByAddress/:address',
@@ -37,15 +53,27 @@ export const getBalanceByAddress = indexRoute(
     params: z.strictObject({ address: addressInput }),
     response: z.object({ balance }),
   },
-  async ({ db, state }, { params: { address } }) => {
-    requireNetwork(state.network, address, 'address');
-    requireCaughtUp(state);
-    const [entry] = await listBalances(db, [address]);
-    return { balance: entry?.balance ?? '0' };
+  ({ params: { address } }, settled) => {
+    requireNetwork(settled.network, address, 'address');
+    requireCaughtUp(settled);
+    return balanceOfScript.with(scriptParametersOf(address));
   },
 );
 
-export const getBalancesByAddresses = indexRoute(
+const balancesOfAddresses = new Statement('balances', (parameter: ParameterOf<AddressesParameters>) => ({
+  body: jsonBuildObject({
+    entries: sql<{ address: string; balance: string }[]>`(
+      select coalesce(json_agg(listed), '[]') from (
+        select requested.address, coalesce(balances.balance, 0)::text as balance
+        from ${requestedAddresses(parameter)}
+        left join scripts on scripts.script = requested.script and scripts.version = requested.version
+        left join balances on balances.script_id = scripts.id
+        order by requested.position
+      ) listed)`,
+  }),
+}));
+
+export const getBalancesByAddresses = statementRoute(
   {
     ...rpc('POST', 'getBalancesByAddresses'),
     summary: 'Balances of up to 1,000 addresses at the sink',
@@ -57,9 +85,9 @@ export const getBalancesByAddresses = indexRoute(
         .meta({ description: 'One for each address, in the given order' }),
     }),
   },
-  async ({ db, state }, { body: { addresses } }) => {
-    requireNetworkOfAll(state.network, addresses);
-    requireCaughtUp(state);
-    return { entries: await listBalances(db, [...new Set(addresses)]) };
+  ({ body: { addresses } }, settled) => {
+    requireNetworkOfAll(settled.network, addresses);
+    requireCaughtUp(settled);
+    return balancesOfAddresses.with(addressesParametersOf([...new Set(addresses)]));
   },
 );

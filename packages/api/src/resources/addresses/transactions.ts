@@ -1,15 +1,18 @@
 /** GET /v1/addresses/{address}/transactions: transactions that spend from or pay to an address, newest first. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
+import { requireCaughtUp } from '../../index-state/state.ts';
+import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
+import { cursorOf, keyPage, type PageParameters, pageProblems, type PageStart, startOf } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
-import { listKeys, readPage } from '../../pages/read-page.ts';
-import { indexRoute } from '../../route.ts';
-import { findScriptOfRequest } from '../../schemas/address.ts';
+import { statementRoute } from '../../route.ts';
+import { requireNetwork, scriptIdOf, type ScriptParameters, scriptParametersOf } from '../../schemas/address.ts';
 import { addressInput, hashInput, sompi, sompiDelta } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';
 import { isAccepted } from '../transactions/queries.ts';
-import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
-import { type RestTransactionJson, restTransaction, transactionFlags } from '../transactions/rest/schemas.ts';
+import { restTransaction, transactionFlags } from '../transactions/rest/schemas.ts';
+import { exists, previousOfInput, restTransactions } from '../transactions/rest/select-transactions.ts';
 
 const addressTransaction = restTransaction
   .extend({
@@ -21,23 +24,54 @@ const addressTransaction = restTransaction
   })
   .meta({ id: 'AddressTransaction' });
 
-/** Sums up the inputs and outputs shown, in which the amounts of UTXOs that do not exist are null. */
-function toAddressTransaction(transaction: RestTransactionJson, address: string) {
-  const spent = transaction.inputs.map((input) => input.previousOutput);
-  const sent = sumOf(spent.filter((utxo) => utxo.scriptPublicKeyAddress === address));
-  const received = sumOf(transaction.outputs.filter((utxo) => utxo.scriptPublicKeyAddress === address));
-  return {
-    ...transaction,
-    amountSent: String(sent),
-    amountReceived: String(received),
-    balanceChange: String(received - sent),
-  };
+type Amounts = Record<'amountSent' | 'amountReceived' | 'balanceChange', string>;
+
+/** The kept amount counts UTXOs that do not exist, too, which only a transaction that is not accepted can spend. */
+const amountSent = sql`case when acceptance."isAccepted" then touch.amount_sent else (
+  select coalesce(sum(input.amount), 0)::bigint
+  from transaction_inputs input ${previousOfInput}
+  where input.transaction_id = transactions.id and input.script_id = touch.script_id and ${exists}) end`;
+
+const amounts: RawBuilder<Amounts> = sql`, amounts.sent::text as "amountSent", touch.amount_received::text as "amountReceived",
+  (touch.amount_received - amounts.sent)::text as "balanceChange"`;
+
+interface Variant {
+  start: PageStart;
+  acceptedOnly: boolean;
+  includePayload: boolean;
 }
 
-const sumOf = (utxos: readonly { amount: string | null }[]): bigint =>
-  utxos.reduce((sum, { amount }) => sum + BigInt(amount ?? 0), 0n);
+const transactionPage = statementsBy(
+  'address transactions',
+  (parameter: ParameterOf<PageParameters & ScriptParameters>, { start, acceptedOnly, includePayload }: Variant) => {
+    const scriptId = sql`(select id from script)`;
+    const ofScript = sql`script_id = ${scriptId}`;
+    // `offset 0` keeps Postgres from turning the look-up into a join, so that reading stops with the page. Few transactions are not accepted.
+    const accepted = sql`exists (
+      select from transactions where id = address_transactions.transaction_id and ${isAccepted()} offset 0)`;
+    const { tables, items, metadata, ...parts } = keyPage(parameter, start, {
+      table: 'address_transactions',
+      column: 'transaction_id',
+      where: acceptedOnly ? sql`${ofScript} and ${accepted}` : ofScript,
+      cursorKey: sql`(
+        select touch.transaction_id from transactions join address_transactions touch on touch.transaction_id = transactions.id
+        where transactions.transaction_id = ${parameter('cursor', 'bytea')} and touch.script_id = ${scriptId})`,
+    });
+    const touch = sql`
+      join address_transactions touch on touch.transaction_id = page.key and touch.script_id = ${scriptId}
+      cross join lateral (select ${amountSent} as sent offset 0) amounts`;
+    return {
+      ...parts,
+      tables: { script: sql`select ${scriptIdOf(parameter)} as id`, ...tables },
+      body: jsonBuildObject({
+        transactions: restTransactions(items, { includePayload, more: amounts, joins: touch }),
+        metadata,
+      }),
+    };
+  },
+);
 
-export const listAddressTransactions = indexRoute(
+export const listAddressTransactions = statementRoute(
   {
     ...listing('Address', '/v1/addresses/:address/transactions', 'listAddressTransactions'),
     summary: 'Transactions that spend from or pay to an address, newest first',
@@ -45,24 +79,19 @@ export const listAddressTransactions = indexRoute(
     query: pageQuery(hashInput, transactionFlags),
     response: page({ transactions: z.array(addressTransaction).meta({ description: 'Newest first' }) }),
   },
-  async (reading, { params: { address }, query }) => {
-    const { db } = reading;
-    // A null script matches no row.
-    const ofScript = sql`script_id = ${(await findScriptOfRequest(reading, address)) ?? null}`;
-    // `offset 0` keeps Postgres from turning the look-up into a join, so that reading stops with the page. Few transactions are not accepted.
-    const accepted = sql`exists (
-      select from transactions where id = address_transactions.transaction_id and ${isAccepted()} offset 0)`;
-    const where = query.accepted_only ? sql`${ofScript} and ${accepted}` : ofScript;
-    const { rows, metadata } = await readPage(query, {
-      findPosition: async (transactionId) => {
-        const { rows } = await sql<{ id: bigint }>`
-          select id from transactions join address_transactions touch on touch.transaction_id = transactions.id
-          where transactions.transaction_id = ${transactionId} and ${ofScript}`.execute(db);
-        return rows[0]?.id;
-      },
-      list: (slice) => listKeys(db, { table: 'address_transactions', column: 'transaction_id', where }, slice),
+  ({ params: { address }, query }, settled) => {
+    requireNetwork(settled.network, address, 'address');
+    requireCaughtUp(settled);
+    const variant = {
+      start: startOf(query),
+      acceptedOnly: query.accepted_only,
+      includePayload: query.include_payload,
+    };
+    return transactionPage(variant).with({
+      ...scriptParametersOf(address),
+      limit: query.limit,
+      cursor: cursorOf(query),
     });
-    const transactions = await loadRestTransactions(reading, rows, query.include_payload);
-    return { transactions: transactions.map((transaction) => toAddressTransaction(transaction, address)), metadata };
   },
+  pageProblems,
 );

@@ -1,19 +1,32 @@
 /** UTXOs at the sink: those of one address in pages, and those of several addresses at once, up to a limit. */
-import { addressToScript, fromHex, toHex } from '@kasgres/kaspa';
-import { sql } from 'kysely';
+import { fromHex } from '@kasgres/kaspa';
+import { type RawBuilder, sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { badRequest } from '../../http/errors.ts';
-import type { Db } from '../../index-state/sql.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
+import { type ParameterOf, Statement, statementsBy } from '../../index-state/statement.ts';
+import {
+  cursorOf,
+  type PageParameters,
+  pageParts,
+  pageProblems,
+  type PageStart,
+  startOf,
+} from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
-import { directionOf, readPage, type Slice } from '../../pages/read-page.ts';
-import { indexRoute } from '../../route.ts';
-import { findScriptOfRequest, requireNetworkOfAll } from '../../schemas/address.ts';
+import { statementRoute } from '../../route.ts';
+import {
+  requireNetwork,
+  requireNetworkOfAll,
+  scriptIdOf,
+  type ScriptParameters,
+  scriptParametersOf,
+} from '../../schemas/address.ts';
 import { outpoint } from '../../schemas/transaction.ts';
 import { address, addressesInput, addressInput, count, decimal, hash, hexBytes, sompi } from '../../schemas/values.ts';
 import { listing, page, rpc } from '../shared.ts';
-import { toScriptPublicKey } from '../transactions/load-transactions.ts';
-import { tableOfAddresses } from './balances.ts';
+import { type AddressesParameters, addressesParametersOf, requestedAddresses } from './balances.ts';
 
 /** Ten digits may exceed an unsigned 32-bit index; such outpoints are unknown. */
 const outpointInput = z
@@ -38,61 +51,77 @@ const restUtxo = z
   })
   .meta({ id: 'RestUtxo' });
 
-type UtxoRow = Omit<z.infer<typeof restUtxo>, 'scriptPublicKey'>;
-
-interface Position {
-  transaction_id: bigint;
-  index: bigint;
-}
+type UtxoPageParameters = Omit<PageParameters, 'cursor'> &
+  ScriptParameters & { transactionId?: Uint8Array | undefined; index?: bigint | undefined };
 
 /** Finds any output that pays the script, spent or not, accepted or not: indexed, in the bootstrap UTXO set, or pre-bootstrap and spent later. */
-async function findPosition(
-  db: Db,
-  scriptId: bigint | null,
-  { transactionId, index }: z.output<typeof outpointInput>,
-): Promise<Position | undefined> {
-  const { rows } = await sql<Position>`
-    select o.transaction_id, o.index::bigint
+function findCursor(parameter: ParameterOf<UtxoPageParameters>, scriptId: RawBuilder<unknown>): RawBuilder<unknown> {
+  const [transactionId, index] = [parameter('transactionId', 'bytea'), parameter('index', 'bigint')];
+  return sql`
+    select o.transaction_id as key, o.index::bigint as index
     from transactions t join transaction_outputs o on o.transaction_id = t.id
-    where t.transaction_id = ${transactionId} and o.index = ${index}::bigint and o.script_id = ${scriptId}
+    where t.transaction_id = ${transactionId} and o.index = ${index} and o.script_id = ${scriptId}
     union
     select o.transaction_id, o.index
     from earlier_transactions t join start_utxos o on o.transaction_id = t.id
-    where t.transaction_id = ${transactionId} and o.index = ${index}::bigint and o.script_id = ${scriptId}
+    where t.transaction_id = ${transactionId} and o.index = ${index} and o.script_id = ${scriptId}
     union
     select i.previous_transaction_id, i.previous_index
     from earlier_transactions t join transaction_inputs i on i.previous_transaction_id = t.id
-    where t.transaction_id = ${transactionId} and i.previous_index = ${index}::bigint and i.script_id = ${scriptId}
-    limit 1`.execute(db);
-  return rows[0];
+    where t.transaction_id = ${transactionId} and i.previous_index = ${index} and i.script_id = ${scriptId}
+    limit 1`;
 }
 
 /**
  * Reads a range of the index utxos_script_id. With an equality of the script, other indexes would have this order, and Postgres would scan them for
  * an address with a large share of all UTXOs.
  */
-async function listUtxos(db: Db, scriptId: bigint | null, slice: Slice<Position>) {
-  const { from, isBackward, limit } = slice;
-  const { behind, order } = directionOf(slice, 'desc');
-  const start = from
-    ? sql`(script_id, transaction_id, index) ${behind} (${scriptId}, ${from.transaction_id}, ${from.index})`
-    : sql`script_id <= ${scriptId}`;
-  const { rows } = await sql<UtxoRow>`
-    select encode(coalesce(t.transaction_id, e.transaction_id), 'hex') as "transactionId", u.index::float8 as index,
-      u.amount::text as amount, u.block_daa_score::text as "blockDaaScore", u.is_coinbase as "isCoinbase"
-    from (
-      select * from utxos
-      where ${start} and script_id ${isBackward ? sql`<=` : sql`>=`} ${scriptId}
-      order by script_id ${order}, transaction_id ${order}, index ${order}
-      limit ${limit}
-    ) u
-    left join transactions t on t.id = u.transaction_id
-    left join earlier_transactions e on e.id = u.transaction_id
-    order by u.transaction_id ${order}, u.index ${order}`.execute(db);
-  return rows;
-}
+const utxoPage = statementsBy(
+  'utxos',
+  (parameter: ParameterOf<UtxoPageParameters>, { start }: { start: PageStart }) => {
+    const scriptId = sql`(select id from script)`;
+    const isBackward = start === 'before';
+    const [behind, within, order] = isBackward ? [sql`>`, sql`<=`, sql`asc`] : [sql`<`, sql`>=`, sql`desc`];
+    const from =
+      start === 'first'
+        ? sql`script_id <= ${scriptId}`
+        : sql`(script_id, transaction_id, index) ${behind} (
+          ${scriptId}, (select key from cursor), (select index from cursor))`;
+    const limit = parameter('limit', 'bigint');
+    const { items, metadata, ...parts } = pageParts(limit, start);
+    return {
+      ...parts,
+      tables: {
+        script: sql`select ${scriptIdOf(parameter)} as id`,
+        ...(start !== 'first' && { cursor: findCursor(parameter, scriptId) }),
+        page: sql`
+        select keys.*, row_number() over () as position from (
+          select * from utxos where ${from} and script_id ${within} ${scriptId}
+          order by script_id ${order}, transaction_id ${order}, index ${order} limit ${limit} + 1
+        ) keys`,
+      },
+      body: jsonBuildObject({
+        utxos: sql<z.infer<typeof restUtxo>[]>`(
+        select coalesce(json_agg(listed), '[]') from (
+          select
+            encode(coalesce(transactions.transaction_id, earlier.transaction_id), 'hex') as "transactionId",
+            page.index,
+            page.amount::text as amount,
+            page.block_daa_score::text as "blockDaaScore",
+            page.is_coinbase as "isCoinbase",
+            encode(${parameter('script', 'bytea')}, 'hex') as "scriptPublicKey"
+          from page
+          left join transactions on transactions.id = page.transaction_id
+          left join earlier_transactions earlier on earlier.id = page.transaction_id
+          ${items}
+        ) listed)`,
+        metadata,
+      }),
+    };
+  },
+);
 
-export const listAddressUtxos = indexRoute(
+export const listAddressUtxos = statementRoute(
   {
     ...listing('Address', '/v1/addresses/:address/utxos', 'listAddressUtxos'),
     summary: 'UTXOs of an address at the sink, newest transaction first',
@@ -100,17 +129,13 @@ export const listAddressUtxos = indexRoute(
     query: pageQuery(outpointInput, {}),
     response: page({ utxos: z.array(restUtxo).meta({ description: 'Newest transaction first' }) }),
   },
-  async (reading, { params: { address }, query }) => {
-    const { db } = reading;
-    // A null script matches no row.
-    const scriptId = (await findScriptOfRequest(reading, address)) ?? null;
-    const { rows, metadata } = await readPage(query, {
-      findPosition: (cursor) => findPosition(db, scriptId, cursor),
-      list: (slice) => listUtxos(db, scriptId, slice),
-    });
-    const scriptPublicKey = toHex(addressToScript(address).script);
-    return { utxos: rows.map((row) => ({ ...row, scriptPublicKey })), metadata };
+  ({ params: { address }, query }, settled) => {
+    requireNetwork(settled.network, address, 'address');
+    requireCaughtUp(settled);
+    const parameters = { ...scriptParametersOf(address), limit: query.limit, ...cursorOf(query) };
+    return utxoPage({ start: startOf(query) }).with(parameters);
   },
+  pageProblems,
 );
 
 const MAX_UTXOS = 10_000;
@@ -129,32 +154,60 @@ const addressUtxo = z
   })
   .meta({ id: 'AddressUtxo' });
 
-type UtxoOfAddress = UtxoRow & { address: string; covenantId: string | null };
+const TOO_MANY = 'too many';
 
-/** Reads any `limit` UTXOs and sorts only these. Covenants are subqueries, since a join might scan all outputs of a transaction for each UTXO. */
-async function listUtxosOfAll(db: Db, addresses: readonly string[], limit: number): Promise<UtxoOfAddress[]> {
-  const { rows } = await sql<UtxoOfAddress>`
-    with utxo as (
-      select requested.address, requested.position, u.*
-      from ${tableOfAddresses(addresses)}
-      join scripts s on s.script = requested.script and s.version = requested.version
-      cross join lateral (select * from utxos where script_id = s.id limit ${limit}) u
-      limit ${limit}
-    )
-    select utxo.address, encode(coalesce(t.transaction_id, e.transaction_id), 'hex') as "transactionId", utxo.index::int as index,
-      utxo.amount::text as amount, utxo.block_daa_score::text as "blockDaaScore", utxo.is_coinbase as "isCoinbase",
-      encode(coalesce(
-        (select o.covenant_id from transaction_outputs o where o.transaction_id = utxo.transaction_id and o.index = utxo.index),
-        (select o.covenant_id from start_utxos o where o.transaction_id = utxo.transaction_id and o.index = utxo.index)
-      ), 'hex') as "covenantId"
-    from utxo
-    left join transactions t on t.id = utxo.transaction_id
-    left join earlier_transactions e on e.id = utxo.transaction_id
-    order by utxo.position, utxo.transaction_id, utxo.index`.execute(db);
-  return rows;
+/**
+ * Reads any MAX_UTXOS + 1 UTXOs and sorts only these. Covenants are subqueries, since a join might scan all outputs of a transaction for each
+ * UTXO.
+ */
+const utxosOfAddresses = new Statement('utxos of addresses', (parameter: ParameterOf<AddressesParameters>) => ({
+  tables: {
+    utxo: sql`
+      select requested.address, requested.position, requested.version, requested.script, held.*
+      from ${requestedAddresses(parameter)}
+      join scripts on scripts.script = requested.script and scripts.version = requested.version
+      cross join lateral (select * from utxos where script_id = scripts.id limit ${sql.lit(MAX_UTXOS + 1)}) held
+      limit ${sql.lit(MAX_UTXOS + 1)}`,
+  },
+  problem: sql<
+    string | null
+  >`case when (select count(*) from utxo) > ${sql.lit(MAX_UTXOS)} then ${sql.lit(TOO_MANY)} end`,
+  body: jsonBuildObject({
+    entries: sql<z.infer<typeof addressUtxo>[]>`(
+      select coalesce(json_agg(listed), '[]') from (
+        select
+          utxo.address,
+          json_build_object(
+            'transactionId', encode(coalesce(transactions.transaction_id, earlier.transaction_id), 'hex'),
+            'index', utxo.index) as outpoint,
+          case when covenant.id is null then ${entry(sql``)}
+            else ${entry(sql`, encode(covenant.id, 'hex') as "covenantId"`)} end as "utxoEntry"
+        from utxo
+        left join transactions on transactions.id = utxo.transaction_id
+        left join earlier_transactions earlier on earlier.id = utxo.transaction_id
+        cross join lateral (select coalesce(
+          (select output.covenant_id from transaction_outputs output
+            where output.transaction_id = utxo.transaction_id and output.index = utxo.index),
+          (select output.covenant_id from start_utxos output
+            where output.transaction_id = utxo.transaction_id and output.index = utxo.index)) as id offset 0) covenant
+        order by utxo.position, utxo.transaction_id, utxo.index
+      ) listed)`,
+  }),
+}));
+
+function entry(covenant: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(
+    select to_json(item) from (
+      select
+        utxo.amount::text as amount,
+        lpad(to_hex(utxo.version), 4, '0') || encode(utxo.script, 'hex') as "scriptPublicKey",
+        utxo.block_daa_score::text as "blockDaaScore",
+        utxo.is_coinbase as "isCoinbase"
+        ${covenant}
+    ) item)`;
 }
 
-export const getUtxosByAddresses = indexRoute(
+export const getUtxosByAddresses = statementRoute(
   {
     ...rpc('POST', 'getUtxosByAddresses'),
     summary: 'UTXOs of up to 1,000 addresses at the sink',
@@ -165,33 +218,16 @@ export const getUtxosByAddresses = indexRoute(
       entries: z.array(addressUtxo).meta({ description: 'By address in the given order, oldest UTXO first' }),
     }),
   },
-  async ({ db, state, slices }, { body }) => {
-    requireNetworkOfAll(state.network, body.addresses);
-    requireCaughtUp(state);
-    const addresses = [...new Set(body.addresses)];
-    const rows = await listUtxosOfAll(db, addresses, MAX_UTXOS + 1);
-    if (rows.length > MAX_UTXOS) {
-      throw badRequest({
+  ({ body }, settled) => {
+    requireNetworkOfAll(settled.network, body.addresses);
+    requireCaughtUp(settled);
+    return utxosOfAddresses.with(addressesParametersOf([...new Set(body.addresses)]));
+  },
+  {
+    [TOO_MANY]: () =>
+      badRequest({
         path: 'addresses',
         message: `have more than ${MAX_UTXOS} UTXOs in total: use the pages of GET /v1/addresses/{address}/utxos`,
-      });
-    }
-    const scripts = new Map<string, string>();
-    for (const address of addresses) {
-      const { version, script } = addressToScript(address);
-      scripts.set(address, toScriptPublicKey(version, toHex(script)));
-    }
-    const entries = await slices.map(rows, ({ address, transactionId, index, amount, ...utxo }) => ({
-      address,
-      outpoint: { transactionId, index },
-      utxoEntry: {
-        amount,
-        scriptPublicKey: scripts.get(address) ?? '',
-        blockDaaScore: utxo.blockDaaScore,
-        isCoinbase: utxo.isCoinbase,
-        ...(utxo.covenantId !== null && { covenantId: utxo.covenantId }),
-      },
-    }));
-    return { entries };
+      }),
   },
 );

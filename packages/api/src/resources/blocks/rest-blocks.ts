@@ -84,7 +84,7 @@ const blockDetails = z
 
 async function loadBlock(reading: Reading, hash: Uint8Array, withTransactions: boolean) {
   const id = await findBlockId(reading.db, hash);
-  if (id === undefined) throw await unknownItem(reading, 'block');
+  if (id === undefined) throw unknownItem(reading.state, 'block');
   const [block] = await loadBlocks(reading, [id], withTransactions);
   return { id, block: block as BlockJson };
 }

@@ -6,6 +6,7 @@ import { toHex } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { conflict, type HttpError, notFound } from '../../http/errors.ts';
 import type { Db } from '../../index-state/sql.ts';
+import type { IndexState } from '../../index-state/index-state.ts';
 import type { Reading } from '../../index-state/state.ts';
 
 /** A chain block at an end of a segment. Times are Unix milliseconds. */
@@ -87,11 +88,10 @@ export async function notConnected(reading: Reading): Promise<HttpError> {
 }
 
 /** Makes a 404 that says if the block or transaction may be in an unindexed part of the chain. */
-export async function unknownItem(reading: Reading, what: 'block' | 'transaction'): Promise<HttpError> {
-  const first = await findFirstBlock(reading);
+export function unknownItem({ firstBlock, gaps }: IndexState, what: 'block' | 'transaction'): HttpError {
   const reasons = [
-    ...(first === undefined ? [] : [`before the first indexed block, ${first.hash}`]),
-    ...(reading.state.gaps === 0 ? [] : ['in a gap']),
+    ...(firstBlock === null ? [] : [`before the first indexed block, ${firstBlock}`]),
+    ...(gaps === 0 ? [] : ['in a gap']),
   ];
   const hint = reasons.length === 0 ? '' : `: it may be ${reasons.join(', or ')} (see /v1/status)`;
   return notFound(`Unknown ${what}${hint}`);
@@ -118,7 +118,7 @@ export async function getPathToChain(reading: Reading, startHash: Uint8Array) {
   const [start] = path;
   if (start === undefined) {
     const isKnown = await isPreBootstrap(reading.db, { hash: startHash });
-    throw isKnown ? await notConnected(reading) : await unknownItem(reading, 'block');
+    throw isKnown ? await notConnected(reading) : unknownItem(reading.state, 'block');
   }
   const last = path.pop() as PathBlock;
   if (last.index === null) throw await notConnected(reading);

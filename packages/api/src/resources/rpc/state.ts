@@ -3,21 +3,21 @@ import { MAX_SOMPI, toHex } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { required, toJson } from '../../node-calls.ts';
-import { indexRoute, route } from '../../route.ts';
+import { route, stateRoute } from '../../route.ts';
 import { count, decimal, hash, milliseconds, sompi } from '../../schemas/values.ts';
 import { rpc } from '../shared.ts';
 import { subnetworkIdInput } from './submitted/values.ts';
 
-export const getCurrentNetwork = indexRoute(
+export const getCurrentNetwork = stateRoute(
   {
     ...rpc('GET', 'getCurrentNetwork'),
     summary: 'Name of the network',
     response: z.object({ network: z.enum(['mainnet', 'testnet', 'simnet', 'devnet']) }),
   },
-  async ({ state }) => ({ network: state.network.name }),
+  (state) => ({ network: state.network.name }),
 );
 
-export const getCoinSupply = indexRoute(
+export const getCoinSupply = stateRoute(
   {
     ...rpc('GET', 'getCoinSupply'),
     summary: 'Circulating and maximum supply',
@@ -26,24 +26,24 @@ export const getCoinSupply = indexRoute(
       circulatingSompi: sompi.meta({ description: 'Sum of all UTXOs at the sink' }),
     }),
   },
-  async ({ state }) => {
+  (state) => {
     requireCaughtUp(state);
     return { maxSompi: String(MAX_SOMPI), circulatingSompi: String(state.circulatingSompi) };
   },
 );
 
-export const getSink = indexRoute(
+export const getSink = stateRoute(
   {
     ...rpc('GET', 'getSink'),
     summary: 'Hash of the sink: the highest indexed chain block',
     response: z.object({ sink: hash }),
   },
-  async ({ state }) => ({ sink: state.sinkHash }),
+  (state) => ({ sink: state.sinkHash }),
 );
 
-export const getSinkBlueScore = indexRoute(
+export const getSinkBlueScore = stateRoute(
   { ...rpc('GET', 'getSinkBlueScore'), summary: 'Blue score of the sink', response: z.object({ blueScore: decimal }) },
-  async ({ state }) => ({ blueScore: String(state.sinkBlueScore) }),
+  (state) => ({ blueScore: String(state.sinkBlueScore) }),
 );
 
 const blockCount = z.object({

@@ -1,8 +1,10 @@
 /** POST /v1/transactions/acceptance: whether transactions are accepted, by which chain block, and with how many confirmations. */
 import { sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { requireCaughtUp } from '../../index-state/state.ts';
-import { indexRoute } from '../../route.ts';
+import { type ParameterOf, sinkBlueScore, Statement } from '../../index-state/statement.ts';
+import { statementRoute } from '../../route.ts';
 import { list } from '../../schemas/list.ts';
 import { count, hash, hashInput } from '../../schemas/values.ts';
 import { bootstrapBlueScore } from './queries.ts';
@@ -28,7 +30,29 @@ const transactionAcceptance = z
 
 type AcceptanceJson = z.infer<typeof transactionAcceptance>;
 
-export const getTransactionsAcceptance = indexRoute(
+const acceptanceOfTransactions = new Statement(
+  'acceptance',
+  (parameter: ParameterOf<{ transactionIds: readonly Uint8Array[] }>) => ({
+    body: jsonBuildObject({
+      transactions: sql<AcceptanceJson[]>`(
+        select coalesce(json_agg(listed), '[]') from (
+          select
+            encode(requested.id, 'hex') as "transactionId",
+            accepting.id is not null or earlier.id is not null as "isAccepted",
+            encode(accepting.hash, 'hex') as "acceptingBlockHash",
+            case when accepting.id is not null or earlier.id is not null
+              then ${sinkBlueScore} - coalesce(accepting.blue_score, ${bootstrapBlueScore}) else 0 end as confirmations
+          from unnest(${parameter('transactionIds', 'bytea[]')}) with ordinality as requested (id, position)
+          left join transactions on transactions.transaction_id = requested.id
+          left join blocks accepting on accepting.id = transactions.accepting_block_id
+          left join earlier_transactions earlier on earlier.transaction_id = requested.id
+          order by requested.position
+        ) listed)`,
+    }),
+  }),
+);
+
+export const getTransactionsAcceptance = statementRoute(
   {
     method: 'POST',
     url: '/v1/transactions/acceptance',
@@ -41,19 +65,8 @@ export const getTransactionsAcceptance = indexRoute(
       transactions: z.array(transactionAcceptance).meta({ description: 'One for each id, in the given order' }),
     }),
   },
-  async ({ db, state }, { body }) => {
-    requireCaughtUp(state);
-    const { rows } = await sql<AcceptanceJson>`
-      select encode(requested.id, 'hex') as "transactionId", accepting.id is not null or earlier.id is not null as "isAccepted",
-        encode(accepting.hash, 'hex') as "acceptingBlockHash",
-        case when accepting.id is not null or earlier.id is not null
-          then (${state.sinkBlueScore}::bigint - coalesce(accepting.blue_score, ${bootstrapBlueScore}))::float8 else 0
-        end as confirmations
-      from unnest(${body.transactionIds}::bytea[]) with ordinality as requested (id, position)
-      left join transactions on transactions.transaction_id = requested.id
-      left join blocks accepting on accepting.id = transactions.accepting_block_id
-      left join earlier_transactions earlier on earlier.transaction_id = requested.id
-      order by requested.position`.execute(db);
-    return { transactions: rows };
+  ({ body }, settled) => {
+    requireCaughtUp(settled);
+    return acceptanceOfTransactions.with(body);
   },
 );

@@ -1,48 +1,102 @@
 /** GET /v1/transactions, and look-ups of transactions by id. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { notFound } from '../../../http/errors.ts';
-import { type Reading, requireCaughtUp } from '../../../index-state/state.ts';
+import { requireCaughtUp } from '../../../index-state/state.ts';
+import { type ParameterOf, statementsBy } from '../../../index-state/statement.ts';
+import {
+  cursorOf,
+  keyPage,
+  type PageParameters,
+  pageProblems,
+  type PageStart,
+  startOf,
+} from '../../../pages/key-page.ts';
 import { pageQuery } from '../../../pages/page-query.ts';
-import { listKeys, readPage } from '../../../pages/read-page.ts';
-import { indexRoute } from '../../../route.ts';
+import { statementRoute } from '../../../route.ts';
 import { list } from '../../../schemas/list.ts';
 import { flag, hashInput } from '../../../schemas/values.ts';
-import { listing, lookUp, page } from '../../shared.ts';
 import { unknownItem } from '../../chain/segments.ts';
+import { listing, lookUp, page } from '../../shared.ts';
 import { isAccepted } from '../queries.ts';
-import { findTransactionKeys, loadRestTransactions } from './load-rest-transactions.ts';
 import { includePayload, restTransaction, transactionFlags } from './schemas.ts';
+import { restTransaction as selectRestTransaction, restTransactions } from './select-transactions.ts';
 
 const MAX_IDS = 500;
 
-async function findTransactions(reading: Reading, transactionIds: readonly Uint8Array[], includePayload: boolean) {
-  requireCaughtUp(reading.state);
-  return loadRestTransactions(reading, await findTransactionKeys(reading.db, transactionIds), includePayload);
+/** Selects the key of a transaction; null if it is unknown. */
+const keyOf = (transactionId: RawBuilder<unknown>): RawBuilder<bigint | null> =>
+  sql`(select id from transactions where transaction_id = ${transactionId})`;
+
+interface ListVariant {
+  start: PageStart;
+  acceptedOnly: boolean;
+  includePayload: boolean;
 }
 
-export const listTransactions = indexRoute(
+const transactionPage = statementsBy(
+  'transactions',
+  (parameter: ParameterOf<PageParameters>, { start, acceptedOnly, includePayload }: ListVariant) => {
+    const { items, metadata, ...parts } = keyPage(parameter, start, {
+      table: 'transactions',
+      column: 'id',
+      // Few transactions are not accepted, and so skipped.
+      ...(acceptedOnly && { where: isAccepted() }),
+      cursorKey: keyOf(parameter('cursor', 'bytea')),
+    });
+    return {
+      ...parts,
+      body: jsonBuildObject({ transactions: restTransactions(items, { includePayload }), metadata }),
+    };
+  },
+);
+
+export const listTransactions = statementRoute(
   {
     ...listing('Transaction', '/v1/transactions', 'listTransactions'),
     summary: 'Transactions, newest first',
     query: pageQuery(hashInput, transactionFlags),
     response: page({ transactions: z.array(restTransaction).meta({ description: 'Newest first' }) }),
   },
-  async (reading, { query }) => {
-    const { db, state } = reading;
-    requireCaughtUp(state);
-    // Few transactions are not accepted, and so skipped.
-    const source = { table: 'transactions', column: 'id', ...(query.accepted_only && { where: isAccepted() }) };
-    const { rows, metadata } = await readPage(query, {
-      findPosition: async (transactionId) => (await findTransactionKeys(db, [transactionId]))[0],
-      list: (slice) => listKeys(db, source, slice),
-    });
-    const transactions = await loadRestTransactions(reading, rows, query.include_payload);
-    return { transactions, metadata };
+  ({ query }, settled) => {
+    requireCaughtUp(settled);
+    const variant = {
+      start: startOf(query),
+      acceptedOnly: query.accepted_only,
+      includePayload: query.include_payload,
+    };
+    return transactionPage(variant).with({ limit: query.limit, cursor: cursorOf(query) });
   },
+  pageProblems,
 );
 
-export const getTransaction = indexRoute(
+/** Selects the transactions with these ids in the given order, without unknown ones. */
+const transactionsByIds = statementsBy(
+  'transactions by ids',
+  (parameter: ParameterOf<{ ids: readonly Uint8Array[] }>, { includePayload }: { includePayload: boolean }) => ({
+    tables: {
+      page: sql`
+        select transactions.id as key, requested.position
+        from unnest(${parameter('ids', 'bytea[]')}) with ordinality as requested (id, position)
+        join transactions on transactions.transaction_id = requested.id`,
+    },
+    body: jsonBuildObject({ transactions: restTransactions(sql`order by page.position`, { includePayload }) }),
+  }),
+);
+
+const transactionById = statementsBy(
+  'transaction by id',
+  (parameter: ParameterOf<{ id: Uint8Array }>, { includePayload }: { includePayload: boolean }) => ({
+    tables: { page: sql`select id as key from transactions where transaction_id = ${parameter('id', 'bytea')}` },
+    problem: sql<string | null>`case when not exists (select from page) then
+      case when exists (select from earlier_transactions where transaction_id = ${parameter('id', 'bytea')})
+        then 'pre-bootstrap' else 'unknown' end end`,
+    body: jsonBuildObject({ transaction: selectRestTransaction({ includePayload }) }),
+  }),
+);
+
+export const getTransaction = statementRoute(
   {
     ...lookUp('Transaction', '/v1/transactions/:transactionId', 'getTransaction'),
     summary: 'One transaction by its id',
@@ -51,17 +105,18 @@ export const getTransaction = indexRoute(
     response: z.object({ transaction: restTransaction }),
     errors: [404],
   },
-  async (reading, { params: { transactionId }, query }) => {
-    const { db } = reading;
-    const [transaction] = await findTransactions(reading, [transactionId], query.include_payload);
-    if (transaction !== undefined) return { transaction };
-    const { rows } = await sql`select from earlier_transactions where transaction_id = ${transactionId}`.execute(db);
-    if (rows.length === 0) throw await unknownItem(reading, 'transaction');
-    throw notFound('The transaction was accepted before the indexed blocks: only UTXOs of it are known');
+  ({ params, query }, settled) => {
+    requireCaughtUp(settled);
+    return transactionById({ includePayload: query.include_payload }).with({ id: params.transactionId });
+  },
+  {
+    unknown: (state) => unknownItem(state, 'transaction'),
+    'pre-bootstrap': () =>
+      notFound('The transaction was accepted before the indexed blocks: only UTXOs of it are known'),
   },
 );
 
-export const getTransactions = indexRoute(
+export const getTransactions = statementRoute(
   {
     method: 'POST',
     url: '/v1/transactions',
@@ -80,7 +135,8 @@ export const getTransactions = indexRoute(
         .meta({ description: 'In the given order without unknown ones; a repeated id is shown repeatedly' }),
     }),
   },
-  async (reading, { body }) => ({
-    transactions: await findTransactions(reading, body.transactionIds, body.includePayload),
-  }),
+  ({ body }, settled) => {
+    requireCaughtUp(settled);
+    return transactionsByIds({ includePayload: body.includePayload }).with({ ids: body.transactionIds });
+  },
 );
