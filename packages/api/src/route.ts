@@ -116,7 +116,8 @@ export function indexRoute<
   Body extends z.ZodType = z.ZodUnknown,
 >(
   operation: Operation<Params, Query, Body, Response> & FromIndex,
-  read: (reading: Reading, input: Input<Params, Query, Body>) => Promise<z.output<Response>>,
+  /** A Buffer has JSON. */
+  read: (reading: Reading, input: Input<Params, Query, Body>) => Promise<z.output<Response> | Buffer>,
 ): ApiPlugin {
   const { tagOf = 'state', ...rest } = operation;
   return define({ ...rest, isFromIndex: true }, ({ index }, request, reply) =>

@@ -7,8 +7,8 @@ import type { Network } from '@kasgres/kaspa';
 import { type Transaction, sql } from 'kysely';
 import { EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import type { FairQueue } from '../fairness/fair-queue.ts';
-import { unavailable } from '../http/errors.ts';
-import { type IndexState, parseState, stateJson } from './index-state.ts';
+import { type HttpError, unavailable } from '../http/errors.ts';
+import { type IndexState, parseState } from './index-state.ts';
 import { LatestState } from './latest-state.ts';
 import { type Db, hex } from './sql.ts';
 import type { BoundStatement, StatementRow } from './statement.ts';
@@ -121,7 +121,7 @@ export class IndexReader {
 }
 
 async function findState(db: Db): Promise<IndexState | undefined> {
-  const { rows } = await sql<{ state: string | null }>`select ${stateJson}::text as state`.execute(db);
+  const { rows } = await sql<{ state: string | null }>`select index_state()::text as state`.execute(db);
   const json = rows[0]?.state;
   return json === null || json === undefined ? undefined : parseState(json);
 }
@@ -139,11 +139,15 @@ async function refuse(db: Db): Promise<never> {
  * @throws HttpError 503 with the progress of the first catch-up
  */
 export function requireCaughtUp(state: IndexState): void {
-  if (!state.firstCatchUp) return;
-  const left = state.secondsLeft === null ? '' : `, about ${state.secondsLeft} seconds left`;
-  throw unavailable(
-    `The first catch-up has not finished: it is at blue score ${state.sinkBlueScore} of ${state.targetBlueScore}${left}`,
-    Math.min(Math.max(state.secondsLeft ?? 30, 1), 3600),
+  if (state.firstCatchUp) throw catchingUp(state);
+}
+
+/** Makes the 503 of the first catch-up. */
+export function catchingUp({ secondsLeft, sinkBlueScore, targetBlueScore }: IndexState): HttpError {
+  const left = secondsLeft === null ? '' : `, about ${secondsLeft} seconds left`;
+  return unavailable(
+    `The first catch-up has not finished: it is at blue score ${sinkBlueScore} of ${targetBlueScore}${left}`,
+    Math.min(Math.max(secondsLeft ?? 30, 1), 3600),
   );
 }
 

@@ -13,7 +13,7 @@ import {
   type RawBuilder,
   sql,
 } from 'kysely';
-import { stateJson } from './index-state.ts';
+import type { Db } from './sql.ts';
 
 /** Rows that a statement may use beside the tables. */
 interface StatementRows {
@@ -72,14 +72,27 @@ export interface BoundStatement<Response> {
 
 const KNOWN_VERSION = 'known version';
 
+const currentState = sql`
+  select checkpoint.version, blocks.blue_score as sink_blue_score from checkpoint join blocks on blocks.id = checkpoint.block_id`;
+
+/** Reads a body within a transaction. */
+export async function readJson(db: Db, { body, tables = {} }: Omit<Answer<unknown>, 'problem'>): Promise<Buffer> {
+  const common = Object.entries({ state: currentState, ...tables }).map(commonTable);
+  const { rows } = await sql<{
+    body: string;
+  }>`with ${sql.join(common)} select (${body})::text as body from state`.execute(db);
+  return Buffer.from(rows[0]?.body ?? 'null');
+}
+
+const commonTable = ([name, table]: [string, Expression<unknown>]): RawBuilder<unknown> =>
+  sql`${sql.ref(name)} as materialized (${table})`;
+
 /** Has one row with the columns of StatementRow; none while nothing is indexed. */
 function compile({ body, problem, tables = {} }: Answer<unknown>): { text: string; parameters: readonly unknown[] } {
-  const common = Object.entries(tables).map(([name, table]) => sql`${sql.ref(name)} as materialized (${table})`);
+  const common = Object.entries(tables).map(commonTable);
   const { sql: text, parameters } = sql`
-    with state as materialized (
-      select checkpoint.version, blocks.blue_score as sink_blue_score from checkpoint join blocks on blocks.id = checkpoint.block_id
-    )
-    select case when state.version is distinct from ${new Parameter(KNOWN_VERSION)}::bigint then ${stateJson} end as state, answer.*
+    with state as materialized (${currentState})
+    select case when state.version is distinct from ${new Parameter(KNOWN_VERSION)}::bigint then index_state() end as state, answer.*
     from state cross join lateral (
       ${common.length === 0 ? sql`` : sql`with ${sql.join(common)}`}
       select ${problem ?? sql`null`}::text as problem, ${body}::json as body

@@ -45,16 +45,19 @@ export function keyPage(
     ...(start === 'first' ? [] : [sql`${key} ${start === 'before' ? sql`>` : sql`<`} (select key from cursor)`]),
   ];
   const page = sql`
-    select key, row_number() over () as position from (
-      select ${key} as key from ${sql.table(table)}
+    select keys.key, keys.position
+    from unnest(${rowsOf(sql`
+      select ${key} from ${sql.table(table)}
       ${conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`}
-      order by ${key} ${start === 'before' ? sql`asc` : sql`desc`} limit ${limit} + 1
-    ) keys`;
+      order by ${key} ${start === 'before' ? sql`asc` : sql`desc`} limit ${limit} + 1`)}) with ordinality as keys (key, position)`;
   return {
     tables: start === 'first' ? { page } : { cursor: sql`select ${cursorKey} as key`, page },
     ...pageParts(limit, start),
   };
 }
+
+/** Reads rows through an array, of which Postgres expects few: of a limit that is a parameter it expects a tenth of the table, and would hash whole tables. */
+export const rowsOf = (select: RawBuilder<unknown>): RawBuilder<unknown> => sql`array(${select})`;
 
 /** Needs `page` with positions in the order of reading, and `cursor` with a key that is null if it is unknown, except for the first page. */
 export function pageParts(limit: RawBuilder<number>, start: PageStart) {

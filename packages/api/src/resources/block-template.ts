@@ -11,7 +11,7 @@ import { computeBudget, covenant, outpoint } from '../schemas/transaction.ts';
 import { addressInput, count, decimal, hexBytes, payload, sompi } from '../schemas/values.ts';
 import { toCovenant, toInput } from './mempool/to-mempool-entry.ts';
 import { rpc } from './shared.ts';
-import { hasComputeBudgets, toPayload } from './transactions/load-transactions.ts';
+import { hasComputeBudgets, toPayload } from './transactions/fields.ts';
 
 /** Nodes accept at most 204 bytes of coinbase payload, of which a part is taken. */
 const MAX_EXTRA_DATA = 1000;

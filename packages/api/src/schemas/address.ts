@@ -64,6 +64,8 @@ export const addressTag = z
   })
   .meta({ id: 'AddressTag' });
 
+export type AddressTagJson = z.infer<typeof addressTag>;
+
 /** Labels by measured behaviour (docs/labels.md), which are never part of a tag. */
 export const automaticLabels = z.array(z.string()).meta({
   description:

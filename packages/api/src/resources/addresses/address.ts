@@ -1,16 +1,24 @@
 /** GET /v1/addresses/{address}, and its tag alone. */
-import { findClusterTag, findOwnTag, type Tag } from '@kasgres/database';
-import { addressToScript } from '@kasgres/kaspa';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { notFound } from '../../http/errors.ts';
-import type { Db } from '../../index-state/sql.ts';
-import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
-import { indexRoute } from '../../route.ts';
-import { addressTag, automaticLabels, findScriptOfRequest, requireNetwork } from '../../schemas/address.ts';
+import { jsonObject } from '../../index-state/json.ts';
+import { catchingUp, requireCaughtUp } from '../../index-state/state.ts';
+import { type ParameterOf, Statement } from '../../index-state/statement.ts';
+import { statementRoute } from '../../route.ts';
+import {
+  addressTag,
+  type AddressTagJson,
+  automaticLabels,
+  requireNetwork,
+  scriptIdOf,
+  type ScriptParameters,
+  scriptParametersOf,
+} from '../../schemas/address.ts';
 import { address, addressInput, count, sompi, timestamp } from '../../schemas/values.ts';
 import { lookUp } from '../shared.ts';
-import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
+import { containing } from '../transactions/rest/select-transactions.ts';
 
 const addressDetails = z
   .object({
@@ -27,35 +35,53 @@ const addressDetails = z
   })
   .meta({ id: 'AddressDetails' });
 
-interface BalanceRow {
-  balance: string;
-  utxoCount: number;
-  transactionCount: number;
-  labels: string[];
-  /** Keys of the first and last transactions; null if only the bootstrap UTXO set has the script. */
-  first: bigint | null;
-  last: bigint | null;
-}
+type AddressParameters = ScriptParameters & { address: string };
 
-async function findBalance(db: Db, scriptId: bigint | undefined): Promise<BalanceRow | undefined> {
-  const { rows } = await sql<BalanceRow>`
-    select balance::text as balance, utxo_count::float8 as "utxoCount", transaction_count::float8 as "transactionCount",
-      automatic_labels(script_id) as labels,
-      (select min(transaction_id) from address_transactions a where a.script_id = balances.script_id) as first,
-      (select max(transaction_id) from address_transactions a where a.script_id = balances.script_id) as last
-    from balances where script_id = ${scriptId ?? null}`.execute(db);
-  return rows[0];
-}
+const ownTag = (parameter: ParameterOf<AddressParameters>): RawBuilder<AddressTagJson | null> => sql`(
+  select to_json(tag) from (
+    select address, name, link, labels from tags where address = ${parameter('address', 'text')}
+  ) tag)`;
 
-async function findTag({ db, state }: Reading, address: string): Promise<Tag | undefined> {
-  const own = await findOwnTag(db, address);
-  if (own !== undefined) return own;
-  requireCaughtUp(state);
-  const ofCluster = await findClusterTag(db, addressToScript(address));
-  return ofCluster && { ...ofCluster, address };
-}
+/** A cluster without a known owner has none. */
+const clusterTag = (
+  parameter: ParameterOf<AddressParameters>,
+  scriptId: RawBuilder<unknown>,
+): RawBuilder<AddressTagJson | null> => sql`(
+  select to_json(tag) from (
+    select ${parameter('address', 'text')} as address, name, link, labels from clusters
+    where id = cluster_of(${scriptId}) and name is not null
+  ) tag)`;
 
-export const getAddress = indexRoute(
+/** Selects the time of the first or last transaction; null if only the bootstrap UTXO set has the script. */
+const timeOf = (end: 'min' | 'max'): RawBuilder<number | null> => sql`(
+  select containing."blockTime"
+  from transactions cross join lateral (${containing}) containing
+  where transactions.id = (
+    select ${sql.raw(end)}(transaction_id) from address_transactions where script_id = (select id from script)))`;
+
+const detailsOfAddress = new Statement('address', (parameter: ParameterOf<AddressParameters>) => {
+  const scriptId = sql`(select id from script)`;
+  return {
+    tables: {
+      script: sql`select ${scriptIdOf(parameter)} as id`,
+      balance: sql`select * from balances where script_id = ${scriptId}`,
+    },
+    body: jsonBuildObject({
+      address: jsonObject<z.infer<typeof addressDetails>>({
+        address: parameter('address', 'text'),
+        balance: sql`coalesce((select balance from balance), 0)::text`,
+        utxoCount: sql`coalesce((select utxo_count from balance), 0)`,
+        transactionCount: sql`coalesce((select transaction_count from balance), 0)`,
+        firstSeen: timeOf('min'),
+        lastSeen: timeOf('max'),
+        tag: sql`coalesce(${ownTag(parameter)}, ${clusterTag(parameter, scriptId)})`,
+        automaticLabels: sql`coalesce((select automatic_labels(script_id) from balance), '{}')`,
+      }),
+    }),
+  };
+});
+
+export const getAddress = statementRoute(
   {
     ...lookUp('Address', '/v1/addresses/:address', 'getAddress'),
     summary: 'Balance, activity, tag and labels of an address',
@@ -63,26 +89,27 @@ export const getAddress = indexRoute(
     params: z.strictObject({ address: addressInput }),
     response: z.object({ address: addressDetails }),
   },
-  async (reading, { params: { address } }) => {
-    const found = await findBalance(reading.db, await findScriptOfRequest(reading, address));
-    const keys = [found?.first, found?.last].filter((key) => typeof key === 'bigint');
-    const [first, last] = await loadRestTransactions(reading, keys);
-    return {
-      address: {
-        address,
-        balance: found?.balance ?? '0',
-        utxoCount: found?.utxoCount ?? 0,
-        transactionCount: found?.transactionCount ?? 0,
-        firstSeen: first?.blockTime ?? null,
-        lastSeen: last?.blockTime ?? null,
-        tag: (await findTag(reading, address)) ?? null,
-        automaticLabels: found?.labels ?? [],
-      },
-    };
+  ({ params: { address } }, settled) => {
+    requireNetwork(settled.network, address, 'address');
+    requireCaughtUp(settled);
+    return detailsOfAddress.with({ address, ...scriptParametersOf(address) });
   },
 );
 
-export const getAddressTag = indexRoute(
+/** Clusters are unknown during the first catch-up. */
+const tagOfAddress = new Statement('tag of an address', (parameter: ParameterOf<AddressParameters>) => {
+  const tag = sql<AddressTagJson>`(select tag from found)`;
+  return {
+    tables: {
+      found: sql`select coalesce(${ownTag(parameter)}, ${clusterTag(parameter, scriptIdOf(parameter))}) as tag`,
+    },
+    problem: sql<string | null>`case when ${tag} is null then
+      case when (select first_catch_up from checkpoint) then 'catching up' else 'no tag' end end`,
+    body: jsonBuildObject({ tag }),
+  };
+});
+
+export const getAddressTag = statementRoute(
   {
     ...lookUp('Address', '/v1/addresses/:address/tag', 'getAddressTag'),
     summary: 'Tag of an address, else of its cluster',
@@ -91,10 +118,12 @@ export const getAddressTag = indexRoute(
     response: z.object({ tag: addressTag }),
     errors: [404],
   },
-  async (reading, { params: { address } }) => {
-    requireNetwork(reading.state.network, address, 'address');
-    const tag = await findTag(reading, address);
-    if (tag === undefined) throw notFound('This address has no tag');
-    return { tag };
+  ({ params: { address } }, settled) => {
+    requireNetwork(settled.network, address, 'address');
+    return tagOfAddress.with({ address, ...scriptParametersOf(address) });
+  },
+  {
+    'no tag': () => notFound('This address has no tag'),
+    'catching up': catchingUp,
   },
 );

@@ -1,7 +1,9 @@
 /** GET /v1/addresses/{address}/transactions: transactions that spend from or pay to an address, newest first. */
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
+import type { JsonFields } from '../../index-state/json.ts';
+import { text } from '../../index-state/sql.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import { cursorOf, keyPage, type PageParameters, pageProblems, type PageStart, startOf } from '../../pages/key-page.ts';
@@ -10,9 +12,9 @@ import { statementRoute } from '../../route.ts';
 import { requireNetwork, scriptIdOf, type ScriptParameters, scriptParametersOf } from '../../schemas/address.ts';
 import { addressInput, hashInput, sompi, sompiDelta } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';
-import { isAccepted } from '../transactions/queries.ts';
+import { isAccepted, joinPrevious } from '../transactions/fields.ts';
 import { restTransaction, transactionFlags } from '../transactions/rest/schemas.ts';
-import { exists, previousOfInput, restTransactions } from '../transactions/rest/select-transactions.ts';
+import { restTransactions, utxoExists } from '../transactions/rest/select-transactions.ts';
 
 const addressTransaction = restTransaction
   .extend({
@@ -29,11 +31,14 @@ type Amounts = Record<'amountSent' | 'amountReceived' | 'balanceChange', string>
 /** The kept amount counts UTXOs that do not exist, too, which only a transaction that is not accepted can spend. */
 const amountSent = sql`case when acceptance."isAccepted" then touch.amount_sent else (
   select coalesce(sum(input.amount), 0)::bigint
-  from transaction_inputs input ${previousOfInput}
-  where input.transaction_id = transactions.id and input.script_id = touch.script_id and ${exists}) end`;
+  from transaction_inputs input ${joinPrevious}
+  where input.transaction_id = transactions.id and input.script_id = touch.script_id and ${utxoExists}) end`;
 
-const amounts: RawBuilder<Amounts> = sql`, amounts.sent::text as "amountSent", touch.amount_received::text as "amountReceived",
-  (touch.amount_received - amounts.sent)::text as "balanceChange"`;
+const amounts: JsonFields<Amounts> = {
+  amountSent: text('amounts.sent'),
+  amountReceived: text('touch.amount_received'),
+  balanceChange: sql`(touch.amount_received - amounts.sent)::text`,
+};
 
 interface Variant {
   start: PageStart;

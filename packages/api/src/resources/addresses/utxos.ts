@@ -13,6 +13,7 @@ import {
   pageProblems,
   type PageStart,
   startOf,
+  rowsOf,
 } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
 import { statementRoute } from '../../route.ts';
@@ -95,10 +96,11 @@ const utxoPage = statementsBy(
         script: sql`select ${scriptIdOf(parameter)} as id`,
         ...(start !== 'first' && { cursor: findCursor(parameter, scriptId) }),
         page: sql`
-        select keys.*, row_number() over () as position from (
-          select * from utxos where ${from} and script_id ${within} ${scriptId}
-          order by script_id ${order}, transaction_id ${order}, index ${order} limit ${limit} + 1
-        ) keys`,
+        select keys.*
+        from unnest(${rowsOf(sql`
+          select utxos from utxos where ${from} and script_id ${within} ${scriptId}
+          order by script_id ${order}, transaction_id ${order}, index ${order} limit ${limit} + 1`)})
+          with ordinality as keys (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, position)`,
       },
       body: jsonBuildObject({
         utxos: sql<z.infer<typeof restUtxo>[]>`(

@@ -1,16 +1,18 @@
 /** GET /v1/blocks/daa-score/{start}/{end}: all blocks in a range of DAA scores, and their transactions. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { conflict } from '../../http/errors.ts';
-import type { Db } from '../../index-state/sql.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
+import { readJson } from '../../index-state/statement.ts';
 import { indexRoute } from '../../route.ts';
 import { uint64Input } from '../../schemas/values.ts';
 import { findFirstBlock, listGaps } from '../chain/segments.ts';
 import { lookUp, toStoredScore } from '../shared.ts';
-import { loadRestTransactions } from '../transactions/rest/load-rest-transactions.ts';
 import { restTransaction } from '../transactions/rest/schemas.ts';
-import { loadRestBlocks, restBlock } from './rest-blocks.ts';
+import { restTransactions } from '../transactions/rest/select-transactions.ts';
+import { restBlock } from './rest-blocks.ts';
+import { restBlocks } from './select-blocks.ts';
 
 const MAX_SPAN = 100n;
 
@@ -28,27 +30,19 @@ const params = z
 
 type Scores = z.output<typeof params>;
 
-async function listBlockIds(db: Db, { start, end }: Scores): Promise<bigint[]> {
-  const rows = await db
-    .selectFrom('blocks')
-    .select('id')
-    .where('daa_score', '>=', toStoredScore(start))
-    .where('daa_score', '<=', toStoredScore(end))
-    .orderBy('daa_score')
-    .orderBy('hash')
-    .execute();
-  return rows.map(({ id }) => id);
-}
+const blocksOf = ({ start, end }: Scores): RawBuilder<unknown> => sql`
+  select id as key, row_number() over (order by daa_score, hash) as position
+  from blocks where daa_score >= ${toStoredScore(start)} and daa_score <= ${toStoredScore(end)}`;
 
-/** Returns the keys of the transactions in blocks, in the order of the blocks, each at its first position. */
-async function listContainedKeys(db: Db, blockIds: readonly bigint[]): Promise<bigint[]> {
-  const { rows } = await sql<{ key: bigint }>`
-    select contained.transaction_id as key
-    from unnest(${blockIds}::bigint[]) with ordinality as block (id, position)
-    join block_transactions contained on contained.block_id = block.id
-    order by block.position, contained.index`.execute(db);
-  return [...new Set(rows.map(({ key }) => key))];
-}
+/** Selects the transactions of `block`, in the order of the blocks, each at its first position. */
+const containedInBlocks = sql`
+  select contained.transaction_id as key, min(array[block.position, contained.index]) as position
+  from block join block_transactions contained on contained.block_id = block.key
+  group by contained.transaction_id`;
+
+/** Makes rows the `page` of an expression. */
+const withPage = <T>(rows: RawBuilder<unknown>, json: RawBuilder<T>): RawBuilder<T> =>
+  sql`(with page as materialized (${rows}) select ${json})`;
 
 /** @throws HttpError 409 if blocks with these scores are not indexed */
 async function requireIndexed(reading: Reading, { start, end }: Scores): Promise<void> {
@@ -84,11 +78,12 @@ export const getBlocksByDaaScore = indexRoute(
     const { db, state } = reading;
     requireCaughtUp(state);
     await requireIndexed(reading, scores);
-    const blockIds = await listBlockIds(db, scores);
-    const keys = await listContainedKeys(db, blockIds);
-    return {
-      blocks: await loadRestBlocks(db, blockIds),
-      transactions: await loadRestTransactions(reading, keys),
-    };
+    return readJson(db, {
+      tables: { block: blocksOf(scores) },
+      body: jsonBuildObject({
+        blocks: withPage(sql`select * from block`, restBlocks(sql`order by page.position`)),
+        transactions: withPage(containedInBlocks, restTransactions(sql`order by page.position`)),
+      }),
+    });
   },
 );

@@ -1,9 +1,12 @@
 /** getBlocks: blocks from a low block upwards, a page at a time, in the selection and order of the node. */
 import { fromHex } from '@kasgres/kaspa';
 import { sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { anyOf, type Db } from '../../index-state/sql.ts';
+import { jsonArray } from '../../index-state/json.ts';
+import { anyOf, type Db, hex } from '../../index-state/sql.ts';
 import type { Reading } from '../../index-state/state.ts';
+import { readJson } from '../../index-state/statement.ts';
 import { indexRoute } from '../../route.ts';
 import { block } from '../../schemas/block.ts';
 import { flag, hash, hashOrEmptyInput } from '../../schemas/values.ts';
@@ -17,7 +20,7 @@ import {
   type SegmentEnd,
 } from '../chain/segments.ts';
 import { rpc } from '../shared.ts';
-import { loadBlocks } from './load-blocks.ts';
+import { wholeBlocks } from './select-blocks.ts';
 
 /** Total compute mass of the transactions of a response: about 16,000 ordinary transactions, or 50 MB of JSON. */
 const MAX_MASS = 32_000_000;
@@ -77,14 +80,6 @@ async function* mergeSetsAbove(db: Db, aboveIndex: bigint, gap: Gap | undefined)
   if (last !== undefined) yield* mergeSetsAbove(db, last.index, gap);
 }
 
-async function listHashes(db: Db, ids: readonly bigint[]): Promise<string[]> {
-  const { rows } = await sql<{ hash: string }>`
-    select encode(blocks.hash, 'hex') as hash
-    from unnest(${ids}::bigint[]) with ordinality as listed (id, position) join blocks on blocks.id = listed.id
-    order by listed.position`.execute(db);
-  return rows.map(({ hash }) => hash);
-}
-
 /** Returns the longest prefix with at most MAX_MASS of compute mass that ends with a chain block, or the shortest one. */
 async function withinMass(db: Db, ids: bigint[], shorterLengths: readonly number[]): Promise<bigint[]> {
   const rows = await db
@@ -132,8 +127,16 @@ export const getBlocks = indexRoute(
     const start = lowHash ?? fromHex(((await findLowestBlock(db)) as SegmentEnd).hash);
     const selected = await selectBlocks(reading, start);
     const ids = includeTransactions ? await withinMass(db, selected.ids, selected.shorterLengths) : selected.ids;
-    if (!includeBlocks) return { blockHashes: await listHashes(db, ids), blocks: [] };
-    const blocks = await loadBlocks(reading, ids, includeTransactions);
-    return { blockHashes: blocks.map(({ header }) => header.hash), blocks };
+    const blockHashes = jsonArray(
+      hex('blocks.hash'),
+      sql`from page join blocks on blocks.id = page.key order by page.position`,
+    );
+    return readJson(db, {
+      tables: { page: sql`select * from unnest(${ids}::bigint[]) with ordinality as page (key, position)` },
+      body: jsonBuildObject({
+        blockHashes,
+        blocks: includeBlocks ? wholeBlocks(includeTransactions) : sql`'[]'::json`,
+      }),
+    });
   },
 );

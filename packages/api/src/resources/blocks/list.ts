@@ -1,17 +1,32 @@
 /** GET /v1/blocks: blocks in the order in which they were first written, newest first. */
+import { type RawBuilder, sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
+import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
+import { cursorOf, keyPage, type PageParameters, pageProblems, type PageStart, startOf } from '../../pages/key-page.ts';
 import { pageQuery, queryFlag } from '../../pages/page-query.ts';
-import { listKeys, readPage } from '../../pages/read-page.ts';
-import { indexRoute } from '../../route.ts';
+import { statementRoute } from '../../route.ts';
 import { hashInput } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';
-import { findBlockId, loadRestBlocks, restBlock } from './rest-blocks.ts';
+import { restBlock } from './rest-blocks.ts';
+import { restBlocks } from './select-blocks.ts';
 
 const ALL_BLOCKS = { table: 'blocks', column: 'id' };
 /** Between two chain blocks there may be any number of others, so these are read from their own table. */
 const CHAIN_BLOCKS = { table: 'chain_blocks', column: 'block_id' };
 
-export const listBlocks = indexRoute(
+const blockPage = statementsBy(
+  'blocks',
+  (parameter: ParameterOf<PageParameters>, { start, chainOnly }: { start: PageStart; chainOnly: boolean }) => {
+    const cursorKey: RawBuilder<bigint | null> =
+      sql`(select id from blocks where hash = ${parameter('cursor', 'bytea')})`;
+    const source = { ...(chainOnly ? CHAIN_BLOCKS : ALL_BLOCKS), cursorKey };
+    const { items, metadata, ...parts } = keyPage(parameter, start, source);
+    return { ...parts, body: jsonBuildObject({ blocks: restBlocks(items), metadata }) };
+  },
+);
+
+export const listBlocks = statementRoute(
   {
     ...listing('Block', '/v1/blocks', 'listBlocks'),
     summary: 'Blocks, newest first',
@@ -20,11 +35,10 @@ export const listBlocks = indexRoute(
     }),
     response: page({ blocks: z.array(restBlock).meta({ description: 'Newest first' }) }),
   },
-  async ({ db }, { query }) => {
-    const { rows, metadata } = await readPage(query, {
-      findPosition: (hash) => findBlockId(db, hash),
-      list: (slice) => listKeys(db, query.chain_only ? CHAIN_BLOCKS : ALL_BLOCKS, slice),
-    });
-    return { blocks: await loadRestBlocks(db, rows), metadata };
-  },
+  ({ query }) =>
+    blockPage({ start: startOf(query), chainOnly: query.chain_only }).with({
+      limit: query.limit,
+      cursor: cursorOf(query),
+    }),
+  pageProblems,
 );

@@ -1,15 +1,17 @@
-/** GET /v1/blocks/{hash}, getBlock, and blocks in the form of listings: with their position relative to the chain. */
-import { sql } from 'kysely';
+/** GET /v1/blocks/{hash}, and getBlock. */
+import { type RawBuilder, sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { anyOf, type Db, hex, hexOrNull, text } from '../../index-state/sql.ts';
-import type { Reading } from '../../index-state/state.ts';
+import { jsonObject } from '../../index-state/json.ts';
+import type { IndexState } from '../../index-state/index-state.ts';
+import { type ParameterOf, sinkBlueScore, statementsBy } from '../../index-state/statement.ts';
 import { queryFlag } from '../../pages/page-query.ts';
-import { indexRoute } from '../../route.ts';
+import { statementRoute } from '../../route.ts';
 import { block, type BlockJson } from '../../schemas/block.ts';
 import { count, decimal, flag, hash, hashInput, timestamp } from '../../schemas/values.ts';
 import { unknownItem } from '../chain/segments.ts';
-import { indexRows, lookUp, rpc } from '../shared.ts';
-import { loadBlocks } from './load-blocks.ts';
+import { lookUp, rpc } from '../shared.ts';
+import { blockFields, joinMerging, restBlockFields } from './select-blocks.ts';
 
 export const restBlock = z
   .object({
@@ -29,48 +31,6 @@ export const restBlock = z
   })
   .meta({ id: 'RestBlock' });
 
-export async function findBlockId(db: Db, hash: Uint8Array): Promise<bigint | undefined> {
-  const row = await db.selectFrom('blocks').select('id').where('hash', '=', Buffer.from(hash)).executeTakeFirst();
-  return row?.id;
-}
-
-type RestBlockRow = Awaited<ReturnType<typeof listRestBlocks>>[number];
-
-/** The last index gives the number of transactions. A block becomes effective with itself, if it is on the chain, or with its merging block. */
-function listRestBlocks(db: Db, ids: readonly bigint[]) {
-  return db
-    .selectFrom('blocks as block')
-    .leftJoin('blocks as merging', 'merging.id', 'block.merging_block_id')
-    .select([
-      'block.id',
-      hex('block.hash').as('hash'),
-      text('block.blue_score').as('blueScore'),
-      text('block.daa_score').as('daaScore'),
-      sql<number>`block.timestamp::float8`.as('timestamp'),
-      'block.is_chain_block as isChainBlock',
-      sql<'blue' | 'red' | null>`case when block.is_blue then 'blue' when not block.is_blue then 'red' end`.as('color'),
-      hexOrNull('merging.hash').as('mergingBlockHash'),
-      sql<number>`coalesce((
-        select contained.index + 1 from block_transactions contained
-        where contained.block_id = block.id order by contained.index desc limit 1), 0)`.as('transactionCount'),
-      sql<bigint | null>`case when block.is_chain_block then block.blue_score else merging.blue_score end`.as(
-        'effectiveBlueScore',
-      ),
-    ])
-    .where('block.id', '=', anyOf(ids))
-    .execute();
-}
-
-function toRestBlock({ id: _id, effectiveBlueScore: _score, ...block }: RestBlockRow): z.infer<typeof restBlock> {
-  return block;
-}
-
-/** Returns blocks in the order of the ids. */
-export async function loadRestBlocks(db: Db, ids: readonly bigint[]): Promise<z.infer<typeof restBlock>[]> {
-  const rowOf = indexRows('block', await listRestBlocks(db, ids));
-  return ids.map((id) => toRestBlock(rowOf(id)));
-}
-
 const blockDetails = z
   .object({
     ...block.shape,
@@ -82,14 +42,37 @@ const blockDetails = z
   })
   .meta({ id: 'BlockDetails' });
 
-async function loadBlock(reading: Reading, hash: Uint8Array, withTransactions: boolean) {
-  const id = await findBlockId(reading.db, hash);
-  if (id === undefined) throw unknownItem(reading.state, 'block');
-  const [block] = await loadBlocks(reading, [id], withTransactions);
-  return { id, block: block as BlockJson };
+interface Variant {
+  includeTransactions: boolean;
 }
 
-export const getBlockDetails = indexRoute(
+/** Builds a statement for one block by its hash. */
+const oneBlock = <Response>(parameter: ParameterOf<{ hash: Uint8Array }>, block: RawBuilder<Response>) => ({
+  tables: { block: sql`select * from blocks where hash = ${parameter('hash', 'bytea')}` },
+  problem: sql<string | null>`case when not exists (select from block) then 'unknown' end`,
+  body: jsonBuildObject({ block: sql<Response>`(select ${block} from block ${joinMerging})` }),
+});
+
+const problems = { unknown: (state: IndexState) => unknownItem(state, 'block') };
+
+/** A block becomes effective with itself, if it is on the chain, or with its merging block. */
+const confirmations: RawBuilder<number> = sql`coalesce(
+  ${sinkBlueScore} - case when block.is_chain_block then block.blue_score else merging.blue_score end, 0)`;
+
+const blockDetailsByHash = statementsBy(
+  'block details',
+  (parameter: ParameterOf<{ hash: Uint8Array }>, { includeTransactions }: Variant) =>
+    oneBlock(
+      parameter,
+      jsonObject<z.infer<typeof blockDetails>>({
+        ...blockFields(includeTransactions),
+        ...restBlockFields,
+        confirmations,
+      }),
+    ),
+);
+
+export const getBlockDetails = statementRoute(
   {
     ...lookUp('Block', '/v1/blocks/:hash', 'getBlockDetails'),
     summary: 'One block by its hash, with its position relative to the chain',
@@ -100,16 +83,17 @@ export const getBlockDetails = indexRoute(
     response: z.object({ block: blockDetails }),
     errors: [404],
   },
-  async (reading, { params, query }) => {
-    const { id, block } = await loadBlock(reading, params.hash, query.include_transactions);
-    const row = indexRows('block', await listRestBlocks(reading.db, [id]))(id);
-    const { sinkBlueScore } = reading.state;
-    const confirmations = Number(sinkBlueScore - (row.effectiveBlueScore ?? sinkBlueScore));
-    return { block: { ...block, ...toRestBlock(row), confirmations } };
-  },
+  ({ params, query }) => blockDetailsByHash({ includeTransactions: query.include_transactions }).with(params),
+  problems,
 );
 
-export const getBlock = indexRoute(
+const blockByHash = statementsBy(
+  'block',
+  (parameter: ParameterOf<{ hash: Uint8Array }>, { includeTransactions }: Variant) =>
+    oneBlock(parameter, jsonObject<BlockJson>(blockFields(includeTransactions))),
+);
+
+export const getBlock = statementRoute(
   {
     ...rpc('POST', 'getBlock'),
     summary: 'One block by its hash',
@@ -118,8 +102,6 @@ export const getBlock = indexRoute(
     response: z.object({ block }),
     errors: [404],
   },
-  async (reading, { body }) => {
-    const { block } = await loadBlock(reading, body.hash, body.includeTransactions);
-    return { block };
-  },
+  ({ body }) => blockByHash({ includeTransactions: body.includeTransactions }).with(body),
+  problems,
 );

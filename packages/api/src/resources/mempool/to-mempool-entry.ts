@@ -10,7 +10,7 @@ import {
   transaction,
 } from '../../schemas/transaction.ts';
 import { sompi } from '../../schemas/values.ts';
-import { hasComputeBudgets, toPayload, toScriptPublicKey } from '../transactions/load-transactions.ts';
+import { hasComputeBudgets, toPayload, toScriptPublicKey } from '../transactions/fields.ts';
 
 export const mempoolEntry = z
   .object({

@@ -7,7 +7,6 @@ import { type ParameterOf, sinkBlueScore, Statement } from '../../index-state/st
 import { statementRoute } from '../../route.ts';
 import { list } from '../../schemas/list.ts';
 import { count, hash, hashInput } from '../../schemas/values.ts';
-import { bootstrapBlueScore } from './queries.ts';
 
 const MAX_IDS = 500;
 
@@ -41,7 +40,7 @@ const acceptanceOfTransactions = new Statement(
             accepting.id is not null or earlier.id is not null as "isAccepted",
             encode(accepting.hash, 'hex') as "acceptingBlockHash",
             case when accepting.id is not null or earlier.id is not null
-              then ${sinkBlueScore} - coalesce(accepting.blue_score, ${bootstrapBlueScore}) else 0 end as confirmations
+              then ${sinkBlueScore} - coalesce(accepting.blue_score, bootstrap_blue_score()) else 0 end as confirmations
           from unnest(${parameter('transactionIds', 'bytea[]')}) with ordinality as requested (id, position)
           left join transactions on transactions.transaction_id = requested.id
           left join blocks accepting on accepting.id = transactions.accepting_block_id

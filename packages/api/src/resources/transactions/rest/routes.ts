@@ -19,9 +19,9 @@ import { list } from '../../../schemas/list.ts';
 import { flag, hashInput } from '../../../schemas/values.ts';
 import { unknownItem } from '../../chain/segments.ts';
 import { listing, lookUp, page } from '../../shared.ts';
-import { isAccepted } from '../queries.ts';
+import { isAccepted } from '../fields.ts';
 import { includePayload, restTransaction, transactionFlags } from './schemas.ts';
-import { restTransaction as selectRestTransaction, restTransactions } from './select-transactions.ts';
+import { oneRestTransaction, restTransactions } from './select-transactions.ts';
 
 const MAX_IDS = 500;
 
@@ -92,7 +92,7 @@ const transactionById = statementsBy(
     problem: sql<string | null>`case when not exists (select from page) then
       case when exists (select from earlier_transactions where transaction_id = ${parameter('id', 'bytea')})
         then 'pre-bootstrap' else 'unknown' end end`,
-    body: jsonBuildObject({ transaction: selectRestTransaction({ includePayload }) }),
+    body: jsonBuildObject({ transaction: oneRestTransaction({ includePayload }) }),
   }),
 );
 

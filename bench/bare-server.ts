@@ -1,0 +1,18 @@
+/**
+ * The lower bound for the API in read.ts: Fastify with one prepared look-up of a transaction id, without keys, headers and limits. Prints its URL
+ * when it is ready, and exits when its standard input ends.
+ */
+import { connect } from '@kasgres/database';
+import Fastify from 'fastify';
+
+const TEXT = 'select id::text, fee::text, version from transactions where transaction_id = $1';
+
+const { pool } = connect({ url: process.argv[2] ?? '', applicationName: 'kasgres bench', max: 10 });
+const app = Fastify();
+app.get<{ Params: { id: string } }>('/:id', async ({ params }) => {
+  const { rows } = await pool.query({ name: 'look-up', text: TEXT, values: [Buffer.from(params.id, 'hex')] });
+  return rows[0];
+});
+app.get('/', async () => ({ hello: 'world' }));
+console.log(JSON.stringify({ url: await app.listen({ host: '127.0.0.1', port: 0 }) }));
+process.stdin.resume().once('end', () => process.exit());

@@ -1,0 +1,53 @@
+-- What the API needs to make each response with one statement. What a response seldom needs is in functions, whose plans cost nothing until they run.
+
+-- Readers compare versions to know whether the state that they have in memory is the current one.
+alter table checkpoint add column version bigint not null default 0;
+comment on column checkpoint.version is 'Grows with each change of this row, so that readers can compare the states of the index.';
+
+create function unpack_parents(packed bytea) returns text language plpgsql immutable strict parallel safe as $$
+declare
+  at integer := 0;
+  levels integer;
+  size integer;
+  parents text;
+  result text := '';
+begin
+  while at < octet_length(packed) loop
+    levels := get_byte(packed, at) + 256 * get_byte(packed, at + 1);
+    size := get_byte(packed, at + 2) + 256 * get_byte(packed, at + 3);
+    parents := encode(substr(packed, at + 5, 32 * size), 'hex');
+    if size > 1 then
+      parents := regexp_replace(parents, '(.{64})(?=.)', '\1","', 'g');
+    end if;
+    result := result || repeat(case when size = 0 then ',[]' else ',["' || parents || '"]' end, levels);
+    at := at + 4 + 32 * size;
+  end loop;
+  return result;
+end $$;
+comment on function unpack_parents is 'Unpacks blocks.parents_by_level to JSON: a comma and an array of hashes for each level.';
+
+create function index_state() returns json language plpgsql stable parallel safe set search_path = public as $$
+begin
+  return (
+    select json_build_object(
+      'begunAt', meta.created_at, 'version', checkpoint.version::text, 'network', meta.network,
+      'sinkId', checkpoint.block_id::text, 'sinkHash', encode(blocks.hash, 'hex'),
+      'sinkChainIndex', checkpoint.chain_index::text, 'sinkBlueScore', blocks.blue_score::text,
+      'sinkBlueWork', blocks.blue_work::text, 'sinkDaaScore', blocks.daa_score::text,
+      'sinkTimestamp', blocks.timestamp::text, 'virtualMergeSet', checkpoint.virtual_merge_set::text[],
+      'circulatingSompi', checkpoint.circulating_sompi::text, 'firstCatchUp', checkpoint.first_catch_up,
+      'targetBlueScore', checkpoint.target_blue_score::text, 'secondsLeft', checkpoint.seconds_left,
+      'firstBlock', (
+        select encode(first.hash, 'hex') from chain_blocks join blocks first on first.id = chain_blocks.block_id
+        order by chain_blocks.index limit 1),
+      'starts', (select count(*) from starts), 'gaps', (select count(*) from gaps))
+    from checkpoint cross join meta join blocks on blocks.id = checkpoint.block_id);
+end $$;
+comment on function index_state is 'The state of the index as JSON, with 64-bit numbers as text; null while nothing is indexed.';
+
+create function bootstrap_blue_score() returns bigint language plpgsql stable parallel safe set search_path = public as $$
+begin
+  return (
+    select blocks.blue_score from starts join blocks on blocks.id = starts.block_id order by starts.chain_index desc limit 1);
+end $$;
+comment on function bootstrap_blue_score is 'Blue score of the latest bootstrap block: an upper bound for the accepting blocks of pre-bootstrap transactions.';
