@@ -13,6 +13,5 @@ app.get<{ Params: { id: string } }>('/:id', async ({ params }) => {
   const { rows } = await pool.query({ name: 'look-up', text: TEXT, values: [Buffer.from(params.id, 'hex')] });
   return rows[0];
 });
-app.get('/', async () => ({ hello: 'world' }));
 console.log(JSON.stringify({ url: await app.listen({ host: '127.0.0.1', port: 0 }) }));
 process.stdin.resume().once('end', () => process.exit());

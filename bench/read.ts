@@ -77,6 +77,9 @@ try {
   await embedded?.stop();
 }
 
+const get = (path: (value: string) => string, values: readonly string[]): Read[] =>
+  values.map((value) => ({ path: path(value) }));
+
 /** Samples ids and addresses of the index, the same in each run. */
 async function findReads({ pool }: Connection): Promise<Record<string, Read[]>> {
   const list = async (text: string): Promise<string[]> =>
@@ -95,8 +98,6 @@ async function findReads({ pool }: Connection): Promise<Record<string, Read[]>> 
   const blocks = await list(
     `select encode(hash, 'hex') as value from blocks where is_chain_block order by md5(id::text) limit ${SAMPLES}`,
   );
-  const get = (path: (value: string) => string, values: readonly string[]): Read[] =>
-    values.map((value) => ({ path: path(value) }));
   const look = {
     transaction: get((id) => `/v1/transactions/${id}`, ids),
     balance: get((address) => `/v1/rpc/getBalanceByAddress/${address}`, addresses),
@@ -178,7 +179,7 @@ async function sendAll(durationMs: number, url: string, key: string, reads: read
     const exchange = openConnection(url);
     while (performance.now() < endAt) {
       const startedAt = performance.now();
-      const status = await exchange(requests[next++ % requests.length] as Buffer);
+      const status = await exchange(requests[next++ % requests.length]);
       if (status !== '200') throw new Error(`${reads[(next - 1) % reads.length]?.path} responds ${status}`);
       times.push(performance.now() - startedAt);
     }
@@ -235,8 +236,9 @@ function openConnection(url: string): (request: Buffer | undefined) => Promise<s
   };
 }
 
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+
 function report(results: ReadonlyMap<string, readonly Measurement[]>): void {
-  const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
   const medians = [...results].map(([name, measured]) => ({
     name,
     perSecond: Math.round(median(measured.map(({ perSecond }) => perSecond))),

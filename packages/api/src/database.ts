@@ -22,7 +22,7 @@ export const PLANNER_SETTINGS = {
   max_parallel_workers_per_gather: '0',
   // Postgres's default of 4 is for disks on which look-ups by key are slow with any plan.
   random_page_cost: '1.1',
-  // Planning takes longer than running.
+  // Planning a prepared statement would take longer than running it (index-state/statement.ts).
   plan_cache_mode: 'force_generic_plan',
 } as const;
 

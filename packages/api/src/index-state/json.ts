@@ -26,7 +26,7 @@ type AnyFields = Record<string, RawBuilder<unknown> | OptionalField<unknown>>;
 
 /** Builds an object from a row, which is faster than json_build_object. Each optional field doubles the expression. */
 export function jsonObject<T>(fields: JsonFields<T>): RawBuilder<T> {
-  return objectOf(fields as AnyFields) as RawBuilder<T>;
+  return objectOf(fields) as RawBuilder<T>;
 }
 
 function objectOf(fields: AnyFields): RawBuilder<unknown> {

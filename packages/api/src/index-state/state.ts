@@ -2,9 +2,9 @@
  * Reads from one state of the index (invariant 9): a response is one prepared statement (statement.ts), or several queries in a repeatable-read,
  * read-only transaction whose first one reads the checkpoint. The latest state is kept in memory.
  */
-import { type Connection, type Database, isPoolExhausted, isRetryableDatabaseError } from '@kasgres/database';
+import { type Connection, isPoolExhausted, isRetryableDatabaseError } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
-import { type Transaction, sql } from 'kysely';
+import { sql } from 'kysely';
 import { EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import type { FairQueue } from '../fairness/fair-queue.ts';
 import { type HttpError, unavailable } from '../http/errors.ts';
@@ -16,12 +16,12 @@ import type { BoundStatement, StatementRow } from './statement.ts';
 const RETRY_WITHIN_MS = 5000;
 
 export interface Reading {
-  db: Transaction<Database>;
+  db: Db;
   state: IndexState;
   slices: Slices;
 }
 
-type ReadIfAny<T> = (db: Transaction<Database>, state: IndexState | undefined, slices: Slices) => Promise<T>;
+type ReadIfAny<T> = (db: Db, state: IndexState | undefined, slices: Slices) => Promise<T>;
 
 /** The result of a statement: JSON, or the name of a problem. */
 export interface StatementResult {
@@ -31,6 +31,11 @@ export interface StatementResult {
 }
 
 const PROGRAM = 'program';
+
+/** These queries are planned for their parameters, unlike statements (database.ts). */
+const BEGIN = sql`
+  begin isolation level repeatable read read only; set local plan_cache_mode = force_custom_plan`;
+const END = sql`rollback`;
 
 export class IndexReader {
   readonly #database: Pick<Connection, 'pool' | 'kysely'>;
@@ -98,11 +103,15 @@ export class IndexReader {
   /** Works like `read`, but also while nothing is indexed. */
   readIfAny<T>(read: ReadIfAny<T>, caller = PROGRAM): Promise<T> {
     return this.#inTurn(caller, () =>
-      this.#database.kysely
-        .transaction()
-        .setIsolationLevel('repeatable read')
-        .setAccessMode('read only')
-        .execute(async (db) => read(db, await findState(db), new Slices(this.#turns, caller))),
+      this.#database.kysely.connection().execute(async (db) => {
+        await BEGIN.execute(db);
+        try {
+          return await read(db, await findState(db), new Slices(this.#turns, caller));
+        } finally {
+          // Nothing was written. A connection that is lost cannot end its transaction, and needs not.
+          await END.execute(db).catch(() => undefined);
+        }
+      }),
     );
   }
 

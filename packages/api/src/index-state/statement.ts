@@ -37,7 +37,7 @@ export const query = new Kysely<Database & StatementRows>({
 export const sinkBlueScore = sql<bigint>`state.sink_blue_score`;
 
 /** What a statement selects. The body is null if there is a problem. */
-interface Answer<Response> {
+interface Content<Response> {
   body: Expression<Response | null>;
   /** The name of a problem that makes the response an error, or null. */
   problem?: Expression<string | null>;
@@ -76,7 +76,7 @@ const currentState = sql`
   select checkpoint.version, blocks.blue_score as sink_blue_score from checkpoint join blocks on blocks.id = checkpoint.block_id`;
 
 /** Reads a body within a transaction. */
-export async function readJson(db: Db, { body, tables = {} }: Omit<Answer<unknown>, 'problem'>): Promise<Buffer> {
+export async function readJson(db: Db, { body, tables = {} }: Omit<Content<unknown>, 'problem'>): Promise<Buffer> {
   const common = Object.entries({ state: currentState, ...tables }).map(commonTable);
   const { rows } = await sql<{
     body: string;
@@ -88,15 +88,15 @@ const commonTable = ([name, table]: [string, Expression<unknown>]): RawBuilder<u
   sql`${sql.ref(name)} as materialized (${table})`;
 
 /** Has one row with the columns of StatementRow; none while nothing is indexed. */
-function compile({ body, problem, tables = {} }: Answer<unknown>): { text: string; parameters: readonly unknown[] } {
+function compile({ body, problem, tables = {} }: Content<unknown>): { text: string; parameters: readonly unknown[] } {
   const common = Object.entries(tables).map(commonTable);
   const { sql: text, parameters } = sql`
     with state as materialized (${currentState})
-    select case when state.version is distinct from ${new Parameter(KNOWN_VERSION)}::bigint then index_state() end as state, answer.*
+    select case when state.version is distinct from ${new Parameter(KNOWN_VERSION)}::bigint then index_state() end as state, content.*
     from state cross join lateral (
       ${common.length === 0 ? sql`` : sql`with ${sql.join(common)}`}
       select ${problem ?? sql`null`}::text as problem, ${body}::json as body
-    ) answer`.compile(query);
+    ) content`.compile(query);
   return { text, parameters };
 }
 
@@ -108,13 +108,17 @@ export interface StatementRow {
 }
 
 /** Makes statements that differ by a variant, such as the direction of a page. Each is prepared when it is first used. */
-export function statementsBy<Variant extends object, Parameters extends object, Response>(
+export function statementsBy<
+  Variant extends { [Name in keyof Variant]: string | boolean },
+  Parameters extends object,
+  Response,
+>(
   name: string,
-  build: (parameter: ParameterOf<Parameters>, variant: Variant) => Answer<Response>,
+  build: (parameter: ParameterOf<Parameters>, variant: Variant) => Content<Response>,
 ): (variant: Variant) => Statement<Parameters, Response> {
   const statements = new Map<string, Statement<Parameters, Response>>();
   return (variant) => {
-    const fullName = [name, ...Object.values(variant)].join(' ');
+    const fullName = [name, ...Object.values<string | boolean>(variant)].join(' ');
     const known = statements.get(fullName);
     if (known !== undefined) return known;
     const statement = new Statement<Parameters, Response>(fullName, (parameter) => build(parameter, variant));
@@ -125,10 +129,10 @@ export function statementsBy<Variant extends object, Parameters extends object, 
 
 export class Statement<Parameters extends object, Response> {
   readonly #name: string;
-  readonly #build: () => Answer<Response>;
+  readonly #build: () => Content<Response>;
   #compiled: { text: string; parameters: readonly unknown[] } | undefined;
 
-  constructor(name: string, build: (parameter: ParameterOf<Parameters>) => Answer<Response>) {
+  constructor(name: string, build: (parameter: ParameterOf<Parameters>) => Content<Response>) {
     this.#name = name;
     this.#build = () => build((parameter, type) => sql`${new Parameter(parameter)}::${sql.raw(type)}`);
   }

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { conflict } from '../../http/errors.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { readJson } from '../../index-state/statement.ts';
+import { rowsOf } from '../../pages/key-page.ts';
 import { indexRoute } from '../../route.ts';
 import { uint64Input } from '../../schemas/values.ts';
 import { findFirstBlock, listGaps } from '../chain/segments.ts';
@@ -31,14 +32,18 @@ const params = z
 type Scores = z.output<typeof params>;
 
 const blocksOf = ({ start, end }: Scores): RawBuilder<unknown> => sql`
-  select id as key, row_number() over (order by daa_score, hash) as position
-  from blocks where daa_score >= ${toStoredScore(start)} and daa_score <= ${toStoredScore(end)}`;
+  select id from blocks where daa_score >= ${toStoredScore(start)} and daa_score <= ${toStoredScore(end)} order by daa_score, hash`;
 
-/** Selects the transactions of `block`, in the order of the blocks, each at its first position. */
+/** Selects the transactions of the blocks in `block`, each at its first position. */
 const containedInBlocks = sql`
-  select contained.transaction_id as key, min(array[block.position, contained.index]) as position
+  select contained.transaction_id
   from block join block_transactions contained on contained.block_id = block.key
-  group by contained.transaction_id`;
+  group by contained.transaction_id
+  order by min(array[block.position, contained.index])`;
+
+/** Makes rows of keys and positions. @param keys in order */
+const positions = (keys: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`select * from unnest(${rowsOf(keys)}) with ordinality as keys (key, position)`;
 
 /** Makes rows the `page` of an expression. */
 const withPage = <T>(rows: RawBuilder<unknown>, json: RawBuilder<T>): RawBuilder<T> =>
@@ -79,10 +84,10 @@ export const getBlocksByDaaScore = indexRoute(
     requireCaughtUp(state);
     await requireIndexed(reading, scores);
     return readJson(db, {
-      tables: { block: blocksOf(scores) },
+      tables: { block: positions(blocksOf(scores)) },
       body: jsonBuildObject({
         blocks: withPage(sql`select * from block`, restBlocks(sql`order by page.position`)),
-        transactions: withPage(containedInBlocks, restTransactions(sql`order by page.position`)),
+        transactions: withPage(positions(containedInBlocks), restTransactions(sql`order by page.position`)),
       }),
     });
   },
