@@ -11,12 +11,12 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-const SINK = '/v1/rpc/getSink';
+const BLOCKS = '/v1/blocks?limit=1';
 
 async function clientWith(concurrency: number): Promise<ApiClient> {
   const { key } = await createKey(harness.database.kysely, { name: 'limited', concurrency });
   const client = new ApiClient(harness.api.url, key);
-  expect((await client.request(SINK)).status).toBe(200);
+  expect((await client.request(BLOCKS)).status).toBe(200);
   return client;
 }
 
@@ -38,7 +38,7 @@ async function whileNothingIsRead(work: (release: () => Promise<void>) => Promis
 test('it refuses requests beyond the concurrency limit at once, and serves those in flight', async () => {
   const client = await clientWith(5);
   await whileNothingIsRead(async (release) => {
-    const all = Array.from({ length: 40 }, () => client.request(SINK));
+    const all = Array.from({ length: 40 }, () => client.request(BLOCKS));
     // The refusals come while nothing can be served.
     const refused = await Promise.all(all.slice(5));
     expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 429));
@@ -51,7 +51,7 @@ test('it refuses requests beyond the concurrency limit at once, and serves those
     const served = await Promise.all(all.slice(0, 5));
     expect(served.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   });
-  expect((await client.request(SINK)).status).toBe(200);
+  expect((await client.request(BLOCKS)).status).toBe(200);
 });
 
 test('it counts a request whose client disconnected until its query ends', async () => {
@@ -59,14 +59,14 @@ test('it counts a request whose client disconnected until its query ends', async
   await whileNothingIsRead(async (release) => {
     const leave = new AbortController();
     const headers = { 'x-api-key': client.key };
-    const left = fetch(`${client.url}${SINK}`, { headers, signal: leave.signal }).catch(() => 'left');
+    const left = fetch(`${client.url}${BLOCKS}`, { headers, signal: leave.signal }).catch(() => 'left');
     await new Promise((resolve) => setTimeout(resolve, 200));
     leave.abort();
     expect(await left).toBe('left');
     await new Promise((resolve) => setTimeout(resolve, 200));
-    expect((await client.request(SINK)).status).toBe(429);
+    expect((await client.request(BLOCKS)).status).toBe(429);
     await release();
-    await expect.poll(async () => (await client.request(SINK)).status).toBe(200);
+    await expect.poll(async () => (await client.request(BLOCKS)).status).toBe(200);
   });
 });
 
@@ -83,10 +83,10 @@ test('it releases a request that breaks off in its body or is refused', async ()
       signal: leave.signal,
     }).catch(() => 'left');
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect((await client.request(SINK)).status).toBe(429);
+    expect((await client.request(BLOCKS)).status).toBe(429);
     leave.abort();
     await broken;
     await expect.poll(async () => (await client.request('/v1/rpc/getBlocks', { body: '{' })).status).toBe(400);
   }
-  expect((await client.request(SINK)).status).toBe(200);
+  expect((await client.request(BLOCKS)).status).toBe(200);
 });
