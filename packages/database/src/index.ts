@@ -75,7 +75,7 @@ export {
   toAttribution,
   upsertTags,
 } from './tags/tag-sources.ts';
-export { findClusterTag, findOwnTag, listTagsOfScripts, type OwnerTag, type Tag } from './tags/tags.ts';
+export { findClusterTag, findOwnTag, type OwnerTag, type Tag } from './tags/tags.ts';
 export { type ReplicatedPostgres, startReplicatedPostgres } from './testing/replicated-postgres.ts';
 export { insertCluster } from './testing/insert-cluster.ts';
 export { createTestDatabase, type TestDatabase } from './testing/test-database.ts';

@@ -25,16 +25,6 @@ export function groupRows<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => K
   return (key) => groups.get(key) ?? [];
 }
 
-/** Returns a function from an id to its row. It throws with the name of the item if there is none. */
-export function indexRows<Row extends { id: bigint }>(name: string, rows: readonly Row[]): (id: bigint) => Row {
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return (id) => {
-    const row = byId.get(id);
-    if (row === undefined) throw new Error(`${name} ${id} has no row`);
-    return row;
-  };
-}
-
 const MAX_STORED_SCORE = 2n ** 63n - 1n;
 
 /** Limits a score, which is unsigned on the network, to the signed numbers of Postgres. No block has the highest one. */

@@ -1,12 +1,21 @@
 /** GET /v1/tags: tags of addresses by name. */
-import type { Tag } from '@kasgres/database';
 import { sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import type { Db } from '../index-state/sql.ts';
+import { jsonArray, jsonObject } from '../index-state/json.ts';
+import { type ParameterOf, statementsBy } from '../index-state/statement.ts';
+import {
+  cursorOf,
+  type PageParameters,
+  pageParts,
+  pageProblems,
+  type PageStart,
+  rowsOf,
+  startOf,
+} from '../pages/key-page.ts';
 import { pageQuery } from '../pages/page-query.ts';
-import { directionOf, readPage, type Slice } from '../pages/read-page.ts';
-import { indexRoute } from '../route.ts';
-import { addressTag, requireNetworkOfCursor } from '../schemas/address.ts';
+import { statementRoute } from '../route.ts';
+import { addressTag, type AddressTagJson, requireNetworkOfCursor } from '../schemas/address.ts';
 import { addressInput } from '../schemas/values.ts';
 import { listing, page } from './shared.ts';
 
@@ -17,31 +26,50 @@ const labelInput = z
   .refine((text) => !text.includes('\0'), 'must not contain the character 0')
   .meta({ description: 'Only tags with this label' });
 
-/** Reads a range of the index tags_name, or of the primary key of tag_labels. Statements must name their collation. */
-async function listPage(
-  db: Db,
-  slice: Slice<Pick<Tag, 'name' | 'address'>>,
-  label: string | undefined,
-): Promise<Tag[]> {
-  const { from, limit } = slice;
-  const { behind, order } = directionOf(slice, 'asc');
-  const [source, name, address] =
-    label === undefined
-      ? [sql`tags t where true`, sql`t.name collate "C"`, sql`t.address collate "C"`]
-      : [
-          sql`tag_labels l join tags t on t.address = l.address collate "default" where l.label = ${label}`,
-          sql`l.name`,
-          sql`l.address`,
-        ];
-  const { rows } = await sql<Tag>`
-    select t.address, t.name, t.link, t.labels
-    from ${source} ${from ? sql`and (${name}, ${address}) ${behind} (${from.name}, ${from.address})` : sql``}
-    order by ${name} ${order}, ${address} ${order}
-    limit ${limit}`.execute(db);
-  return rows;
-}
+type TagPageParameters = Omit<PageParameters, 'cursor'> & { cursor?: string | undefined; label?: string | undefined };
 
-export const listTags = indexRoute(
+/** Reads a range of the index tags_name, or of the primary key of tag_labels. Statements must name their collation. */
+const tagPage = statementsBy(
+  'tags',
+  (parameter: ParameterOf<TagPageParameters>, { start, byLabel }: { start: PageStart; byLabel: boolean }) => {
+    const limit = parameter('limit', 'bigint');
+    const [behind, order] = start === 'before' ? [sql`<`, sql`desc`] : [sql`>`, sql`asc`];
+    const source = byLabel ? sql`tag_labels where label = ${parameter('label', 'text')}` : sql`tags where true`;
+    const [name, address] = [sql`name collate "C"`, sql`address collate "C"`];
+    const from =
+      start === 'first'
+        ? sql``
+        : sql`and (${name}, ${address}) ${behind} ((select name from cursor), (select key from cursor))`;
+    const { items, metadata, ...parts } = pageParts(limit, start);
+    return {
+      ...parts,
+      tables: {
+        ...(start !== 'first' && {
+          cursor: sql`select name, address as key from tags where address = ${parameter('cursor', 'text')}`,
+        }),
+        page: sql`
+          select keys.key, keys.position
+          from unnest(${rowsOf(sql`
+            select address from ${source} ${from} order by ${name} ${order}, ${address} ${order} limit ${limit} + 1`)})
+            with ordinality as keys (key, position)`,
+      },
+      body: jsonBuildObject({
+        tags: jsonArray(
+          jsonObject<AddressTagJson>({
+            address: sql`tags.address`,
+            name: sql`tags.name`,
+            link: sql`tags.link`,
+            labels: sql`tags.labels`,
+          }),
+          sql`from page join tags on tags.address = page.key collate "default" ${items}`,
+        ),
+        metadata,
+      }),
+    };
+  },
+);
+
+export const listTags = statementRoute(
   {
     ...listing('Address', '/v1/tags', 'listTags'),
     summary: 'Tags of addresses, by name',
@@ -49,13 +77,14 @@ export const listTags = indexRoute(
     query: pageQuery(addressInput, { label: labelInput.optional() }),
     response: page({ tags: z.array(addressTag).meta({ description: 'By name, then by address, in byte order' }) }),
   },
-  async ({ db, state }, { query }) => {
-    requireNetworkOfCursor(state.network, query);
-    const { rows, metadata } = await readPage(query, {
-      findPosition: (cursor) =>
-        db.selectFrom('tags').select(['name', 'address']).where('address', '=', cursor).executeTakeFirst(),
-      list: (slice) => listPage(db, slice, query.label),
+  ({ query }, settled) => {
+    requireNetworkOfCursor(settled.network, query);
+    const { limit, label } = query;
+    return tagPage({ start: startOf(query), byLabel: label !== undefined }).with({
+      limit,
+      label,
+      cursor: cursorOf(query),
     });
-    return { tags: rows, metadata };
   },
+  pageProblems,
 );

@@ -34,19 +34,3 @@ export async function findClusterTag(db: Kysely<Database>, script: ScriptPublicK
     .executeTakeFirst();
   return row === undefined || row.name === null ? undefined : { ...row, name: row.name };
 }
-
-/** Returns the tags of scripts, or else of their clusters, by script. Scripts without a tag are missing. */
-export async function listTagsOfScripts(db: Kysely<Database>, scriptIds: readonly bigint[]): Promise<Map<bigint, Tag>> {
-  const { rows } = await sql<Tag & { script_id: bigint }>`
-    select s.id as script_id, s.address, tag.name, tag.link, tag.labels
-    from scripts s
-    cross join lateral (
-      select name, link, labels, 0 as rank from tags t where t.address = s.address
-      union all
-      select c.name, c.link, c.labels, 1
-      from clusters c where c.id = cluster_of(s.id) and c.name is not null
-      order by rank limit 1
-    ) tag
-    where s.id = any(${scriptIds}::bigint[]) and s.address is not null`.execute(db);
-  return new Map(rows.map(({ script_id, ...tag }) => [script_id, tag]));
-}

@@ -1,14 +1,31 @@
 /** GET /v1/addresses: addresses by balance. */
-import { listTagsOfScripts } from '@kasgres/database';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { conflict } from '../../http/errors.ts';
-import { type Db, findScriptId } from '../../index-state/sql.ts';
+import { jsonArray, jsonObject } from '../../index-state/json.ts';
+import { text } from '../../index-state/sql.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
+import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
+import {
+  cursorOf,
+  type PageParameters,
+  pageParts,
+  pageProblems,
+  type PageStart,
+  rowsOf,
+  startOf,
+} from '../../pages/key-page.ts';
 import { pageQuery, queryFlag } from '../../pages/page-query.ts';
-import { directionOf, readPage, type Slice } from '../../pages/read-page.ts';
-import { indexRoute } from '../../route.ts';
-import { addressTag, requireNetwork } from '../../schemas/address.ts';
+import { statementRoute } from '../../route.ts';
+import {
+  addressTag,
+  type AddressTagJson,
+  requireNetwork,
+  scriptIdOf,
+  type ScriptParameters,
+  scriptParametersOf,
+} from '../../schemas/address.ts';
 import { address, addressInput, sompi } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';
 
@@ -50,44 +67,70 @@ const restAddress = z
   })
   .meta({ id: 'RestAddress' });
 
-interface Position {
-  script_id: bigint;
-  balance: bigint;
-}
+type HolderPageParameters = Omit<PageParameters, 'cursor'> &
+  Partial<ScriptParameters> & { balance?: bigint | undefined };
 
-/** @throws HttpError 409 for a plain address without a balance, which has no position */
-async function findPosition(db: Db, { address, balance }: Cursor): Promise<Position | undefined> {
-  const scriptId = await findScriptId(db, address);
-  if (scriptId === undefined) return undefined;
-  if (balance !== undefined) return { script_id: scriptId, balance };
-  const present = await db
-    .selectFrom('balances')
-    .select(['script_id', 'balance'])
-    .where('script_id', '=', scriptId)
-    .where('balance', '>', 0n)
-    .executeTakeFirst();
-  if (present !== undefined) return present;
-  throw conflict(
-    `${address} has no balance now, and so no position in this listing: use balance:address with the balance that the listing showed`,
-  );
-}
+const NO_BALANCE = 'no balance';
 
-/** The conditions match the indexes balances_balance and balances_tagged. Few scripts without an address, which are skipped, have a large balance. */
-async function listHolders(db: Db, slice: Slice<Position>, taggedOnly: boolean) {
-  const { from, limit } = slice;
-  const { behind, order } = directionOf(slice, 'desc');
-  const { rows } = await sql<{ script_id: bigint; address: string; balance: string }>`
-    select b.script_id, s.address, b.balance::text as balance
-    from balances b join scripts s on s.id = b.script_id
-    where b.balance > 0 and s.address is not null
-      ${taggedOnly ? sql`and b.is_tagged` : sql``}
-      ${from ? sql`and (b.balance, b.script_id) ${behind} (${from.balance}, ${from.script_id})` : sql``}
-    order by b.balance ${order}, b.script_id ${order}
-    limit ${limit}`.execute(db);
-  return rows;
-}
+/** The tag of the address, else of its cluster. */
+const tag: RawBuilder<AddressTagJson | null> = sql`(
+  select to_json(found) from (
+    select tags.address, tags.name, tags.link, tags.labels from tags where tags.address = scripts.address
+    union all
+    select scripts.address, clusters.name, clusters.link, clusters.labels
+    from clusters where clusters.id = cluster_of(scripts.id) and clusters.name is not null
+    limit 1
+  ) found)`;
 
-export const listAddresses = indexRoute(
+/**
+ * The conditions match the indexes balances_balance and balances_tagged. Few scripts without an address, which are skipped, have a large balance. A
+ * plain address without a balance has no position.
+ */
+const holderPage = statementsBy(
+  'addresses',
+  (parameter: ParameterOf<HolderPageParameters>, { start, taggedOnly }: { start: PageStart; taggedOnly: boolean }) => {
+    const limit = parameter('limit', 'bigint');
+    const [behind, order] = start === 'before' ? [sql`>`, sql`asc`] : [sql`<`, sql`desc`];
+    const from =
+      start === 'first'
+        ? sql``
+        : sql`and (b.balance, b.script_id) ${behind} ((select balance from cursor), (select key from cursor))`;
+    const { items, metadata, problem } = pageParts(limit, start);
+    const hasNoBalance = sql`case when (select balance from cursor) is null then ${sql.lit(NO_BALANCE)} end`;
+    return {
+      ...(problem !== undefined && { problem: sql<string | null>`coalesce(${problem}, ${hasNoBalance})` }),
+      tables: {
+        ...(start !== 'first' && {
+          cursor: sql`
+            select id as key, coalesce(${parameter('balance', 'bigint')}, (
+              select balance from balances where script_id = scripts.id and balance > 0)) as balance
+            from scripts where id = ${scriptIdOf(parameter as ParameterOf<ScriptParameters>)}`,
+        }),
+        page: sql`
+          select keys.key, keys.position
+          from unnest(${rowsOf(sql`
+            select b.script_id from balances b join scripts s on s.id = b.script_id
+            where b.balance > 0 and s.address is not null ${taggedOnly ? sql`and b.is_tagged` : sql``} ${from}
+            order by b.balance ${order}, b.script_id ${order} limit ${limit} + 1`)})
+            with ordinality as keys (key, position)`,
+      },
+      body: jsonBuildObject({
+        addresses: jsonArray(
+          jsonObject<z.infer<typeof restAddress>>({
+            address: sql`scripts.address`,
+            balance: text('balances.balance'),
+            tag,
+          }),
+          sql`
+            from page join balances on balances.script_id = page.key join scripts on scripts.id = page.key ${items}`,
+        ),
+        metadata,
+      }),
+    };
+  },
+);
+
+export const listAddresses = statementRoute(
   {
     ...listing('Address', '/v1/addresses', 'listAddresses'),
     summary: 'Addresses by balance, largest first',
@@ -100,18 +143,24 @@ export const listAddresses = indexRoute(
     }),
     errors: [404, 409],
   },
-  async ({ db, state }, { query }) => {
+  ({ query }, settled) => {
     for (const path of ['starting_after', 'ending_before'] as const) {
       const cursor = query[path];
-      if (cursor !== undefined) requireNetwork(state.network, cursor.address, path);
+      if (cursor !== undefined) requireNetwork(settled.network, cursor.address, path);
     }
-    requireCaughtUp(state);
-    const { rows, metadata } = await readPage(query, {
-      findPosition: (cursor) => findPosition(db, cursor),
-      list: (slice) => listHolders(db, slice, query.tagged_only),
+    requireCaughtUp(settled);
+    const cursor = cursorOf(query);
+    return holderPage({ start: startOf(query), taggedOnly: query.tagged_only }).with({
+      limit: query.limit,
+      balance: cursor?.balance,
+      ...(cursor && scriptParametersOf(cursor.address)),
     });
-    const scriptIds = rows.map((row) => row.script_id);
-    const tags = await listTagsOfScripts(db, scriptIds);
-    return { addresses: rows.map(({ script_id, ...row }) => ({ ...row, tag: tags.get(script_id) ?? null })), metadata };
+  },
+  {
+    ...pageProblems,
+    [NO_BALANCE]: (_state, { query }) =>
+      conflict(
+        `${cursorOf(query)?.address} has no balance now, and so no position in this listing: use balance:address with the balance that the listing showed`,
+      ),
   },
 );
