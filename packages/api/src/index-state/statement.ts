@@ -15,16 +15,8 @@ import {
 } from 'kysely';
 import type { Db } from './sql.ts';
 
-/** Rows that a statement may use beside the tables. */
-interface StatementRows {
-  /** The state that the response comes from: one row. */
-  state: { version: bigint; sink_blue_score: bigint };
-  /** The keys of a page (pages/page.ts). */
-  page: { key: bigint; position: bigint };
-}
-
-/** Builds queries, and executes none. */
-export const query = new Kysely<Database & StatementRows>({
+/** Compiles queries, and executes none. */
+const compiler = new Kysely<Database>({
   dialect: {
     createAdapter: () => new PostgresAdapter(),
     createDriver: () => new DummyDriver(),
@@ -41,7 +33,7 @@ interface Content<Response> {
   body: Expression<Response | null>;
   /** The name of a problem that makes the response an error, or null. */
   problem?: Expression<string | null>;
-  /** Common table expressions that both use: names and queries. */
+  /** Common table expressions that both use, by name. `state` is one in any case: the version of the checkpoint, and its blue score. */
   tables?: Readonly<Record<string, Expression<unknown>>>;
 }
 
@@ -64,7 +56,7 @@ export interface BoundStatement<Response> {
   /** Of the prepared statement. */
   name: string;
   text: string;
-  /** The first one is the version of the state in memory. */
+  /** @param version of the state in memory */
   values: (version: bigint | null) => unknown[];
   /** Never set: carries the type of the response. */
   response?: Response;
@@ -96,7 +88,7 @@ function compile({ body, problem, tables = {} }: Content<unknown>): { text: stri
     from state cross join lateral (
       ${common.length === 0 ? sql`` : sql`with ${sql.join(common)}`}
       select ${problem ?? sql`null`}::text as problem, ${body}::json as body
-    ) content`.compile(query);
+    ) content`.compile(compiler);
   return { text, parameters };
 }
 

@@ -1,0 +1,76 @@
+/** The state that requests share: how old it may be, and that it never goes backwards. */
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { IndexState } from './index-state.ts';
+import { LatestState } from './latest-state.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const stateOf = (version: bigint, begunAt = 'once'): IndexState => ({ version, begunAt }) as IndexState;
+
+/** The reads that have begun, to be resolved by the test. */
+function pendingReads() {
+  const reads: PromiseWithResolvers<IndexState | undefined>[] = [];
+  const latest = new LatestState(() => {
+    const read = Promise.withResolvers<IndexState | undefined>();
+    reads.push(read);
+    return read.promise;
+  });
+  return { reads, latest };
+}
+
+it('shares one read among requests, and its result for five milliseconds', async () => {
+  const { reads, latest } = pendingReads();
+  const requests = [latest.get(), latest.get()];
+  expect(reads).toHaveLength(1);
+  reads[0]?.resolve(stateOf(1n));
+  expect(await Promise.all(requests)).toEqual([stateOf(1n), stateOf(1n)]);
+  vi.advanceTimersByTime(5);
+  expect(await latest.get()).toEqual(stateOf(1n));
+  expect(reads).toHaveLength(1);
+  vi.advanceTimersByTime(1);
+  void latest.get();
+  expect(reads).toHaveLength(2);
+});
+
+it('waits for a read that begins after the request if the running one is too old', async () => {
+  const { reads, latest } = pendingReads();
+  const early = latest.get();
+  vi.advanceTimersByTime(6);
+  const late = latest.get();
+  expect(reads).toHaveLength(1);
+  reads[0]?.resolve(stateOf(1n));
+  expect(await early).toEqual(stateOf(1n));
+  await vi.waitFor(() => expect(reads).toHaveLength(2));
+  reads[1]?.resolve(stateOf(2n));
+  expect(await late).toEqual(stateOf(2n));
+});
+
+it('never goes backwards', async () => {
+  const { reads, latest } = pendingReads();
+  const request = latest.get();
+  latest.observe(stateOf(3n), performance.now());
+  reads[0]?.resolve(stateOf(2n));
+  expect(await request).toEqual(stateOf(3n));
+  expect(latest.last).toEqual(stateOf(3n));
+});
+
+it('takes the state of an index that was begun again', () => {
+  const { latest } = pendingReads();
+  latest.observe(stateOf(3n), 0);
+  expect(latest.observe(stateOf(1n, 'again'), 1)).toEqual(stateOf(1n, 'again'));
+});
+
+it('reads again after a failure', async () => {
+  const { reads, latest } = pendingReads();
+  const failed = latest.get();
+  reads[0]?.reject(new Error('the database is out of reach'));
+  await expect(failed).rejects.toThrow('out of reach');
+  const next = latest.get();
+  reads[1]?.resolve(undefined);
+  expect(await next).toBeUndefined();
+});
