@@ -51,3 +51,52 @@ begin
     select blocks.blue_score from starts join blocks on blocks.id = starts.block_id order by starts.chain_index desc limit 1);
 end $$;
 comment on function bootstrap_blue_score is 'Blue score of the latest bootstrap block: an upper bound for the accepting blocks of pre-bootstrap transactions.';
+
+create function is_pre_bootstrap(transaction bigint) returns boolean language plpgsql stable parallel safe set search_path = public as $$
+begin
+  return exists (select from earlier_transactions where id = transaction);
+end $$;
+comment on function is_pre_bootstrap is 'Whether the transaction with a key was accepted before a bootstrap block; false for null.';
+
+create function pre_bootstrap_transaction_id(transaction bigint) returns bytea language plpgsql stable parallel safe set search_path = public as $$
+begin
+  return (select transaction_id from earlier_transactions where id = transaction);
+end $$;
+comment on function pre_bootstrap_transaction_id is 'The id of a pre-bootstrap transaction by its key.';
+
+create function pre_bootstrap_block_hash(block bigint) returns bytea language plpgsql stable parallel safe set search_path = public as $$
+begin
+  return (select hash from earlier_blocks where id = block);
+end $$;
+comment on function pre_bootstrap_block_hash is 'The hash of a block that is known by its hash alone, by its key.';
+
+create function variant_of(transaction bigint, number integer) returns transaction_bodies language plpgsql stable parallel safe set search_path = public as $$
+declare
+  variant transaction_bodies;
+begin
+  select * into variant from transaction_bodies where transaction_id = transaction and body = number;
+  return variant;
+end $$;
+comment on function variant_of is 'What a further variant of a transaction has of its own.';
+
+create function variant_input(transaction bigint, number integer, input_index integer) returns transaction_body_inputs
+language plpgsql stable parallel safe set search_path = public as $$
+declare
+  input transaction_body_inputs;
+begin
+  select * into input from transaction_body_inputs where transaction_id = transaction and body = number and index = input_index;
+  return input;
+end $$;
+comment on function variant_input is 'What an input has of its own in a further variant of its transaction.';
+
+create function fee_of_existing_utxos(transaction bigint) returns bigint language plpgsql stable parallel safe set search_path = public as $$
+begin
+  return (
+    select fee from transactions
+    where id = transaction and not exists (
+      select from transaction_inputs input
+      left join transactions previous on previous.id = input.previous_transaction_id
+      where input.transaction_id = transaction and previous.accepting_block_id is null
+        and not is_pre_bootstrap(input.previous_transaction_id)));
+end $$;
+comment on function fee_of_existing_utxos is 'Fee of a transaction that is not accepted; null if a UTXO that it spends does not exist, since the transaction of that UTXO is not accepted.';

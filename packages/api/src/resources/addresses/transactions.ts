@@ -29,7 +29,7 @@ const addressTransaction = restTransaction
 type Amounts = Record<'amountSent' | 'amountReceived' | 'balanceChange', string>;
 
 /** The kept amount counts UTXOs that do not exist, too, which only a transaction that is not accepted can spend. */
-const amountSent = sql`case when acceptance."isAccepted" then touch.amount_sent else (
+const amountSent = sql`case when ${isAccepted()} then touch.amount_sent else (
   select coalesce(sum(input.amount), 0)::bigint
   from transaction_inputs input ${joinPrevious}
   where input.transaction_id = transactions.id and input.script_id = touch.script_id and ${utxoExists}) end`;

@@ -10,9 +10,9 @@ import type { restBlock } from './rest-blocks.ts';
 /** The node shows this hash as the selected parent of genesis. */
 const ORIGIN = 'fe'.repeat(32);
 
-/** Selects the hash of a block, which is in earlier_blocks if it is pre-bootstrap. */
-const hashOf = (id: RawBuilder<unknown>): RawBuilder<string> => sql`coalesce(
-  (select encode(hash, 'hex') from blocks where id = ${id}), (select encode(hash, 'hex') from earlier_blocks where id = ${id}))`;
+/** Selects the hash of a block, which may be pre-bootstrap. */
+const hashOf = (id: RawBuilder<unknown>): RawBuilder<string> =>
+  sql`encode(coalesce((select hash from blocks where id = ${id}), pre_bootstrap_block_hash(${id})), 'hex')`;
 
 const hashesOfMergeSet = (column: string): RawBuilder<string[]> =>
   jsonArray(

@@ -22,45 +22,44 @@ export const payload: RawBuilder<string> = sql`
 
 /** Tests whether a transaction is accepted, by an indexed block or before a bootstrap block. */
 export const isAccepted = (transactions = 'transactions'): RawBuilder<boolean> => sql`(
-  ${sql.ref(`${transactions}.accepting_block_id`)} is not null
-  or exists (select from earlier_transactions where earlier_transactions.id = ${sql.ref(`${transactions}.id`)} offset 0))`;
+  ${sql.ref(`${transactions}.accepting_block_id`)} is not null or is_pre_bootstrap(${sql.ref(`${transactions}.id`)}))`;
 
-/** Joins `transactions` with the fields in which variants differ (docs/architecture.md); none for the first variant. */
-export const joinVariant = (number: RawBuilder<unknown>): RawBuilder<unknown> => sql`
-  left join transaction_bodies variant on variant.transaction_id = transactions.id and variant.body = ${number}`;
-
-/** Joins `input` with its fields in a variant, and with the transaction of the UTXO that it spends: `earlier` if that is pre-bootstrap. */
-export const joinInput = (variant: RawBuilder<unknown>): RawBuilder<unknown> => sql`
-  ${joinPrevious}
-  left join transaction_body_inputs body
-    on body.transaction_id = input.transaction_id and body.body = ${variant} and body.index = input.index`;
-
-export const joinPrevious = sql`
-  left join transactions previous on previous.id = input.previous_transaction_id
-  left join earlier_transactions earlier on earlier.id = input.previous_transaction_id`;
-
-export const transactionFields = {
-  version: sql<number>`transactions.version`,
-  lockTime: text('transactions.lock_time'),
-  gas: text('transactions.gas'),
-  subnetworkId: hex('subnetworks.subnetwork_id'),
-  transactionId: hex('transactions.transaction_id'),
-  hash: sql<string>`encode(coalesce(variant.hash, transactions.hash), 'hex')`,
-  mass: sql<string>`coalesce(variant.storage_mass, transactions.storage_mass)::text`,
-  computeMass: sql<string>`coalesce(variant.compute_mass, transactions.compute_mass)::text`,
+/** The fields of a row of `transactions`, in its variant with a number (docs/architecture.md); 0 or null is the first one. */
+export const transactionFields = (number: RawBuilder<number | null>) => {
+  const ofVariant = (column: string): RawBuilder<unknown> => sql`
+    case when ${number} > 0 then (variant_of(transactions.id, ${number})).${sql.ref(column)}
+      else ${sql.ref(`transactions.${column}`)} end`;
+  return {
+    transactionId,
+    version: sql<number>`transactions.version`,
+    lockTime: text('transactions.lock_time'),
+    gas: text('transactions.gas'),
+    subnetworkId: hex('subnetworks.subnetwork_id'),
+    hash: sql<string>`encode(${ofVariant('hash')}, 'hex')`,
+    mass: sql<string>`(${ofVariant('storage_mass')})::text`,
+    computeMass: sql<string>`(${ofVariant('compute_mass')})::text`,
+  };
 };
 
-export const inputFields = {
-  previousTransactionId: sql<string>`encode(
-    coalesce(previous.transaction_id, earlier.transaction_id, input.previous_transaction_hash), 'hex')`,
-  previousIndex: sql<number>`input.previous_index`,
-  signatureScript: sql<string>`encode(coalesce(body.signature_script, input.signature_script), 'hex')`,
-  sequence: text('input.sequence'),
-  sigOpCount: sql<number>`coalesce(body.sig_op_count, input.sig_op_count)`,
-  computeBudget: optional(
-    sql`transactions.version >= 1`,
-    sql<number>`coalesce(body.compute_budget, input.compute_budget)`,
-  ),
+export const transactionId = hex('transactions.transaction_id');
+
+/** Joins `input` with the transaction of the UTXO that it spends, unless that is pre-bootstrap or was never seen. */
+export const joinPrevious = sql`left join transactions previous on previous.id = input.previous_transaction_id`;
+
+/** The fields of a row `input`, joined with `previous`, in a variant of its transaction. */
+export const inputFields = (number: RawBuilder<number | null>) => {
+  const ofVariant = (column: string): RawBuilder<unknown> => sql`
+    case when ${number} > 0 then (variant_input(input.transaction_id, ${number}, input.index)).${sql.ref(column)}
+      else ${sql.ref(`input.${column}`)} end`;
+  return {
+    previousTransactionId: sql<string>`encode(coalesce(previous.transaction_id, input.previous_transaction_hash,
+      pre_bootstrap_transaction_id(input.previous_transaction_id)), 'hex')`,
+    previousIndex: sql<number>`input.previous_index`,
+    signatureScript: sql<string>`encode(${ofVariant('signature_script')}, 'hex')`,
+    sequence: text('input.sequence'),
+    sigOpCount: sql<number>`${ofVariant('sig_op_count')}`,
+    computeBudget: optional(sql`transactions.version >= 1`, sql<number>`${ofVariant('compute_budget')}`),
+  };
 };
 
 export const covenant = optional(

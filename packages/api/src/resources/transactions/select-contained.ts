@@ -3,29 +3,25 @@ import { type RawBuilder, sql } from 'kysely';
 import { jsonArray, jsonObject, optional } from '../../index-state/json.ts';
 import { hex, text } from '../../index-state/sql.ts';
 import type { TransactionInputJson, TransactionJson, TransactionOutputJson } from '../../schemas/transaction.ts';
-import {
-  covenant,
-  inputFields,
-  joinInput,
-  joinVariant,
-  payload,
-  scriptPublicKey,
-  transactionFields,
-} from './fields.ts';
+import { covenant, inputFields, joinPrevious, payload, scriptPublicKey, transactionFields } from './fields.ts';
+
+const variant = sql<number>`contained.body`;
+const input = inputFields(variant);
+const fields = transactionFields(variant);
 
 const inputs = jsonArray(
   jsonObject<TransactionInputJson>({
     previousOutpoint: jsonObject<TransactionInputJson['previousOutpoint']>({
-      transactionId: inputFields.previousTransactionId,
-      index: inputFields.previousIndex,
+      transactionId: input.previousTransactionId,
+      index: input.previousIndex,
     }),
-    sequence: inputFields.sequence,
-    sigOpCount: inputFields.sigOpCount,
-    signatureScript: inputFields.signatureScript,
-    computeBudget: inputFields.computeBudget,
+    sequence: input.sequence,
+    sigOpCount: input.sigOpCount,
+    signatureScript: input.signatureScript,
+    computeBudget: input.computeBudget,
   }),
   sql`
-    from transaction_inputs input ${joinInput(sql`contained.body`)}
+    from transaction_inputs input ${joinPrevious}
     where input.transaction_id = transactions.id order by input.index`,
 );
 
@@ -52,25 +48,24 @@ const ofBlock = sql`
   from block_transactions contained
   join transactions on transactions.id = contained.transaction_id
   join subnetworks on subnetworks.id = transactions.subnetwork_id
-  ${joinVariant(sql`contained.body`)}
   where contained.block_id = block.id
   order by contained.index`;
 
 /** The transactions of `block` in their order, each as the variant that the block contains. */
 export const containedTransactions: RawBuilder<TransactionJson[]> = jsonArray(
   jsonObject<TransactionJson>({
-    version: transactionFields.version,
+    version: fields.version,
     inputs,
     outputs,
-    lockTime: transactionFields.lockTime,
-    subnetworkId: transactionFields.subnetworkId,
-    gas: transactionFields.gas,
+    lockTime: fields.lockTime,
+    subnetworkId: fields.subnetworkId,
+    gas: fields.gas,
     payload,
-    mass: transactionFields.mass,
+    mass: fields.mass,
     verboseData: jsonObject<TransactionJson['verboseData']>({
-      transactionId: transactionFields.transactionId,
-      hash: transactionFields.hash,
-      computeMass: transactionFields.computeMass,
+      transactionId: fields.transactionId,
+      hash: fields.hash,
+      computeMass: fields.computeMass,
       blockHash: hex('block.hash'),
       blockTime: text('block.timestamp'),
     }),

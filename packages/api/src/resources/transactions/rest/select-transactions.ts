@@ -7,33 +7,34 @@ import {
   covenant,
   inputFields,
   isAccepted,
-  joinInput,
   joinPrevious,
-  joinVariant,
   payload,
   transactionFields,
+  transactionId,
 } from '../fields.ts';
 import type { RestInputJson, RestOutputJson, RestTransactionJson } from './schemas.ts';
 
 /** A UTXO whose transaction is not accepted does not exist, and a transaction that spends it is not accepted either. */
 export const utxoExists = sql<boolean>`(
-  acceptance."isAccepted" or previous.accepting_block_id is not null or earlier.id is not null)`;
+  ${isAccepted()} or previous.accepting_block_id is not null or is_pre_bootstrap(input.previous_transaction_id))`;
 
 const ofUtxo = <T>(value: RawBuilder<T>): RawBuilder<T | null> => sql`case when ${utxoExists} then ${value} end`;
 
-const { transactionId } = transactionFields;
+const variant = sql<number | null>`transactions.accepted_body`;
+const input = inputFields(variant);
+const transaction = transactionFields(variant);
 
 const inputs = jsonArray(
   jsonObject<RestInputJson>({
     transactionId,
     index: sql<number>`input.index`,
-    signatureScript: inputFields.signatureScript,
-    sequence: inputFields.sequence,
-    sigOpCount: inputFields.sigOpCount,
-    computeBudget: inputFields.computeBudget,
+    signatureScript: input.signatureScript,
+    sequence: input.sequence,
+    sigOpCount: input.sigOpCount,
+    computeBudget: input.computeBudget,
     previousOutput: jsonObject<RestInputJson['previousOutput']>({
-      transactionId: inputFields.previousTransactionId,
-      index: inputFields.previousIndex,
+      transactionId: input.previousTransactionId,
+      index: input.previousIndex,
       amount: ofUtxo(text('input.amount')),
       scriptPublicKey: ofUtxo(hex('script.script')),
       scriptPublicKeyAddress: ofUtxo(sql`script.address`),
@@ -41,7 +42,7 @@ const inputs = jsonArray(
     }),
   }),
   sql`
-    from transaction_inputs input ${joinInput(sql`transactions.accepted_body`)}
+    from transaction_inputs input ${joinPrevious}
     left join scripts script on script.id = input.script_id
     where input.transaction_id = transactions.id order by input.index`,
 );
@@ -72,27 +73,25 @@ const outputs = jsonArray(
 
 /** The kept fee counts UTXOs that do not exist, too. */
 const fee: RawBuilder<string | null> = sql`
-  case when acceptance."isAccepted" or not exists (
-    select from transaction_inputs input ${joinPrevious} where input.transaction_id = transactions.id and not ${utxoExists}
-  ) then ${textOrNull('transactions.fee')} end`;
+  (case when ${isAccepted()} then transactions.fee else fee_of_existing_utxos(transactions.id) end)::text`;
 
 const confirmations: RawBuilder<number> = sql`
-  case when acceptance."isAccepted" then ${sinkBlueScore} - coalesce(accepting.blue_score, bootstrap_blue_score()) else 0 end`;
+  case when ${isAccepted()} then ${sinkBlueScore} - coalesce(accepting.blue_score, bootstrap_blue_score()) else 0 end`;
 
 const fields = (includePayload: boolean): JsonFields<RestTransactionJson> => ({
   transactionId,
-  version: transactionFields.version,
+  version: transaction.version,
   blockTime: sql`containing."blockTime"`,
-  subnetworkId: transactionFields.subnetworkId,
-  hash: transactionFields.hash,
-  mass: transactionFields.mass,
-  computeMass: transactionFields.computeMass,
+  subnetworkId: transaction.subnetworkId,
+  hash: transaction.hash,
+  mass: transaction.mass,
+  computeMass: transaction.computeMass,
   fee,
-  lockTime: transactionFields.lockTime,
-  gas: transactionFields.gas,
+  lockTime: transaction.lockTime,
+  gas: transaction.gas,
   ...(includePayload && { payload }),
   blockHashes: sql`containing."blockHashes"`,
-  isAccepted: sql`acceptance."isAccepted"`,
+  isAccepted: isAccepted(),
   acceptingBlockHash: hexOrNull('accepting.hash'),
   acceptingBlockBlueScore: textOrNull('accepting.blue_score'),
   confirmations,
@@ -114,8 +113,6 @@ const ofPage = sql`
   join transactions on transactions.id = page.key
   join subnetworks on subnetworks.id = transactions.subnetwork_id
   left join blocks accepting on accepting.id = transactions.accepting_block_id
-  ${joinVariant(sql`transactions.accepted_body`)}
-  cross join lateral (select ${isAccepted()} as "isAccepted" offset 0) acceptance
   cross join lateral (${containing}) containing`;
 
 interface Options {
