@@ -38,10 +38,6 @@ export async function openHarness() {
     applicationName: 'plans',
     settings: { ...PLANNER_SETTINGS, work_mem: '4MB', effective_cache_size: '4GB' },
   });
-  for (const { pool } of [likeApi, unconfigured]) {
-    // The first run in a session reads the catalog.
-    pool.on('connect', (client) => void client.query('select index_state()'));
-  }
   const recorded = recordQueries(api.pool);
   const logger = createLogger({ name: 'api under test', level: 'silent' });
   const node = { connected: false, call: () => Promise.reject(new Error('there is no node here')) };

@@ -18,11 +18,16 @@ import type { RestInputJson, RestOutputJson, RestTransactionJson } from './schem
 export const utxoExists = sql<boolean>`(
   ${isAccepted()} or previous.accepting_block_id is not null or is_pre_bootstrap(input.previous_transaction_id))`;
 
-const ofUtxo = <T>(value: RawBuilder<T>): RawBuilder<T | null> => sql`case when ${utxoExists} then ${value} end`;
-
 const variant = sql<number | null>`transactions.accepted_body`;
 const input = inputFields(variant);
 const transaction = transactionFields(variant);
+
+type PreviousOutput = RestInputJson['previousOutput'];
+
+const previousOutput = (
+  utxo: JsonFields<Omit<PreviousOutput, 'transactionId' | 'index'>>,
+): RawBuilder<PreviousOutput> =>
+  jsonObject<PreviousOutput>({ transactionId: input.previousTransactionId, index: input.previousIndex, ...utxo });
 
 const inputs = jsonArray(
   jsonObject<RestInputJson>({
@@ -32,14 +37,17 @@ const inputs = jsonArray(
     sequence: input.sequence,
     sigOpCount: input.sigOpCount,
     computeBudget: input.computeBudget,
-    previousOutput: jsonObject<RestInputJson['previousOutput']>({
-      transactionId: input.previousTransactionId,
-      index: input.previousIndex,
-      amount: ofUtxo(text('input.amount')),
-      scriptPublicKey: ofUtxo(hex('script.script')),
-      scriptPublicKeyAddress: ofUtxo(sql`script.address`),
-      scriptPublicKeyType: ofUtxo(sql`script.type`),
-    }),
+    previousOutput: sql<PreviousOutput>`case when ${utxoExists} then ${previousOutput({
+      amount: text('input.amount'),
+      scriptPublicKey: hex('script.script'),
+      scriptPublicKeyAddress: sql`script.address`,
+      scriptPublicKeyType: sql`script.type`,
+    })} else ${previousOutput({
+      amount: sql`null`,
+      scriptPublicKey: sql`null`,
+      scriptPublicKeyAddress: sql`null`,
+      scriptPublicKeyType: sql`null`,
+    })} end`,
   }),
   sql`
     from transaction_inputs input ${joinPrevious}
