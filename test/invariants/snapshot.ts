@@ -35,6 +35,8 @@ const VISIBLE = `
     join blocks below on below.id = sink.selected_parent_id and below.blue_score = sink.blue_score - 1
     join transactions t on t.accepting_block_id = below.id
     where t.id in (select transaction_id from transaction_bodies)
+    union
+    select id from transactions where transaction_id = any ($1::bytea[])
   )`;
 
 const SECTIONS: Record<string, string> = {
@@ -172,11 +174,32 @@ const SECTIONS: Record<string, string> = {
     from balance_changes c left join scripts s on s.id = c.script_id where c.change <> 0`,
 };
 
-export async function takeSnapshot(db: Pick<Connection['pool'], 'query'>): Promise<Snapshot> {
+/** Only this many chain blocks below the sink may an index lack an accepted variant that another one knows. */
+const CHAIN_BLOCKS_OF_OPEN_VARIANTS = 16;
+
+/** Returns the ids of transactions whose accepted variant the indexer has yet to request again, with the next chain blocks. */
+export async function findOpenVariants(db: Pick<Connection['pool'], 'query'>): Promise<Buffer[]> {
+  const { rows } = await db.query<{ transaction_id: Buffer }>(
+    `select t.transaction_id
+     from checkpoint
+     join chain_blocks c on c.index > checkpoint.chain_index - $1
+     join transactions t on t.accepting_block_id = c.block_id
+     where t.accepted_body is null and t.id in (select transaction_id from transaction_bodies)`,
+    [CHAIN_BLOCKS_OF_OPEN_VARIANTS],
+  );
+  return rows.map((row) => row.transaction_id);
+}
+
+/** @param uncertain ids of transactions whose accepted variant is left out */
+export async function takeSnapshot(
+  db: Pick<Connection['pool'], 'query'>,
+  uncertain: readonly Buffer[] = [],
+): Promise<Snapshot> {
   const snapshot: Snapshot = new Map();
   for (const [section, sql] of Object.entries(SECTIONS)) {
     const { rows } = await db.query<{ json_build_array: string }>(
       `with ${VISIBLE} select json_build_array::text from (${sql}) section`,
+      [uncertain],
     );
     snapshot.set(section, rows.map((row) => row.json_build_array).sort());
   }
