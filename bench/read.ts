@@ -77,15 +77,16 @@ try {
   await embedded?.stop();
 }
 
-const get = (path: (value: string) => string, values: readonly string[]): Read[] =>
-  values.map((value) => ({ path: path(value) }));
+function get(path: (value: string) => string, values: readonly string[]): Read[] {
+  return values.map((value) => ({ path: path(value) }));
+}
 
 /** Samples ids and addresses of the index, the same in each run. */
 async function findReads({ pool }: Connection): Promise<Record<string, Read[]>> {
   const list = async (text: string): Promise<string[]> =>
     (await pool.query<{ value: string }>({ text, values: [] })).rows.map(({ value }) => value);
   const ids = await list(
-    `select encode(transaction_id, 'hex') as value from transactions where accepting_block_id is not null
+    `select encode(transaction_id, 'hex') as value from transactions where accepting_index is not null
      order by md5(id::text) limit ${SAMPLES}`,
   );
   const addresses = await list(
@@ -210,6 +211,7 @@ function openConnection(url: string): (request: Buffer | undefined) => Promise<s
   let missing = 0;
   let head = '';
   socket.on('error', (error) => waiting.reject(error));
+  socket.on('close', () => waiting.reject(new Error('the server closed the connection')));
   socket.on('data', (data) => {
     if (missing === 0) {
       head += data.toString('latin1');
@@ -228,6 +230,7 @@ function openConnection(url: string): (request: Buffer | undefined) => Promise<s
   return async (request) => {
     waiting = Promise.withResolvers<string>();
     if (request === undefined) {
+      waiting.promise.catch(() => undefined);
       socket.end();
       return '';
     }
@@ -236,7 +239,9 @@ function openConnection(url: string): (request: Buffer | undefined) => Promise<s
   };
 }
 
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+}
 
 function report(results: ReadonlyMap<string, readonly Measurement[]>): void {
   const medians = [...results].map(([name, measured]) => ({

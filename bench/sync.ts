@@ -44,7 +44,6 @@ const COPIED = [
   'scripts',
   'transaction_inputs',
   'transaction_outputs',
-  'address_transactions',
   'utxos',
   'balances',
   'balance_changes',

@@ -60,6 +60,9 @@ begin
       execute format('alter table %I owner to kasgres_indexer', name);
     end if;
   end loop;
+  for name in select viewname from pg_views where schemaname = 'public' loop
+    execute format('grant select on %I to kasgres_api, kasgres_indexer', name);
+  end loop;
 end $$;
 
 grant insert, update on api_key_usage to kasgres_api;

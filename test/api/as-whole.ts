@@ -52,7 +52,7 @@ export async function expectAsWhole(index: CutIndex, whole: Responses, places: r
   expect(now.state).toEqual(whole.state);
   expect(now.hashRate).toEqual(whole.hashRate);
   const { rows } = await index.pool.query<{ id: string }>(
-    `select encode(transaction_id, 'hex') as id from transactions where accepting_block_id is not null`,
+    `select encode(transaction_id, 'hex') as id from transactions where accepting_index is not null`,
   );
   const accepted = new Set(rows.map(({ id }) => id));
   for (const [id, transaction] of now.transactions) {

@@ -14,7 +14,7 @@ export interface Stretch {
 /** $1 is the position of the last block before the stretch, or -1, $2 that of the first block after it. */
 const STATEMENTS: readonly string[] = [
   // Blocks that no block after the stretch merges: everything merged up to the bootstrap block, except for the block before the gap.
-  `create temp table accepting on commit drop as select block_id, daa_score, timestamp from chain_blocks where index > $1 and index <= $2`,
+  `create temp table accepting on commit drop as select index, block_id, daa_score, timestamp from chain_blocks where index > $1 and index <= $2`,
   `create temp table gone_blocks on commit drop as
    select b.id, b.hash from blocks b
    where b.id not in (select block_id from chain_blocks where index in ($1, $2))
@@ -28,19 +28,19 @@ const STATEMENTS: readonly string[] = [
   // UTXOs at the bootstrap block, with those of a previous one.
   `create temp table spent on commit drop as
    select i.previous_transaction_id as transaction_id, i.previous_index as index
-   from transaction_inputs i join transactions t on t.id = i.transaction_id join chain_blocks c on c.block_id = t.accepting_block_id
+   from transaction_inputs i join transactions t on t.id = i.transaction_id join chain_blocks c on c.index = t.accepting_index
    where c.index <= $2`,
   `create temp table utxos on commit drop as
    select o.transaction_id, o.index::bigint, o.script_id, o.amount, c.daa_score as block_daa_score, t.subnetwork_id = 1 as is_coinbase,
      o.covenant_id
-   from transaction_outputs o join transactions t on t.id = o.transaction_id join chain_blocks c on c.block_id = t.accepting_block_id
+   from transaction_outputs o join transactions t on t.id = o.transaction_id join chain_blocks c on c.index = t.accepting_index
    where c.index <= $2 and not exists (select from spent s where s.transaction_id = o.transaction_id and s.index = o.index)
    union all
    select * from start_utxos u
    where not exists (select from spent s where s.transaction_id = u.transaction_id and s.index = u.index)`,
   `insert into earlier_transactions (id, transaction_id)
    select t.id, t.transaction_id from transactions t
-   where t.accepting_block_id in (select block_id from accepting) and t.id in (select transaction_id from utxos)`,
+   where t.accepting_index in (select index from accepting) and t.id in (select transaction_id from utxos)`,
   `insert into start_balances
    select (select max(chain_index) from starts), script_id, sum(amount) from start_utxos group by script_id`,
   `delete from start_utxos`,
@@ -53,15 +53,11 @@ const STATEMENTS: readonly string[] = [
   `delete from block_parents where block_id in (select id from gone_blocks)`,
   `delete from block_transactions where block_id in (select id from gone_blocks)`,
   `update blocks set merging_block_id = null, is_blue = null where id = (select block_id from chain_blocks where index = $1)`,
-  `update transactions set accepting_block_id = null, accepted_body = null where accepting_block_id in (select block_id from accepting)`,
+  `update transactions set accepting_index = null, accepted_body = null where accepting_index in (select index from accepting)`,
   `delete from transactions where id in (select id from gone_transactions)`,
-  ...[
-    'transaction_inputs',
-    'transaction_outputs',
-    'transaction_bodies',
-    'transaction_body_inputs',
-    'address_transactions',
-  ].map((table) => `delete from ${table} where transaction_id in (select id from gone_transactions)`),
+  ...['transaction_inputs', 'transaction_outputs', 'transaction_bodies', 'transaction_body_inputs'].map(
+    (table) => `delete from ${table} where transaction_id in (select id from gone_transactions)`,
+  ),
   `update transaction_inputs i
    set previous_transaction_id = null, previous_transaction_hash = g.transaction_id, amount = null, script_id = null
    from gone_transactions g
@@ -80,6 +76,7 @@ const STATEMENTS: readonly string[] = [
    where lower.index = $1 and upper.index = $2`,
   `update chain_blocks set index = -index where index >= $2`,
   `update chain_blocks set index = -index - ($2 - $1 - 1) where index < 0`,
+  `update transactions set accepting_index = accepting_index - ($2 - $1 - 1) where accepting_index >= $2`,
   // Balance deltas of the stretch count in the hour of the bootstrap block.
   `select make_balance_changes()`,
   `update balances b set transaction_count = (select count(*) from address_transactions a where a.script_id = b.script_id)`,

@@ -116,8 +116,8 @@ test('it returns acceptance for every id, in the order of the request', async ()
   const path = '/v1/transactions/acceptance';
   const accepted = await harness.database.kysely
     .selectFrom('transactions')
-    .innerJoin('blocks', 'blocks.id', 'transactions.accepting_block_id')
-    .select(['transactions.transaction_id', 'blocks.hash', 'blocks.blue_score'])
+    .innerJoin('chain_blocks', 'chain_blocks.index', 'transactions.accepting_index')
+    .select(['transactions.transaction_id', 'chain_blocks.hash', 'chain_blocks.blue_score'])
     .limit(1)
     .executeTakeFirstOrThrow();
   const id = accepted.transaction_id.toString('hex');

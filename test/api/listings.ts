@@ -31,7 +31,7 @@ export function transactions(acceptedOnly = false): Listing {
     query: flag('accepted_only', acceptedOnly),
     field: 'transactions',
     cursorOf: transactionIdOf,
-    items: selectTransactions(acceptedOnly ? 'accepting_block_id is not null' : 'true'),
+    items: selectTransactions(acceptedOnly ? 'accepting_index is not null' : 'true'),
     positions: selectTransactions('true'),
   };
 }
@@ -102,7 +102,7 @@ export function addressTransactions({ address, scriptId }: Owner, acceptedOnly =
     query: flag('accepted_only', acceptedOnly),
     field: 'transactions',
     cursorOf: transactionIdOf,
-    items: select(acceptedOnly ? 't.accepting_block_id is not null' : 'true'),
+    items: select(acceptedOnly ? 't.accepting_index is not null' : 'true'),
     positions: select('true'),
   };
 }

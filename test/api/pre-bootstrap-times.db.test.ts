@@ -4,7 +4,7 @@
  */
 import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
 import type { FaultPlan } from '@kasgres/devnet';
-import { getNetwork, spreadDaaScores } from '@kasgres/kaspa';
+import { estimateTimestamp, getNetwork, spreadDaaScores } from '@kasgres/kaspa';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { pruneAbove } from '../simulation/starts-harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
@@ -89,11 +89,11 @@ describe('an index of mainnet that begins in July 2026', () => {
     for (const statement of [
       `insert into meta (network) values ('mainnet')`,
       `insert into blocks (id, hash, version, parents_by_level, hash_merkle_root, accepted_id_merkle_root, utxo_commitment, timestamp, bits,
-         nonce, daa_score, blue_work, blue_score, pruning_point, merge_set_blues, merge_set_reds, is_chain_block)
+         nonce, daa_score, blue_work, blue_score, pruning_point, merge_set_blues, merge_set_reds, is_chain_block, transaction_count)
        values (1, sha256('first'), 2, '', sha256(''), sha256(''), sha256(''), ${first.timestamp}, 0, 0, ${first.daaScore}, 1, 1, sha256(''),
-         '{}', '{}', true)`,
-      `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time)
-       values (0, 1, ${first.daaScore}, ${first.timestamp}, '{}', ${first.timestamp})`,
+         '{}', '{}', true, 0)`,
+      `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, hash, blue_score)
+       values (0, 1, ${first.daaScore}, ${first.timestamp}, '{}', ${first.timestamp}, sha256('first'), 1)`,
       `insert into starts (chain_index, block_id, utxo_count, utxo_sompi) values (0, 1, 0, 0)`,
       `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id, next_script_id, next_subnetwork_id,
          circulating_sompi, virtual_merge_set, first_catch_up, target_blue_score, updated_at)
@@ -144,5 +144,12 @@ describe('an index of mainnet that begins in July 2026', () => {
     const times = await ask(api, past);
     expect(times).toEqual(ascending(times));
     expect(await ask(api, [first.daaScore])).toEqual([first.timestamp]);
+    const points = [
+      ...mainnet.daaTimestamps,
+      ...known.map(([daaScore, timestamp]) => ({ daaScore, timestamp: BigInt(timestamp) })),
+      first,
+    ];
+    const scores = [...past, first.daaScore + 1n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n];
+    expect(await ask(api, scores)).toEqual(scores.map((score) => estimateTimestamp(score, points, mainnet)));
   });
 });

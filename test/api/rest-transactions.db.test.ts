@@ -100,12 +100,12 @@ const idsOf = (items: readonly Json[]) => items.map((item) => item['transactionI
 test('the test chain has every kind of transaction', async () => {
   const { rows } = await harness.database.pool.query<Record<string, boolean>>(`
     select
-      exists (select from transactions where accepting_block_id is null and subnetwork_id <> 1) as refused,
+      exists (select from transactions where accepting_index is null and subnetwork_id <> 1) as refused,
       exists (select from transactions where accepted_body > 0) as second_body_accepted,
       exists (select from block_transactions group by transaction_id having count(*) > 1) as in_several_blocks,
       exists (select from transaction_inputs i join transactions t on t.id = i.transaction_id
               join transactions p on p.id = i.previous_transaction_id
-              where t.accepting_block_id is null and p.accepting_block_id is null) as utxo_of_refused,
+              where t.accepting_index is null and p.accepting_index is null) as utxo_of_refused,
       exists (select from transaction_inputs where previous_transaction_hash is not null) as utxo_never_seen,
       exists (select from transaction_inputs where previous_transaction_id is not null and amount is null) as utxo_beyond_the_last,
       exists (select from transactions where fee < 0) as more_than_there_is,

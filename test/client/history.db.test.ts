@@ -65,7 +65,7 @@ async function busiestAddress(): Promise<{ address: string; stored: StoredItem[]
     `select encode(t.transaction_id, 'hex') as "transactionId",
        (a.amount_received - a.amount_sent)::text as "balanceChange"
      from address_transactions a join transactions t on t.id = a.transaction_id
-     where a.script_id = $1 and t.accepting_block_id is not null order by t.id desc`,
+     where a.script_id = $1 and t.accepting_index is not null order by t.id desc`,
     [script.id],
   );
   return { address: script.address, stored: rows };

@@ -11,7 +11,8 @@ import { emptyDatabase, expectRecovery, follow, openHarness } from './harness.ts
 /** In the order of the indexer. From the second attempt on it needs the indexes for look-ups before the first batch. */
 const STEPS = [
   'batch',
-  'index public.transactions_transaction_id',
+  'index public.transactions_transaction_id_text',
+  'index public.scripts_address',
   'index public.scripts_script',
   'commit of a batch',
   'index public.blocks_daa_score',

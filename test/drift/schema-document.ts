@@ -56,7 +56,7 @@ async function describeFunctions(pool: Pool): Promise<string> {
 /** Views and tables come in the order of their creation. Postgres reports columns of views as nullable; their comments say when they are null. */
 async function describeRelations(pool: Pool, schema: string): Promise<string[]> {
   const { rows } = await pool.query<{ name: string; comment: string; columns: string[]; indexes: string[] }>(
-    `select case when relkind = 'v' then 'kaspa.' else '' end || relname as name, obj_description(oid, 'pg_class') as comment,
+    `select case $1 when 'public' then '' else $1 || '.' end || relname as name, obj_description(oid, 'pg_class') as comment,
        array(
          select format('| \`%s\` | %s%s | %s |', attname, format_type(atttypid, atttypmod),
            case when not attnotnull and relkind <> 'v' then ', null' end, replace(col_description(oid, attnum), '|', '\\|'))

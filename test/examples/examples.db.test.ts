@@ -82,7 +82,7 @@ async function prepareChain(): Promise<ExampleChain> {
        join blocks b on b.id = c.block_id
        join checkpoint p on c.index = p.chain_index - 2
        join blocks sink on sink.id = p.block_id
-       join transactions t on t.accepting_block_id = b.id
+       join transactions t on t.accepting_index = c.index
      where t.subnetwork_id <> 1
      order by cardinality(b.merge_set_blues), t.transaction_id limit 1`,
   );

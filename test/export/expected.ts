@@ -16,7 +16,7 @@ const CHAIN = `
   ),
   accepted as (
     select t.id, encode(t.transaction_id, 'hex') as transaction_id, chain.index, chain.day
-    from public.transactions t join chain on chain.id = t.accepting_block_id
+    from public.transactions t join chain on chain.index = t.accepting_index
   )`;
 
 /** The last chain block of the interval. */
@@ -48,12 +48,11 @@ export const OWNERS: Readonly<Record<'kaspa' | 'public', Readonly<Record<string,
     block_parents: 'join merged owner on owner.id = r.block_id',
     block_transactions: 'join merged owner on owner.id = r.block_id',
     chain_blocks: 'join chain owner on owner.id = r.block_id',
-    transactions: 'join chain owner on owner.id = r.accepting_block_id',
+    transactions: 'join chain owner on owner.index = r.accepting_index',
     transaction_bodies: 'join accepted owner on owner.id = r.transaction_id',
     transaction_body_inputs: 'join accepted owner on owner.id = r.transaction_id',
     transaction_inputs: 'join accepted owner on owner.id = r.transaction_id',
     transaction_outputs: 'join accepted owner on owner.id = r.transaction_id',
-    address_transactions: 'join accepted owner on owner.id = r.transaction_id',
     network_intervals: interval('86400000', 'r.start / 86400000 * 86400000'),
   },
 };
@@ -77,7 +76,7 @@ export async function expectedState(
   { schema, name, columns }: { schema: 'kaspa' | 'public'; name: string; columns: Columns },
 ): Promise<TextRow[]> {
   const { rows } = await pool.query<TextRow>({
-    text: `select ${postgresList(columns)}, (select max(blue_score) from public.blocks b join public.chain_blocks c on c.block_id = b.id)::text
+    text: `select ${postgresList(columns)}, (select max(blue_score) from public.chain_blocks)::text
       from ${schema}.${name} r`,
     rowMode: 'array',
   });

@@ -33,7 +33,7 @@ test.skipIf(!hasReaders).each(SETTINGS)('everything of schema %s is read back as
   await insertCluster(pool, [rows[0]?.id ?? 0n, rows[2]?.id ?? 0n]);
   // The largest there can be.
   await pool.query('update blocks set nonce = 2::numeric ^ 64 - 1, blue_work = 2::numeric ^ 192 - 1 where id = 7');
-  await pool.query('update transactions set lock_time = 2::numeric ^ 64 - 1 where accepting_block_id is not null');
+  await pool.query('update transactions set lock_time = 2::numeric ^ 64 - 1 where accepting_index is not null');
 
   const names = Object.keys(relations).filter((name) => relations[name]?.kind !== 'left out');
   const directory = await freshFolder();

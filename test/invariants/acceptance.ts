@@ -37,11 +37,11 @@ const SELECT_GAPS = `
 
 /** Transactions whose row disagrees with the last list of a chain block that has them. */
 const SELECT_OTHER_ACCEPTING_BLOCK = `
-  with listed as (select unnest(accepted_transactions) as id, index, block_id from chain_blocks),
-  last as (select distinct on (id) id, block_id from listed order by id, index desc)
+  with listed as (select unnest(accepted_transactions) as id, index from chain_blocks),
+  last as (select distinct on (id) id, index from listed order by id, index desc)
   select encode(t.transaction_id, 'hex') as transaction_id
   from last full join transactions t on t.id = last.id
-  where last.block_id is distinct from t.accepting_block_id`;
+  where last.index is distinct from t.accepting_index`;
 
 /**
  * Returns the faults, one sentence each. The chain must be at rest. Segments before a gap are compared if the node still has them on its chain;

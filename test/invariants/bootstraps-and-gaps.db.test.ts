@@ -48,7 +48,7 @@ const UNSPENT =
 const SPENDING = `(transaction_id, index) = (select i.transaction_id, i.index from transaction_inputs i
   join transactions t on t.id = i.transaction_id
   join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
-  where t.accepting_block_id is not null limit 1)`;
+  where t.accepting_index is not null limit 1)`;
 /** A pre-bootstrap transaction without a block whose UTXO is spent. */
 const NAMED_EARLIER = `(select max(e.id) from earlier_transactions e join transaction_inputs i on i.previous_transaction_id = e.id
   where e.id not in (select id from transactions))`;
@@ -57,7 +57,7 @@ const START_BLOCK = `(select block_id from starts where ${LATEST})`;
 const HOUR_OF_START = `(select chain_time / 3600000 from chain_blocks where block_id = ${START_BLOCK})`;
 /** A script that holds UTXOs at the bootstrap block and is used after it. */
 const HELD_AND_TOUCHED = `(select max(u.script_id) from start_utxos u join address_transactions a using (script_id)
-  join transactions t on t.id = a.transaction_id join chain_blocks c on c.block_id = t.accepting_block_id
+  join transactions t on t.id = a.transaction_id join chain_blocks c on c.index = t.accepting_index
   where c.index > (select max(chain_index) from starts))`;
 const INTERVAL_OF_START = `(length, start) = (select 'day'::interval_length, chain_time - chain_time % 86400000 from chain_blocks where block_id = ${START_BLOCK})`;
 
@@ -98,7 +98,7 @@ const FAULTS_OF_A_START: Faults = {
     `update transaction_inputs set previous_transaction_id = null, previous_transaction_hash = '\\x00' where ${SPENDING}`,
     `update start_utxos set script_id = script_id + 1000000 where ${UNSPENT}`,
     `update start_utxos set transaction_id = transaction_id + 1000000 where ${UNSPENT}`,
-    `update start_utxos set transaction_id = (select max(id) from transactions where accepting_block_id is not null), index = 1000 where ${UNSPENT}`,
+    `update start_utxos set transaction_id = (select max(id) from transactions where accepting_index is not null), index = 1000 where ${UNSPENT}`,
     `insert into loaded_utxos select '', 0, 1, 0, '', 'nonstandard', null, 0, false, null`,
     `insert into utxo_set_load values (true, '', 1, 1, '')`,
   ],
@@ -139,7 +139,7 @@ const FAULTS_OF_A_BARE_START: Faults = {
   ],
   'invariant 7': [
     `with moved as (
-       update transactions set accepting_block_id = ${START_BLOCK} where id = (select max(id) from transactions where accepting_block_id is not null)
+       update transactions set accepting_index = (select max(chain_index) from starts) where id = (select max(id) from transactions where accepting_index is not null)
        returning id)
      update chain_blocks set accepted_transactions = case when block_id = ${START_BLOCK} then array[moved.id] else array_remove(accepted_transactions, moved.id) end
      from moved where block_id = ${START_BLOCK} or moved.id = any (accepted_transactions)`,
@@ -304,7 +304,7 @@ describe('an index continued after a gap, with a reorg below the gap,', () => {
       `update chain_blocks set accepted_transactions = accepted_transactions || ${ACCEPTED} where index = 43`,
     );
     await client.query(`update blocks set merging_block_id = ${AFTER}, is_blue = false where id = ${MERGED}`);
-    await client.query(`update transactions set accepting_block_id = ${AFTER} where id = ${ACCEPTED}`);
+    await client.query(`update transactions set accepting_index = 43 where id = ${ACCEPTED}`);
   });
   afterEach(() => client.query('rollback'));
 
@@ -314,7 +314,7 @@ describe('an index continued after a gap, with a reorg below the gap,', () => {
 
   test.each([
     `update blocks set merging_block_id = (select block_id from chain_blocks where index = 40), is_blue = true where id = ${MERGED}`,
-    `update transactions set accepting_block_id = (select block_id from chain_blocks where index = 39) where id = ${ACCEPTED}`,
+    `update transactions set accepting_index = 39 where id = ${ACCEPTED}`,
   ])('violates invariant 7 if a row names the former chain block: %s', async (statement) => {
     expect((await client.query(statement)).rowCount).toBe(1);
     expect(await checkInvariant7(client)).toHaveLength(1);

@@ -12,9 +12,9 @@ const ROUNDS = 120;
 /** Selects a payment without spent outputs. */
 const LOST = `
   select max(t.id) as id from transactions t
-  where t.subnetwork_id <> 1 and t.accepting_block_id is not null and not exists (
+  where t.subnetwork_id <> 1 and t.accepting_index is not null and not exists (
     select from transaction_inputs i join transactions spending on spending.id = i.transaction_id
-    where i.previous_transaction_id = t.id and spending.accepting_block_id is not null
+    where i.previous_transaction_id = t.id and spending.accepting_index is not null
   )`;
 const LOSE = `
   with lost as (${LOST}),
@@ -22,7 +22,7 @@ const LOSE = `
     update chain_blocks set accepted_transactions = array_remove(accepted_transactions, lost.id)
     from lost where lost.id = any (accepted_transactions)
   )
-  update transactions set accepting_block_id = null, accepted_body = null from lost where transactions.id = lost.id`;
+  update transactions set accepting_index = null, accepted_body = null from lost where transactions.id = lost.id`;
 
 let harness: Harness;
 beforeAll(async () => {

@@ -23,7 +23,7 @@ const VISIBLE = `
   ),
   known_blocks as not materialized (select id, hash from blocks union all select id, hash from earlier_blocks),
   known_transactions as not materialized (
-    select t.id, t.transaction_id, t.accepting_block_id is not null or e.id is not null as existed
+    select t.id, t.transaction_id, t.accepting_index is not null or e.id is not null as existed
     from transactions t left join earlier_transactions e on e.id = t.id
     union all
     select e.id, e.transaction_id, true from earlier_transactions e where not exists (select from transactions t where t.id = e.id)
@@ -32,8 +32,8 @@ const VISIBLE = `
     select t.id
     from checkpoint c
     join blocks sink on sink.id = c.block_id
-    join blocks below on below.id = sink.selected_parent_id and below.blue_score = sink.blue_score - 1
-    join transactions t on t.accepting_block_id = below.id
+    join chain_blocks below on below.block_id = sink.selected_parent_id and below.blue_score = sink.blue_score - 1
+    join transactions t on t.accepting_index = below.index
     where t.id in (select transaction_id from transaction_bodies)
     union
     select id from transactions where transaction_id = any ($1::bytea[])
@@ -83,7 +83,7 @@ const SECTIONS: Record<string, string> = {
 
   'transactions off the chain with an acceptance': `
     select json_build_array(t.transaction_id) from transactions t
-    where t.id not in (select transaction_id from carried) and (t.accepting_block_id is not null or t.accepted_body is not null)`,
+    where t.id not in (select transaction_id from carried) and (t.accepting_index is not null or t.accepted_body is not null)`,
 
   chain: `
     select json_build_array(c.index, b.hash, c.daa_score, c.timestamp, c.chain_time, array(
@@ -107,7 +107,7 @@ const SECTIONS: Record<string, string> = {
       ) then t.fee end)
     from transactions t
     join subnetworks s on s.id = t.subnetwork_id
-    left join blocks accepting on accepting.id = t.accepting_block_id
+    left join chain_blocks accepting on accepting.index = t.accepting_index
     left join transaction_bodies accepted on accepted.transaction_id = t.id and accepted.body = t.accepted_body
     left join uncertain on uncertain.id = t.id
     where t.id in (select transaction_id from carried)`,
@@ -147,7 +147,7 @@ const SECTIONS: Record<string, string> = {
     from address_transactions a
     join scripts s on s.id = a.script_id
     join transactions t on t.id = a.transaction_id
-    where t.accepting_block_id is not null or t.id in (select transaction_id from carried) and not exists (
+    where t.accepting_index is not null or t.id in (select transaction_id from carried) and not exists (
       select from transaction_inputs i left join known_transactions previous on previous.id = i.previous_transaction_id
       where i.transaction_id = t.id and previous.existed is not true)`,
 
@@ -183,7 +183,7 @@ export async function findOpenVariants(db: Pick<Connection['pool'], 'query'>): P
     `select t.transaction_id
      from checkpoint
      join chain_blocks c on c.index > checkpoint.chain_index - $1
-     join transactions t on t.accepting_block_id = c.block_id
+     join transactions t on t.accepting_index = c.index
      where t.accepted_body is null and t.id in (select transaction_id from transaction_bodies)`,
     [CHAIN_BLOCKS_OF_OPEN_VARIANTS],
   );

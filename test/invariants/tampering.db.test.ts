@@ -78,13 +78,13 @@ const TWO_PAYMENTS = `
         and bt.block_id = any (b.merge_set_blues || b.merge_set_reds) and bt.block_id <> b.selected_parent_id)`;
 /** An accepted payment that two blocks of the mergeset carry, and that spends no UTXO of that mergeset. */
 const CARRIED_TWICE = `
-  select t.id, c.index from transactions t join chain_blocks c on c.block_id = t.accepting_block_id join blocks b on b.id = c.block_id
+  select t.id, c.index from transactions t join chain_blocks c on c.index = t.accepting_index join blocks b on b.id = c.block_id
   where t.subnetwork_id <> 1 and t.id <> c.accepted_transactions[cardinality(c.accepted_transactions)]
     and (select count(*) from block_transactions bt where bt.transaction_id = t.id and bt.body = t.accepted_body and bt.block_id = any (b.merge_set_blues || b.merge_set_reds)) > 1
-    and not exists (select from transaction_inputs i join transactions p on p.id = i.previous_transaction_id where i.transaction_id = t.id and p.accepting_block_id = c.block_id)
+    and not exists (select from transaction_inputs i join transactions p on p.id = i.previous_transaction_id where i.transaction_id = t.id and p.accepting_index = c.index)
   order by t.id desc limit 1`;
 const SINGLE_VARIANT = `
-  select max(id) from transactions where accepting_block_id is not null and id not in (select transaction_id from transaction_bodies)`;
+  select max(id) from transactions where accepting_index is not null and id not in (select transaction_id from transaction_bodies)`;
 
 /** The checks, each with the changes that it must find. */
 const changes = {
@@ -101,14 +101,14 @@ const changes = {
       `update transactions set accepted_body = 9 where id = (${SINGLE_VARIANT})`,
       `update transactions set accepted_body = -1 where id = (${SINGLE_VARIANT})`,
       `update transactions set accepted_body = null where id = (${SINGLE_VARIANT})`,
-      `update transactions set accepted_body = 0 where id = (select max(id) from transactions where accepting_block_id is null)`,
+      `update transactions set accepted_body = 0 where id = (select max(id) from transactions where accepting_index is null)`,
       `update transactions t set accepted_body = (
          select v from generate_series(0, 1) v where not exists (
            select from blocks c join block_transactions bt on bt.block_id = any (c.merge_set_blues || c.merge_set_reds)
-           where c.id = t.accepting_block_id and bt.transaction_id = t.id and bt.body = v))
-       where id = (select max(t.id) from transactions t where accepting_block_id is not null and id in (select transaction_id from transaction_bodies)
+           where c.id = (select block_id from chain_blocks where index = t.accepting_index) and bt.transaction_id = t.id and bt.body = v))
+       where id = (select max(t.id) from transactions t where accepting_index is not null and id in (select transaction_id from transaction_bodies)
          and (select count(distinct bt.body) from blocks c join block_transactions bt on bt.block_id = any (c.merge_set_blues || c.merge_set_reds)
-              where c.id = t.accepting_block_id and bt.transaction_id = t.id) = 1)`,
+              where c.id = (select block_id from chain_blocks where index = t.accepting_index) and bt.transaction_id = t.id) = 1)`,
     ],
   },
   'invariant 3': {
@@ -117,7 +117,7 @@ const changes = {
       `update chain_blocks set accepted_transactions = array(select unnest(accepted_transactions) order by 1 desc)
        where index = (select max(index) from chain_blocks where cardinality(accepted_transactions) > 1)`,
       `update chain_blocks set accepted_transactions = accepted_transactions[2:] where index = 100`,
-      `update transactions set accepting_block_id = null where id = (select max(id) from transactions where accepting_block_id is not null)`,
+      `update transactions set accepting_index = null where id = (select max(id) from transactions where accepting_index is not null)`,
       `delete from chain_blocks where index = (select max(index) from chain_blocks)`,
     ],
   },
@@ -129,8 +129,7 @@ const changes = {
       `delete from utxos where (transaction_id, index) = (select transaction_id, index from utxos limit 1)`,
       `update utxos set block_daa_score = block_daa_score + 1 where transaction_id = (select max(transaction_id) from utxos)`,
       `update utxos set is_coinbase = not is_coinbase where transaction_id = (select max(transaction_id) from utxos)`,
-      `update address_transactions set amount_received = amount_received + 1
-       where (script_id, transaction_id) = (select script_id, transaction_id from address_transactions limit 1)`,
+      `update transaction_outputs set script_id = script_id + 1 where transaction_id = (select max(transaction_id) from utxos)`,
       `update checkpoint set circulating_sompi = circulating_sompi + 1`,
       `update balances set utxo_count = utxo_count + 1 where script_id = (select max(script_id) from balances)`,
       `update balances set transaction_count = transaction_count - 1 where script_id = (select max(script_id) from balances)`,
@@ -171,22 +170,22 @@ const changes = {
       `update block_transactions set body = 9 where block_id = (select max(block_id) from block_transactions where index = 1) and index = 1`,
       `update transaction_inputs set amount = amount + 1 where transaction_id = (select max(transaction_id) from transaction_inputs where amount is not null)`,
       `update transactions set fee = fee + 1 where id = (select max(id) from transactions where fee > 0)`,
-      `update transactions set accepting_block_id = null where id = (select max(id) from transactions where accepting_block_id is not null)`,
+      `update transactions set accepting_index = null where id = (select max(id) from transactions where accepting_index is not null)`,
       `update chain_blocks set accepted_transactions = accepted_transactions[2:] where index = 100`,
-      `update transactions set accepting_block_id = null where id = (
-         select max(i.previous_transaction_id) from transaction_inputs i join transactions t on t.id = i.transaction_id where t.accepting_block_id is not null)`,
+      `update transactions set accepting_index = null where id = (
+         select max(i.previous_transaction_id) from transaction_inputs i join transactions t on t.id = i.transaction_id where t.accepting_index is not null)`,
       `update transaction_inputs set previous_transaction_hash = previous.transaction_id, previous_transaction_id = null, amount = null, script_id = null
        from transactions previous where previous.id = previous_transaction_id`,
       `with gone as (
-         update transactions set accepting_block_id = null where id = (
-           select max(i.previous_transaction_id) from transaction_inputs i join transactions t on t.id = i.transaction_id where t.accepting_block_id is not null)
+         update transactions set accepting_index = null where id = (
+           select max(i.previous_transaction_id) from transaction_inputs i join transactions t on t.id = i.transaction_id where t.accepting_index is not null)
          returning id)
        update chain_blocks set accepted_transactions = array_remove(accepted_transactions, gone.id) from gone where gone.id = any (accepted_transactions)`,
       `with lost as (
          update transaction_inputs set previous_transaction_hash = previous.transaction_id, previous_transaction_id = null, amount = null, script_id = null
          from transactions previous
          where previous.id = previous_transaction_id
-           and transaction_inputs.transaction_id in (select id from transactions where accepting_block_id is null)
+           and transaction_inputs.transaction_id in (select id from transactions where accepting_index is null)
          returning transaction_inputs.transaction_id)
        update transactions set fee = null where id in (select transaction_id from lost)`,
       `update blocks set selected_parent_id = (select parent_id from block_parents where block_id = blocks.id and parent_id <> selected_parent_id limit 1)
@@ -194,6 +193,9 @@ const changes = {
       `update blocks set merge_set_blues = merge_set_blues || 1000000::bigint where id = (select max(id) from blocks)`,
       `update blocks set selected_parent_id = 1000000 where id = (select max(id) from blocks)`,
       `update chain_blocks set daa_score = daa_score + 1 where index = 100`,
+      `update chain_blocks set blue_score = blue_score + 1 where index = 100`,
+      `update chain_blocks set hash = '\\x00' where index = 100`,
+      `update blocks set transaction_count = transaction_count + 1 where id = (select block_id from chain_blocks where index = 100)`,
       `update chain_blocks set timestamp = timestamp - 1 where index = 100`,
       `update checkpoint set chain_index = chain_index - 1`,
       `update checkpoint set block_id = (select block_id from chain_blocks where index = 100)`,
@@ -241,13 +243,13 @@ const changes = {
       `update blocks set merge_set_blues = merge_set_blues[2:] where id = 100`,
       `update chain_blocks set accepted_transactions = accepted_transactions[2:] where index = 100`,
       `delete from block_transactions where block_id = (select max(block_id) from block_transactions where index = 1) and index = 1`,
-      `update transactions set fee = fee + 1 where id = (select max(id) from transactions where accepting_block_id is not null)`,
-      `update transactions set accepted_body = null where id = (select max(id) from transactions where accepting_block_id is not null)`,
+      `update transactions set fee = fee + 1 where id = (select max(id) from transactions where accepting_index is not null)`,
+      `update transactions set accepted_body = null where id = (select max(id) from transactions where accepting_index is not null)`,
       `update transaction_inputs set signature_script = '' where transaction_id = (select max(transaction_id) from transaction_inputs where signature_script <> '')`,
       `update transaction_inputs set amount = amount + 1 where transaction_id = (select max(transaction_id) from utxos join transaction_inputs using (transaction_id))`,
       `update transaction_outputs set amount = amount + 1 where transaction_id = (select max(transaction_id) from utxos)`,
       `update scripts set address = null where id = (select max(script_id) from balances where balance > 0)`,
-      `update address_transactions set amount_sent = amount_sent + 1 where transaction_id = (select max(transaction_id) from utxos)`,
+      `update transaction_inputs set script_id = script_id + 1 where transaction_id = (select max(transaction_id) from utxos join transaction_inputs using (transaction_id))`,
       `delete from utxos where (transaction_id, index) = (select transaction_id, index from utxos limit 1)`,
       `update balances set balance = balance + 1 where script_id = (select max(script_id) from balances)`,
       `update balances set utxo_count = utxo_count + 1 where script_id = (select max(script_id) from balances)`,
@@ -269,6 +271,16 @@ for (const [name, { check, statements }] of Object.entries(changes)) {
     });
   });
 }
+
+test('invariant 8 is violated by a second row of a transaction id, which --since finds, too', async () => {
+  const since = await findSince(client, '150');
+  await client.query(
+    `insert into transactions select (jsonb_populate_record(t, '{"id": 1000000}')).* from transactions t where id = 100`,
+  );
+  for (const from of [undefined, since]) {
+    expect(await checkTransactions(client, from)).toContainEqual(expect.stringContaining('has several rows'));
+  }
+});
 
 test('verify --since checks the transactions of later blocks, also those with smaller keys', async () => {
   const since = await findSince(client, '150');

@@ -252,7 +252,7 @@ export async function retryVariants(index: Index, peer: Peer, load: Load): Promi
   for (let moves = 0; moves < MOVES_UNTIL_GIVEN_UP; moves += 1) {
     await untilIndexed(index, peer);
     const { rowCount } = await index.database.pool.query(
-      `select from transactions where accepted_body is null and accepting_block_id is not null
+      `select from transactions where accepted_body is null and accepting_index is not null
          and id in (select transaction_id from transaction_bodies) limit 1`,
     );
     if (rowCount === 0) return;
@@ -311,7 +311,7 @@ export async function expectStateOfNode(index: Index, peer: Peer, loads: readonl
     `select c.circulating_sompi as circulating, (select sum(balance)::bigint from balances) as held,
        (select sum(balance)::bigint from balances join scripts s on s.id = script_id where s.address is not null) as addressed,
        (select count(*)::int from transaction_inputs i join transactions t on t.id = i.transaction_id
-        where t.accepting_block_id is not null and (i.amount is null or i.script_id is null or t.fee is null)) as unresolved
+        where t.accepting_index is not null and (i.amount is null or i.script_id is null or t.fee is null)) as unresolved
      from checkpoint c`,
   );
   const addressed = [...balances.values()].reduce((sum, balance) => sum + balance, 0n);

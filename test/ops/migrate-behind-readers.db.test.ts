@@ -2,13 +2,11 @@
  * A migration needs a table that somebody reads for long: the API serves on, the migration names the session, ends it if it may, and gets its
  * turn.
  */
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { type BlockingSession, createKey, createTestDatabase, migrate } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
 import { Client } from 'pg';
@@ -19,7 +17,6 @@ import { startApi, startIndexer } from '../support/programs.ts';
 import { followToTheTip } from '../simulation/starts-harness.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations');
-const COMMAND = fileURLToPath(new URL('../../packages/cli/bin/kasgres.js', import.meta.url));
 const ROLES_SQL = join(import.meta.dirname, '../../ops/roles.sql');
 const suffix = randomBytes(6).toString('hex');
 
@@ -30,15 +27,15 @@ afterEach(async () => {
   for (const step of cleanUp.splice(0).reverse()) await step();
 });
 
-/** A folder with the migrations up to a number, and others. */
-async function migrationsUpTo(last: number, more: Readonly<Record<string, string>> = {}): Promise<URL> {
+/** Returns a folder with the migrations and one more. */
+async function nextMigration(sql: string): Promise<{ name: string; directory: URL }> {
   const folder = await mkdtemp(join(tmpdir(), 'kasgres-migrations-'));
   cleanUp.push(() => rm(folder, { recursive: true }));
-  for (const file of await readdir(MIGRATIONS)) {
-    if (Number(file.slice(0, 4)) <= last) await copyFile(join(MIGRATIONS, file), join(folder, file));
-  }
-  for (const [name, sql] of Object.entries(more)) await writeFile(join(folder, name), sql);
-  return pathToFileURL(`${folder}/`);
+  const files = (await readdir(MIGRATIONS)).filter((file) => file.endsWith('.sql'));
+  for (const file of files) await copyFile(join(MIGRATIONS, file), join(folder, file));
+  const name = `${String(files.length + 1).padStart(4, '0')}_next`;
+  await writeFile(join(folder, `${name}.sql`), sql);
+  return { name, directory: pathToFileURL(`${folder}/`) };
 }
 
 /** Opens a session of a separate login, which reads until it is cancelled. Returns the SQLSTATE that ended it. */
@@ -75,9 +72,7 @@ test('it serves the API while a migration waits for a long query of an analyst, 
   const api = new ApiClient(url, key);
   const { pid, ended } = await readForLong(database.url, login, 'select pg_sleep(3600)   from kaspa.blocks limit 1');
 
-  const latest = (await readdir(MIGRATIONS)).filter((file) => file.endsWith('.sql')).length;
-  const name = `${String(latest + 1).padStart(4, '0')}_next`;
-  const directory = await migrationsUpTo(latest, { [`${name}.sql`]: 'alter table blocks add column next integer' });
+  const { name, directory } = await nextMigration('alter table blocks add column next integer');
   const met: { blocking: readonly BlockingSession[]; ended: readonly BlockingSession[] }[] = [];
   const options = {
     directory,
@@ -111,11 +106,9 @@ test('it serves the API while a migration waits for a long query of an analyst, 
   expect((await api.request('/v1/blocks?limit=1')).status).toBe(200);
 });
 
-test('it ends the sessions of analysts with --end-blocking-sessions, and of others only when told to', async () => {
-  const database = await createTestDatabase({ empty: true });
+test('it ends the sessions of analysts if told to, and all others only if told so', async () => {
+  const database = await createTestDatabase();
   cleanUp.push(() => database.drop());
-  // The next one changes this table.
-  await migrate(database.url, { directory: await migrationsUpTo(3) });
   const logins = [`report_${suffix}`, `analyst_${suffix}`] as const;
   for (const login of logins) {
     await database.pool.query(`create role ${login} login password '${suffix}'; grant select on balances to ${login}`);
@@ -129,28 +122,15 @@ test('it ends the sessions of analysts with --end-blocking-sessions, and of othe
   const [report, analyst] = await Promise.all(
     logins.map((login) => readForLong(database.url, login, 'select pg_sleep(3600), count(*) from balances')),
   );
-  const run = (...args: string[]) => {
-    const program = spawn(process.execPath, [COMMAND, 'migrate', ...args], {
-      env: { PATH: process.env['PATH'], DATABASE_URL: database.url },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    cleanUp.push(async () => program.kill('SIGKILL'));
-    let output = '';
-    program.stdout.on('data', (data) => (output += String(data)));
-    return { program, output: () => output };
-  };
+  const { name, directory } = await nextMigration('alter table balances add column next integer');
 
-  const first = run('--end-blocking-sessions');
+  await expect(migrate(database.url, { directory, endSessions: 'analysts', waitMs: 3_000 })).rejects.toThrow(
+    new RegExp(`was rolled back\\. .* session ${report?.pid} \\(report_\\w+, a long report`),
+  );
   expect(await analyst?.ended).toBe('57P01');
-  await vi.waitFor(() => expect(first.output()).toMatch(/report_\w+, a long report.*Not terminated; retrying/), 30_000);
-  const over = once(first.program, 'exit');
-  first.program.kill();
-  await over;
   expect(await Promise.race([report?.ended, sleep(100)])).toBeUndefined();
 
-  const second = run('--end-blocking-sessions', 'all');
-  const [code] = (await once(second.program, 'exit')) as [number | null];
-  expect([code, second.output()]).toEqual([0, expect.stringContaining('Applied 0004_') as string]);
+  expect(await migrate(database.url, { directory, endSessions: 'all' })).toEqual([name]);
   expect(await report?.ended).toBe('57P01');
 });
 

@@ -3,6 +3,7 @@ import {
   createMetrics,
   createServer,
   createServices,
+  LocalAdmission,
   MemoryWindows,
   openDatabase,
   PLANNER_SETTINGS,
@@ -41,15 +42,18 @@ export async function openHarness() {
   const recorded = recordQueries(api.pool);
   const logger = createLogger({ name: 'api under test', level: 'silent' });
   const node = { connected: false, call: () => Promise.reject(new Error('there is no node here')) };
-  const services = createServices({
+  const admission = new LocalAdmission({
     database: api.kysely,
     unknownKeysDatabase: api.kysely,
+    windows: new MemoryWindows(),
+    logger,
+  });
+  const services = createServices({
+    admission,
     readDatabase: api,
     readConnections: 10,
     statusDatabase: api,
     node,
-    windows: new MemoryWindows(),
-    logger,
   });
   const server = await createServer({ services, logger, metrics: createMetrics(createRegistry('api under test')) });
 
@@ -67,8 +71,7 @@ export async function openHarness() {
     },
     close: async () => {
       await server.close();
-      services.keys.close();
-      await services.limits.close();
+      await admission.close();
       await Promise.all([api, likeApi, unconfigured].map((connection) => connection.close()));
       await database.drop();
     },

@@ -60,6 +60,7 @@ const timeOf = (block: string): string => `${START_MS} + (${block}) / 3 * ${CHAI
 const hourOf = (block: string): string => `((${timeOf(block)}) / 3600000)::integer`;
 const isRefused = (t: string): string => `(${t}) % 50 = 0`;
 const acceptingBlockOf = (t: string): string => `case when not ${isRefused(t)} then ${mergingBlockOf(blockOf(t))} end`;
+const acceptingIndexOf = (t: string): string => `(${acceptingBlockOf(t)}) / 3`;
 const hasInput = (t: string): string => `(${t}) >= ${SPENT_AFTER} and (${placeOf(t)}) > 0`;
 const ownerOf = (t: string): string => `case
   when ${isRefused(t)} or ((${t}) < ${SPENT_AFTER} and (${t}) % 50 = 1) then ${PAID_IN_VAIN}
@@ -88,10 +89,10 @@ const series = (count: number, from = 0): string => `generate_series(${from}::bi
 export const FIRST_STATEMENTS: readonly string[] = [
   `insert into meta (network) values ('simnet')`,
   `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, fee,
-     accepting_block_id, accepted_body)
+     accepting_index, accepted_body)
    select t, ${hashOf('transaction', 't')}, ${hashOf('body', 't')}, 0, 0, (${placeOf('t')} = 0)::integer, 0,
      case when t % 10 = 0 then decode(repeat('ab', 50), 'hex') else '' end, 10000, 2036, case when ${hasInput('t')} then ${FEE} else 0 end,
-     ${acceptingBlockOf('t')}, case when ${acceptingBlockOf('t')} is not null then 0 end
+     ${acceptingIndexOf('t')}, case when ${acceptingBlockOf('t')} is not null then 0 end
    from ${series(TRANSACTIONS)} t`,
   `insert into transaction_outputs (transaction_id, index, amount, script_id)
    select t, place, case place when 0 then ${DUST} else ${amountOf('t')} end,
@@ -102,17 +103,6 @@ export const FIRST_STATEMENTS: readonly string[] = [
    select t, 0, t - ${SPENT_AFTER}, 1, decode(repeat('41', 66), 'hex'), 0, 1, 0,
      ${amountOf(`t - ${SPENT_AFTER}`)}, ${ownerOf(`t - ${SPENT_AFTER}`)}
    from ${series(TRANSACTIONS)} t where ${hasInput('t')}`,
-  `insert into address_transactions (script_id, transaction_id, amount_sent, amount_received)
-   select ${PAID_BY_ALL}, t, 0, ${DUST} from ${series(TRANSACTIONS)} t
-   union all
-   select owner, t, case when spends and payer = owner then ${amountOf(`t - ${SPENT_AFTER}`)} else 0 end, ${amountOf('t')}
-   from (select t, ${ownerOf('t')} as owner, ${ownerOf(`t - ${SPENT_AFTER}`)} as payer, ${hasInput('t')} as spends
-         from ${series(TRANSACTIONS)} t) paid
-   union all
-   select payer, t, ${amountOf(`t - ${SPENT_AFTER}`)}, 0
-   from (select t, ${ownerOf('t')} as owner, ${ownerOf(`t - ${SPENT_AFTER}`)} as payer from ${series(TRANSACTIONS)} t
-         where ${hasInput('t')}) spent
-   where payer <> owner`,
   // One in twenty transactions is in the next block too, where one in a thousand has another body.
   `insert into block_transactions (block_id, index, transaction_id, body)
    select ${blockOf('t')}, ${placeOf('t')}, t, 0 from ${series(TRANSACTIONS)} t
@@ -126,12 +116,12 @@ export const FIRST_STATEMENTS: readonly string[] = [
    select t, 1, 0, decode(repeat('42', 66), 'hex'), 1, 0 from ${series(TRANSACTIONS)} t where t % 1000 = 3 and ${hasInput('t')}`,
   `insert into blocks (id, hash, version, parents_by_level, hash_merkle_root, accepted_id_merkle_root, utxo_commitment, timestamp, bits,
      nonce, daa_score, blue_work, blue_score, pruning_point, selected_parent_id, merge_set_blues, merge_set_reds, is_chain_block,
-     merging_block_id, is_blue)
+     merging_block_id, is_blue, transaction_count)
    select b, ${hashOf('block', 'b')}, 1, '', ${hashOf('merkle root', 'b')}, ${hashOf('accepted', 'b')}, ${hashOf('utxos', 'b')},
      ${timeOf('b')}, ${BITS}, b, b / 3 * 3, b * 2 + 2, b, ${hashOf('block', '0')}, case when b >= 3 then b / 3 * 3 - 3 end,
      array(select m from generate_series(b / 3 * 3 - 3, b / 3 * 3 - 1) m where m >= 0 and m % 30 <> 29),
      array(select m from generate_series(b / 3 * 3 - 3, b / 3 * 3 - 1) m where m >= 0 and m % 30 = 29),
-     b % 3 = 0, ${mergingBlockOf('b')}, case when ${mergingBlockOf('b')} is not null then b % 30 <> 29 end
+     b % 3 = 0, ${mergingBlockOf('b')}, case when ${mergingBlockOf('b')} is not null then b % 30 <> 29 end, ${sizeOf('b')}
    from ${series(BLOCKS)} b`,
   `insert into block_parents (block_id, index, parent_id)
    select b, place, b / 3 * 3 - 3 + place from ${series(BLOCKS, 3)} b, generate_series(0, 2) as place
@@ -141,6 +131,8 @@ export const FIRST_STATEMENTS: readonly string[] = [
   `insert into start_utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
    select -e, 0, ${earlierOwnerOf('e')}, ${DUST}, 0, false from ${earlier}`,
   `insert into earlier_blocks (id, hash) select -e, ${hashOf('earlier block', 'e')} from generate_series(1::bigint, ${PRE_BOOTSTRAP_BLOCKS}) as e`,
+  // Below the first indexed block, so that no request finds them.
+  `insert into earlier_times (daa_score, timestamp) select -e, ${START_MS} - e * 1000 from generate_series(1, 1000) as e`,
   `insert into starts (chain_index, block_id, utxo_count, utxo_sompi)
    select index, index * 3, ${EARLIER_TRANSACTIONS}, ${EARLIER_TRANSACTIONS * DUST} from unnest(array[0, ${SECOND_START}]) as index`,
   `insert into gaps (after_block_hash, before_block_hash, reason)
@@ -152,11 +144,11 @@ export const FIRST_STATEMENTS: readonly string[] = [
 
 /** Of what the first ones made; independent of each other. */
 export const SECOND_STATEMENTS: readonly string[] = [
-  `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time)
-   select b / 3, b, b, ${timeOf('b')}, coalesce(accepted, '{}'), ${timeOf('b')}
+  `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, hash, blue_score)
+   select b / 3, b, b, ${timeOf('b')}, coalesce(accepted, '{}'), ${timeOf('b')}, ${hashOf('block', 'b')}, b
    from generate_series(0::bigint, ${SINK}, 3) as b
-   left join (select accepting_block_id, array_agg(id order by id) as accepted from transactions
-              where accepting_block_id is not null group by 1) t on t.accepting_block_id = b
+   left join (select accepting_index, array_agg(id order by id) as accepted from transactions
+              where accepting_index is not null group by 1) t on t.accepting_index = b / 3
    order by b`,
   `insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
    select t, o.index, o.script_id, o.amount, ${acceptingBlockOf('t')}, ${placeOf('t')} = 0

@@ -95,7 +95,7 @@ export async function findLandmarks(pool: Pool): Promise<Landmarks> {
        (select script_id::integer from balances where transaction_count = 10 and balance > 0 order by script_id limit 1) as ten,
        (select count(*)::integer from address_transactions where script_id = ${PAID_IN_VAIN} and transaction_id > (
           select max(a.transaction_id) from address_transactions a join transactions t on t.id = a.transaction_id
-          where a.script_id = ${PAID_IN_VAIN} and t.accepting_block_id is not null)) as refused`,
+          where a.script_id = ${PAID_IN_VAIN} and t.accepting_index is not null)) as refused`,
   );
   return rows[0] as Landmarks;
 }

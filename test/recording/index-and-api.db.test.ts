@@ -417,7 +417,7 @@ const NO_CONFLICT = `
     join transaction_inputs ib on ib.previous_transaction_id = ia.previous_transaction_id and ib.previous_index = ia.previous_index
     join transactions tb on tb.id = ib.transaction_id
     where ta.transaction_id = decode(wanted.a, 'hex') and tb.transaction_id = decode(wanted.b, 'hex')
-      and (ta.accepting_block_id is null or tb.accepting_block_id is null)
+      and (ta.accepting_index is null or tb.accepting_index is null)
   )`;
 
 const COINBASE_NOT_IN = `
@@ -437,7 +437,7 @@ const NO_COVENANT = `
 const NOT_ACCEPTED = `
   select 'transaction ' || id || ' is not accepted' as name from unnest($1::text[]) as wanted (id)
   where not exists (
-    select from transactions t where t.transaction_id = decode(wanted.id, 'hex') and t.accepting_block_id is not null
+    select from transactions t where t.transaction_id = decode(wanted.id, 'hex') and t.accepting_index is not null
   )`;
 
 const NOT_NON_STANDARD = `

@@ -284,7 +284,7 @@ export async function storedFacts(pool: Pool): Promise<Facts> {
   const balances = await read<{ address: string; balance: string; transactions: number }>(
     `select s.address, coalesce(b.balance, 0)::text as balance, count(*)::int as transactions
      from address_transactions a
-     join transactions t on t.id = a.transaction_id and t.accepting_block_id is not null
+     join transactions t on t.id = a.transaction_id and t.accepting_index is not null
      join scripts s on s.id = a.script_id
      left join balances b on b.script_id = s.id
      where s.address is not null

@@ -15,7 +15,6 @@ const TABLES = [
   'transaction_inputs',
   'transaction_outputs',
   'scripts',
-  'address_transactions',
   'utxos',
   'balances',
   'balance_changes',

@@ -37,7 +37,7 @@ interface Activity {
 /** Selects scripts that only one of these transactions touches. */
 async function activityOf({ pool }: TestDatabase, transactions: readonly DagTransaction[]): Promise<Activity[]> {
   const { rows } = await pool.query<Activity>(
-    `select count(c.index) as accepted, min(c.chain_time) as first, max(c.chain_time) as last, b.accepted_count, b.first_seen, b.last_seen
+    `select count(c.index) as accepted, min(c.chain_time) as first, max(c.chain_time) as last, b.accepted_count::bigint, b.first_seen, b.last_seen
        from transactions t
        join address_transactions a on a.transaction_id = t.id
        join balances b on b.script_id = a.script_id and b.transaction_count = 1

@@ -67,7 +67,7 @@ async function getChainBlock(client: PoolClient, index: number): Promise<ChainBl
 /** Transactions accepted above the first of two chain indexes, up to the second. */
 const ACCEPTED_BETWEEN = `
   select t.id, t.subnetwork_id, c.daa_score
-  from chain_blocks c join transactions t on t.accepting_block_id = c.block_id where c.index > $1 and c.index <= $2`;
+  from chain_blocks c join transactions t on t.accepting_index = c.index where c.index > $1 and c.index <= $2`;
 
 /** Creates table `state`: the UTXO set at a chain block, computed from the rows since the latest bootstrap block below it. */
 async function createStateAt(client: PoolClient, chainIndex: number): Promise<void> {
@@ -132,7 +132,7 @@ async function cutChain(client: PoolClient, last: bigint, start: bigint): Promis
     [last, start],
   );
   await client.query(
-    `update transactions set accepting_block_id = null, accepted_body = null where accepting_block_id in (${between})`,
+    `update transactions set accepting_index = null, accepted_body = null where accepting_index > $1 and accepting_index <= $2`,
     [last, start],
   );
   await client.query(
@@ -145,6 +145,10 @@ async function cutChain(client: PoolClient, last: bigint, start: bigint): Promis
   // Each row must have a unique index at any moment, so they move through negative ones.
   await client.query('update chain_blocks set index = -1 - (index - $2) where index >= $1', [start, shift]);
   await client.query('update chain_blocks set index = -1 - index where index < 0');
+  await client.query('update transactions set accepting_index = accepting_index - $2 where accepting_index >= $1', [
+    start,
+    shift,
+  ]);
   await client.query('update checkpoint set chain_index = chain_index - $1, version = version + 1', [shift]);
   await client.query('delete from starts where chain_index > $1', [last]);
   await client.query('delete from start_balances where chain_index > $1', [last]);
@@ -183,7 +187,7 @@ async function removeTransactions(client: PoolClient): Promise<void> {
   await client.query(
     `insert into earlier_transactions
      select id, transaction_id from transactions
-     where accepting_block_id is null and id in (select transaction_id from start_utxos)
+     where accepting_index is null and id in (select transaction_id from start_utxos)
      on conflict (id) do nothing`,
   );
   await client.query('create temporary table removed as select id, transaction_id from transactions');
@@ -218,15 +222,6 @@ async function clearRemovedUtxos(client: PoolClient): Promise<void> {
   await client.query(
     `update transactions t set fee = null
      where subnetwork_id <> 1 and exists (select from transaction_inputs i where i.transaction_id = t.id and i.amount is null)`,
-  );
-  await client.query('truncate address_transactions');
-  await client.query(
-    `insert into address_transactions (script_id, transaction_id, amount_sent, amount_received)
-     select script_id, transaction_id, sum(sent), sum(received)
-     from (
-       select script_id, transaction_id, amount as sent, 0 as received from transaction_inputs where script_id is not null
-       union all select script_id, transaction_id, 0, amount from transaction_outputs
-     ) moves group by 1, 2`,
   );
 }
 

@@ -148,7 +148,7 @@ export async function expectStateOfSimulatedDag({ simulatedDag, node, database }
   const { rows } = await pool.query<{ circulating_sompi: bigint; hash: Buffer; unresolved: bigint }>(
     `select c.circulating_sompi, b.hash, (
        select count(*) from transaction_inputs i join transactions t on t.id = i.transaction_id
-       where t.accepting_block_id is not null and (i.amount is null or i.script_id is null or i.previous_transaction_id is null)
+       where t.accepting_index is not null and (i.amount is null or i.script_id is null or i.previous_transaction_id is null)
      ) as unresolved
      from checkpoint c join blocks b on b.id = c.block_id`,
   );

@@ -201,7 +201,7 @@ function mergeAmbiguousIds(simulatedDag: SimulatedDag): void {
 async function countAmbiguous({ database }: Harness): Promise<{ ids: number; unresolved: number }> {
   const { rows } = await database.pool.query<{ ids: number; unresolved: number }>(
     `select count(*)::integer as ids, count(*) filter (where accepted_body is null)::integer as unresolved
-       from transactions where accepting_block_id is not null and id in (select transaction_id from transaction_bodies)`,
+       from transactions where accepting_index is not null and id in (select transaction_id from transaction_bodies)`,
   );
   if (rows[0] === undefined) throw new Error('no count');
   return rows[0];
@@ -229,7 +229,8 @@ async function findUntellable({ pool }: Queryable, node: NodeClient): Promise<Kn
        join blocks sink on sink.id = checkpoint.block_id
        join blocks below on below.id = sink.selected_parent_id and below.blue_score = sink.blue_score - 1
        join blocks parent on parent.id = below.selected_parent_id
-       join transactions t on t.accepting_block_id = below.id
+       join chain_blocks accepting on accepting.block_id = below.id
+       join transactions t on t.accepting_index = accepting.index
       where t.accepted_body is not null
         and (select count(distinct bt.body) from block_transactions bt join blocks merged on merged.id = bt.block_id
               where bt.transaction_id = t.id and merged.merging_block_id = below.id) > 1`,

@@ -5,6 +5,10 @@ import { type Connection, connect } from '@kasgres/database';
 export const MAX_WAITING_PER_CONNECTION = 50;
 export const MAX_WAIT_MS = 3000;
 
+/** Returns how many of the connections for responses each worker has. */
+export const connectionsPerWorker = (connections: number, workers: number): number =>
+  workers === 1 ? connections : Math.max(Math.floor(connections / workers), 2);
+
 /** Sizes of the pools beside the one for responses, which must not wait for responses. */
 export const CONNECTIONS = {
   keys: 2,

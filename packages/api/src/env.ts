@@ -35,12 +35,23 @@ const variables = z.object({
     .enum(LOG_LEVELS)
     .default('info')
     .describe(`One of ${LOG_LEVELS.join(', ')}.`),
+  API_WORKERS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(64)
+    .default(1)
+    .describe(
+      'Processes that serve PORT together, for machines with several cores. They share rates, quotas and requests in flight.',
+    ),
   DATABASE_CONNECTIONS: z.coerce
     .number()
     .int()
     .min(1)
     .default(10)
-    .describe('Largest number of connections for responses; a few more are for keys, usage and rate limits.'),
+    .describe(
+      'Largest number of connections for responses, divided among API_WORKERS with at least 2 each; a few more are for keys, usage, rate limits and the status.',
+    ),
   RATE_LIMIT_STORE: z
     .enum(['memory', 'postgres'])
     .default('memory')
@@ -78,6 +89,8 @@ export const envSchema = variables.superRefine(
   },
   { when: () => true },
 );
+
+export type Env = z.infer<typeof envSchema>;
 
 const NOT_PEM = 'cannot be read, or is not a PEM file';
 

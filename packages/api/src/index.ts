@@ -2,6 +2,7 @@
 export { openDatabase, PLANNER_SETTINGS } from './database.ts';
 export { type ExampleChain, type ExampleRequest, exampleRequests } from './docs/example-requests.ts';
 export { envSchema } from './env.ts';
+export { LocalAdmission } from './limits/admission.ts';
 export { MemoryWindows } from './limits/windows.ts';
 export { createMetrics } from './metrics.ts';
 export { generateDocument } from './app.ts';

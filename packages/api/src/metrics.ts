@@ -30,18 +30,22 @@ export function createMetrics(registry: Registry) {
       labelNames: ['reason'],
       registers,
     }),
-    rateLimitStoreFailures: new Counter({
-      name: 'kasgres_api_rate_limit_store_failures_total',
-      help: 'Failed statements on shared rate limits, whose requests were refused with a 503.',
-      registers,
-    }),
     certificateExpiry: new Gauge({
       name: 'kasgres_api_certificate_expiry_timestamp_seconds',
       help: 'Expiry of the HTTPS certificate; 0 without one.',
+      aggregator: 'min',
       registers,
     }),
   };
 }
+
+/** Of the process that charges limits. */
+export const createRateLimitStoreFailures = (registry: Registry) =>
+  new Counter({
+    name: 'kasgres_api_rate_limit_store_failures_total',
+    help: 'Failed statements on shared rate limits, whose requests were refused with a 503.',
+    registers: [registry],
+  });
 
 interface Dependencies {
   pool: Connection['pool'];
@@ -67,12 +71,14 @@ export function watchDependencies(registry: Registry, { pool, queue, node, findR
   const connected: Gauge = new Gauge({
     name: 'kasgres_api_node_connected',
     help: '1 while a node is connected, else 0.',
+    aggregator: 'min',
     registers,
     collect: () => connected.set(node.connected ? 1 : 0),
   });
   const lag: Gauge = new Gauge({
     name: 'kasgres_api_replica_lag_seconds',
     help: 'Lag of the database that responses are read from behind its primary; 0 on the primary, NaN while it is unavailable.',
+    aggregator: 'max',
     registers,
     collect: async () => lag.set((await findReplicaLag().catch(() => Number.NaN)) ?? 0),
   });

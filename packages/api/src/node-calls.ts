@@ -17,6 +17,8 @@ import { unavailable } from './http/errors.ts';
 export const NODE_STREAMS = 2;
 const LISTINGS_STREAM = 1;
 
+const SMALL_CALLS = 16;
+const WAITING_PER_SLOT = 50;
 const MAX_WAIT_MS = 3000;
 const RETRY_AFTER_SECONDS = 2;
 const busy = () => unavailable('The node is busy', RETRY_AFTER_SECONDS);
@@ -25,12 +27,15 @@ export type NodeCaller = Pick<NodeClient, 'call'>;
 
 export class NodeCalls {
   readonly #node: NodeCaller;
-  readonly #small = new FairQueue({ slots: 16, maxWaiting: 800, maxWaitMs: MAX_WAIT_MS, busy });
+  readonly #small: FairQueue;
   /** One at a time bounds the memory for listings, beside responses that are being sent. */
   readonly #listings = new FairQueue({ slots: 1, maxWaiting: 200, maxWaitMs: MAX_WAIT_MS, busy });
 
-  constructor(node: NodeCaller) {
+  /** @param processes share the calls that may run at once, at least two in each */
+  constructor(node: NodeCaller, processes = 1) {
     this.#node = node;
+    const slots = Math.max(Math.floor(SMALL_CALLS / processes), 2);
+    this.#small = new FairQueue({ slots, maxWaiting: slots * WAITING_PER_SLOT, maxWaitMs: MAX_WAIT_MS, busy });
   }
 
   /** Returns the node for a caller, whose calls take turns with others. They throw an HttpError 503 if that takes too long. */

@@ -44,10 +44,12 @@ interface ServerOptions {
   certificate?: Certificate | undefined;
   /** Origins of pages that may call the API from a browser; none by default. */
   corsOrigins?: readonly string[] | undefined;
+  /** Processes that serve the same port and divide the limits among them; default 1. */
+  workers?: number;
 }
 
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { services, logger, metrics, certificate, corsOrigins } = options;
+  const { services, logger, metrics, certificate, corsOrigins, workers = 1 } = options;
   const loggerInstance: FastifyBaseLogger = logger;
   const protocol = {
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -74,10 +76,12 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
   });
-  app.server.maxConnections = MAX_CONNECTIONS;
+  app.server.maxConnections = Math.ceil(MAX_CONNECTIONS / workers);
+  // Otherwise a worker would return the connection to the primary process, which would offer it again and again.
+  Object.assign(app.server, { dropMaxConnection: true });
   serveOneAtATime(app);
   limitResponseTime(app, RESPONSE_TIMEOUT_MS);
-  limitUnreadResponses(app, (reason) => metrics.cutOffResponses.inc({ reason }));
+  limitUnreadResponses(app, (reason) => metrics.cutOffResponses.inc({ reason }), workers);
   app.removeContentTypeParser('text/plain');
   parseJsonBodies(app);
   app.addHook('onResponse', async (request, reply) => {

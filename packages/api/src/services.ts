@@ -1,48 +1,40 @@
 /** The services that routes use. */
-import { addUsage, type Connection, findKeys } from '@kasgres/database';
+import type { Connection } from '@kasgres/database';
 import type { NodeClient } from '@kasgres/node';
-import type { Logger } from '@kasgres/runtime';
 import { MAX_WAIT_MS, MAX_WAITING_PER_CONNECTION } from './database.ts';
 import { EventLoopTurns } from './fairness/event-loop-turns.ts';
 import { FairQueue } from './fairness/fair-queue.ts';
-import { KeyCache } from './http/key-cache.ts';
-import type { Db } from './index-state/sql.ts';
 import { IndexReader } from './index-state/state.ts';
-import { Limits } from './limits/limits.ts';
-import { Pacer } from './limits/pacer.ts';
-import { UsageMeter } from './limits/usage-meter.ts';
-import type { Windows } from './limits/windows.ts';
+import type { Admission } from './limits/admission.ts';
+import { divideRate, Pacer, Pacers } from './limits/pacer.ts';
 import { NodeCalls } from './node-calls.ts';
 import type { StatusJson } from './resources/status.ts';
 import { SharedRead } from './shared-read.ts';
 
 export interface ServiceOptions {
-  /** The primary, for keys and usage. */
-  database: Db;
-  /** Separate connections to the primary, for keys that are not cached. */
-  unknownKeysDatabase: Db;
+  admission: Admission;
   /** The primary or a replica, for responses. */
   readDatabase: Pick<Connection, 'pool' | 'kysely'>;
   readConnections: number;
   /** Separate connections to the same database, for the status. */
   statusDatabase: Pick<Connection, 'pool' | 'kysely'>;
   node: Pick<NodeClient, 'call' | 'connected'>;
-  windows: Windows;
-  logger: Logger;
+  /** Processes that divide the limits among them; default 1. */
+  workers?: number;
 }
 
 /** One takes a tenth to a fifth of a millisecond of this process. */
 const ANONYMOUS = { perSecond: 500, burst: 100 };
 
+const REFUSALS = { perSecond: 500, burst: 100 };
+
 const STATUS = { lifeMs: 1000, burst: 10 };
 
 export type Services = ReturnType<typeof createServices>;
 
-/** `keys` and `limits` must be closed by the caller. */
+/** `admission` must be closed by the caller. */
 export function createServices(options: ServiceOptions) {
-  const { database, readConnections, node, logger } = options;
-  const warn = (message: string) => (error: unknown) => logger.warn({ reason: String(error) }, message);
-  const usage = new UsageMeter((batch) => addUsage(database, batch), warn('could not write usage'));
+  const { admission, readConnections, node, workers = 1 } = options;
   const turns = new EventLoopTurns();
   const readQueue = new FairQueue({
     slots: readConnections,
@@ -59,15 +51,11 @@ export function createServices(options: ServiceOptions) {
     status: new SharedRead<StatusJson>(STATUS),
     node,
     /** The node for requests of clients. */
-    nodeCalls: new NodeCalls(node),
-    keys: new KeyCache({
-      readKnown: (keyHashes) => findKeys(database, keyHashes),
-      readUnknown: (keyHashes) => findKeys(options.unknownKeysDatabase, keyHashes),
-      isUsageUncertain: (since) => usage.mayHaveWrittenSince(since),
-      onError: warn('could not refresh keys'),
-    }),
-    limits: new Limits(options.windows, usage),
+    nodeCalls: new NodeCalls(node, workers),
+    admission,
     /** Limits the rate of all requests without a valid key together. */
-    anonymousPacer: new Pacer(ANONYMOUS),
+    anonymousPacer: new Pacer(divideRate(ANONYMOUS, workers)),
+    /** Limits the rate of refusals of each key. */
+    refusalPacers: new Pacers(divideRate(REFUSALS, workers)),
   };
 }

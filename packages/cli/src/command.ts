@@ -20,6 +20,7 @@ Environment:
   DATABASE_URL   Postgres 15 or newer, postgres://…          (unset: start runs an embedded one)
   HOST, PORT     address of the API                          (127.0.0.1:3000)
   METRICS_PORT   port of metrics and probes
+  API_WORKERS    processes of the API                        (1; start runs one)
   DATA_DIR       data of start                               (./data)
 If neither NODE_URL nor DATABASE_URL is set, the other commands read both from DATA_DIR, where start has written them.
 All variables: docs/configuration.md
@@ -46,15 +47,17 @@ export function createCommand(): Command {
     .description('start everything: indexer, API, and unless they are set, a simulated node and an embedded Postgres')
     .action(async () => exitWith(await start(readCliEnv())));
   command.addCommand(migrateCommand());
-  for (const [name, program] of [
-    ['indexer', 'indexer'],
-    ['api', 'HTTP API'],
-  ] as const) {
-    command
-      .command(name)
-      .description(`run the ${program} in the foreground, with JSON logs on stdout`)
-      .action(async () => exitWith(await runInForeground(programPaths[name], await findUrlVariables(readCliEnv()))));
-  }
+  command
+    .command('indexer')
+    .description('run the indexer in the foreground, with JSON logs on stdout')
+    .action(() => runProgram('indexer'));
+  command
+    .command('api')
+    .description('run the HTTP API in the foreground, with JSON logs on stdout')
+    .option('--workers <number>', 'processes that serve the port together, such as one per core (API_WORKERS, else 1)')
+    .action(({ workers }: { workers?: string }) =>
+      runProgram('api', workers === undefined ? {} : { API_WORKERS: workers }),
+    );
   command.addCommand(keysCommand());
   command.addCommand(analystsCommand());
   command.addCommand(clustersCommand());
@@ -74,6 +77,11 @@ export function createCommand(): Command {
       exitWith(await runSql((await getDatabase(readCliEnv())).url, sql)),
     );
   return command;
+}
+
+async function runProgram(name: 'indexer' | 'api', variables: Record<string, string> = {}): Promise<void> {
+  const urls = await findUrlVariables(readCliEnv());
+  exitWith(await runInForeground(programPaths[name], { ...urls, ...variables }));
 }
 
 function exitWith(code: number): void {

@@ -2,10 +2,12 @@
 export { documentEnv, EnvError, type EnvSchema, parsed, postgresUrl, readEnv } from './env.ts';
 export { createLogger, LOG_LEVELS, type Logger, type LoggerOptions, type LogLevel, redactUrl } from './logger.ts';
 export {
+  AggregatorRegistry,
   Counter,
   createRegistry,
   Gauge,
   Histogram,
+  type Metrics,
   type Probes,
   type ProbesOptions,
   type Readiness,

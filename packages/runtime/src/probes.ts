@@ -6,7 +6,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
-export { Counter, Gauge, Histogram, Registry } from 'prom-client';
+export { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** The metrics of a registry as plain data. */
+export type Metrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 /** Creates a registry with the process's own figures (CPU, memory, event loop), every series labelled with the program. */
 export function createRegistry(program: string): Registry {
@@ -22,7 +25,7 @@ export interface ProbesOptions {
   host?: string;
   /** 0 takes a free one. */
   port: number;
-  registry: Registry;
+  registry: Pick<Registry, 'metrics' | 'contentType'>;
   /** Called at each request. If it throws, the process is not ready. */
   ready: () => Readiness | Promise<Readiness>;
   /** Once it is aborted the process is not ready, regardless of `ready`. */

@@ -1,10 +1,9 @@
 /** The transactions accepted since the latest bootstrap block: its UTXO set contains the effect of the earlier ones. */
 export const ACCEPTED = `
   accepted as (
-    select t.id, t.subnetwork_id, accepting.daa_score
+    select t.id, t.subnetwork_id, c.daa_score
     from chain_blocks c
-    join blocks accepting on accepting.id = c.block_id
-    join transactions t on t.accepting_block_id = accepting.id
+    join transactions t on t.accepting_index = c.index
     where c.index > (select coalesce(max(chain_index), -1) from starts)
   )`;
 

@@ -2,7 +2,7 @@
  * The interface of a kind of derived state, and its input. Each kind keeps the changes of a batch in its own class, where additions and reverts
  * net in memory, so that each row is written once per batch.
  */
-import type { BatchRow, ChainTime, ScriptKey, TransactionKey } from '@kasgres/database';
+import type { ChainTime, ScriptKey, TransactionKey } from '@kasgres/database';
 import type { DaaScore, Sompi } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import type { Verification } from './queryable.ts';
@@ -20,8 +20,8 @@ export interface ChainBlock {
 
 /** The change of a script by a transaction. Amounts are in sompi. */
 export interface ScriptDelta {
-  sent: BatchRow<'address_transactions'>['amount_sent'];
-  received: BatchRow<'address_transactions'>['amount_received'];
+  sent: Sompi;
+  received: Sompi;
   /** UTXOs created minus UTXOs spent. */
   utxoCount: number;
 }
@@ -55,8 +55,8 @@ export interface AcceptedTransaction extends TransactionDeltas {
 export type BatchItem =
   | { kind: 'chain-block'; chainBlock: ChainBlock }
   | { kind: 'accepted'; transaction: AcceptedTransaction }
-  /** New rows of address_transactions: the script of each. */
-  | { kind: 'address-rows'; scripts: readonly number[] };
+  /** The scripts that each new transaction touches, accepted or not. */
+  | { kind: 'touched'; scripts: readonly number[] };
 
 export interface RemovedChainBlock {
   chainBlock: ChainBlock;

@@ -1,6 +1,6 @@
 /** Derived state: everything that is computed from facts, one folder per kind (docs/architecture.md, "Derived state"). */
 export { BalanceDeltas } from './balances/balance-deltas.ts';
-export { countAddressRows } from './balances/balances.ts';
+export { countTouched } from './balances/balances.ts';
 export { type ClusteringOptions, clusterStep, flagStep, type Step } from './clusters/step.ts';
 export {
   type AcceptedTransaction,

@@ -3,16 +3,15 @@
  * is charged at once, even if its response will be an error.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { RequestKey } from '../limits/admission.ts';
 import { type Charge, fromHundredths, type RefusalReason, toHundredths, type Verdict } from '../limits/limits.ts';
-import { Pacers } from '../limits/pacer.ts';
 import type { Services } from '../services.ts';
 import { HttpError } from './errors.ts';
-import type { CachedKey } from './key-cache.ts';
 import { callerOf } from './request-identity.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    apiKey: CachedKey | null;
+    apiKey: RequestKey | null;
     /** The first charge while the request is in flight; null before and after. */
     charge: Charge | null;
     spentRu: number;
@@ -29,11 +28,8 @@ const ITEMS_PER_COST = 20;
 /** Bodies of unknown size count as large. */
 const LARGE_BODY_BYTES = 4096;
 
-const REFUSALS = { perSecond: 500, burst: 100 };
-
 /** Requires a key on every route of this instance, and meters each request that is admitted. */
-export function requireKey(app: FastifyInstance, { keys, limits, anonymousPacer, turns }: Services): void {
-  const refusals = new Pacers(REFUSALS);
+export function requireKey(app: FastifyInstance, { admission, anonymousPacer, refusalPacers, turns }: Services): void {
   app.decorateRequest('apiKey', null);
   app.decorateRequest('charge', null);
   app.decorateRequest('spentRu', 0);
@@ -44,13 +40,19 @@ export function requireKey(app: FastifyInstance, { keys, limits, anonymousPacer,
     // Only the client's own cache may keep the response, and must revalidate it with the etag.
     reply.header('cache-control', 'private, no-cache');
     const cost = costOf(request);
-    const apiKey = await authenticate(request, reply);
+    const key = request.headers['x-api-key'];
+    const admitted = key === undefined ? undefined : await admission.admit(String(key), cost);
+    if (admitted === undefined) throw await refuseKey(request, reply, key === undefined);
+    const { apiKey } = admitted;
     request.apiKey = apiKey;
+    if (admitted.verdict === undefined) throw admitted.error;
 
-    request.charge = await requireAdmitted(request, reply, await limits.admit(apiKey.bucket, cost), cost);
+    request.charge = await requireAdmitted(request, reply, admitted.verdict, cost);
     reply.raw.once('close', () => {
       if (request.hasResponse) release(request);
     });
+    // The response was not ready in time, and has been sent without a charge.
+    if (reply.raw.writableEnded) release(request);
 
     if (apiKey.readOnly && request.routeOptions.config.operation?.submits === true) {
       request.refusal = 'read_only';
@@ -72,7 +74,7 @@ export function requireKey(app: FastifyInstance, { keys, limits, anonymousPacer,
     const groups = Math.ceil(countItems(request.body, path) / ITEMS_PER_COST);
     if (groups <= 1) return;
     const hundredths = toHundredths(costOf(request));
-    const verdict = await limits.chargeMore(apiKey.bucket, first, fromHundredths(hundredths * (groups - 1)));
+    const verdict = await admission.chargeMore(apiKey, first, fromHundredths(hundredths * (groups - 1)));
     await requireAdmitted(request, reply, verdict, fromHundredths(hundredths * groups));
   });
 
@@ -86,16 +88,13 @@ export function requireKey(app: FastifyInstance, { keys, limits, anonymousPacer,
   function release(request: FastifyRequest): void {
     if (request.charge === null || request.apiKey === null) return;
     request.charge = null;
-    limits.release(request.apiKey.bucket);
+    admission.release(request.apiKey);
   }
 
-  async function authenticate(request: FastifyRequest, reply: FastifyReply): Promise<CachedKey> {
-    const key = request.headers['x-api-key'];
-    const apiKey = key === undefined ? undefined : await keys.find(String(key));
-    if (apiKey !== undefined) return apiKey;
-    request.refusal = key === undefined ? 'missing_key' : 'invalid_key';
+  async function refuseKey(request: FastifyRequest, reply: FastifyReply, isMissing: boolean): Promise<HttpError> {
+    request.refusal = isMissing ? 'missing_key' : 'invalid_key';
     await anonymousPacer.wait(reply.raw);
-    throw new HttpError(401, key === undefined ? 'x-api-key is missing from header' : 'Invalid API key');
+    return new HttpError(401, isMissing ? 'x-api-key is missing from header' : 'Invalid API key');
   }
 
   /** @param ru the cost of the request if it is admitted. @throws HttpError 429 */
@@ -105,7 +104,7 @@ export function requireKey(app: FastifyInstance, { keys, limits, anonymousPacer,
     verdict: Verdict,
     ru: number,
   ): Promise<Charge> {
-    const { name, rateRu, windowSeconds } = (request.apiKey as CachedKey).bucket;
+    const { name, rateRu, windowSeconds } = (request.apiKey as RequestKey).bucket;
     request.spentRu = verdict.refusal === undefined ? ru : 0;
     reply
       .header('x-request-cost-ru', String(request.spentRu))
@@ -114,7 +113,7 @@ export function requireKey(app: FastifyInstance, { keys, limits, anonymousPacer,
       .header('ratelimit-reset', String(verdict.resetSeconds));
     if (verdict.refusal === undefined) return verdict.charge;
     request.refusal = verdict.refusal;
-    await refusals.wait(name, reply.raw);
+    await refusalPacers.wait(name, reply.raw);
     throw new HttpError(429, 'Rate limit exceeded', { retryAfterSeconds: verdict.resetSeconds });
   }
 }

@@ -42,6 +42,9 @@ const MAX_PENDING = 10_000;
 
 const KEY_PATTERN = /^kdp_[0-9a-f]{64}$/;
 
+/** Returns whether the text has the form of a key. */
+export const isKey = (text: string): boolean => KEY_PATTERN.test(text);
+
 export class KeyCache {
   readonly #known: Batches<Uint8Array, Found>;
   readonly #unknown: Batches<Uint8Array, Found>;
@@ -61,7 +64,7 @@ export class KeyCache {
   }
 
   find(key: string): CachedKey | undefined | Promise<CachedKey | undefined> {
-    if (!KEY_PATTERN.test(key)) return undefined;
+    if (!isKey(key)) return undefined;
     const keyHash = hashKey(key);
     const name = nameOf(keyHash);
     const now = performance.now();

@@ -91,8 +91,12 @@ export class UnreadResponses {
 }
 
 /** Must be registered before compression, which reads the slices. */
-export function limitUnreadResponses(app: FastifyInstance, onCutOff: (reason: CutOffReason) => void): void {
-  const unread = new UnreadResponses();
+export function limitUnreadResponses(
+  app: FastifyInstance,
+  onCutOff: (reason: CutOffReason) => void,
+  processes = 1,
+): void {
+  const unread = new UnreadResponses({ ...UNREAD_RESPONSES, maxBytes: UNREAD_RESPONSES.maxBytes / processes });
   app.addHook('onClose', async () => unread.close());
   app.addHook('onSend', async (request, reply, payload: unknown) => {
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;

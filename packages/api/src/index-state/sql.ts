@@ -1,6 +1,5 @@
 /** Pieces of SQL that many queries share. */
 import type { Database } from '@kasgres/database';
-import { addressToScript } from '@kasgres/kaspa';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 
 export type Db = Kysely<Database>;
@@ -20,12 +19,10 @@ export const anyOf = (keys: readonly bigint[]): RawBuilder<bigint> => sql<bigint
 
 /** Returns the key of an address's script, or undefined if the address was never seen. */
 export async function findScriptId(db: Db, address: string): Promise<bigint | undefined> {
-  const { version, script } = addressToScript(address);
-  const row = await db
-    .selectFrom('scripts')
-    .select('id')
-    .where('script', '=', Buffer.from(script))
-    .where('version', '=', version)
-    .executeTakeFirst();
+  const row = await db.selectFrom('scripts').select('id').where('address', '=', address).executeTakeFirst();
   return row?.id;
 }
+
+/** Compares the id of a row of `transactions` in the form that its index has. @param transactions name or alias of the table @param id bytes */
+export const hasTransactionId = (transactions: 'transactions' | 't', id: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql`encode(${sql.ref(`${transactions}.transaction_id`)}, 'hex') = encode(${id}, 'hex')`;

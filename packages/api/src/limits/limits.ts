@@ -94,6 +94,11 @@ export class Limits {
     return verdict;
   }
 
+  /** Returns whether at least half of the requests that may be in flight are. */
+  isBusy({ name, concurrency }: Bucket): boolean {
+    return (this.#inFlight.get(name) ?? 0) * 2 >= concurrency;
+  }
+
   release({ name }: Bucket): void {
     const left = (this.#inFlight.get(name) ?? 0) - 1;
     if (left > 0) this.#inFlight.set(name, left);

@@ -12,6 +12,12 @@ interface PacerRate {
   burst: number;
 }
 
+/** Returns the rate of one of several processes among which connections are distributed evenly. */
+export const divideRate = ({ perSecond, burst }: PacerRate, processes: number): PacerRate => ({
+  perSecond: perSecond / processes,
+  burst: burst / processes,
+});
+
 /** A response whose delay ends when its connection closes. */
 export type Held = Pick<ServerResponse, 'destroyed' | 'destroy' | 'once' | 'off'>;
 

@@ -35,14 +35,17 @@ export class MemoryWindows implements Windows {
     const now = performance.now();
     this.#sweep(now);
     const known = this.#windows.get(bucket);
-    const window = known && known.endsAt > now ? known : { spent: 0, endsAt: now + limit.seconds * 1000 };
+    const isOpen = known !== undefined && known.endsAt > now;
+    const durationMs = limit.seconds * 1000;
+    const window = isOpen ? known : { spent: 0, endsAt: now + durationMs };
     const charged = window.spent + cost <= limit.hundredths;
     if (charged) {
       window.spent += cost;
       this.#windows.set(bucket, window);
     }
     const remaining = Math.max(limit.hundredths - window.spent, 0);
-    return { charged, remaining, window: window.endsAt, endsInMs: window.endsAt - now };
+    // Of a new window, the difference of the times may round to more than the duration.
+    return { charged, remaining, window: window.endsAt, endsInMs: isOpen ? window.endsAt - now : durationMs };
   }
 
   refund(bucket: string, window: number, cost: number): void {

@@ -25,6 +25,8 @@ interface KeySource {
   table: string;
   column: string;
   where?: RawBuilder<unknown>;
+  /** Whether several rows have the same key. */
+  isRepeated?: boolean;
   /** Selects the key of the item that the cursor names; null if it is not an item of this listing. */
   cursorKey: RawBuilder<bigint | null>;
 }
@@ -36,7 +38,7 @@ interface KeySource {
 export function keyPage(
   parameter: ParameterOf<PageParameters>,
   start: PageStart,
-  { table, column, where, cursorKey }: KeySource,
+  { table, column, where, isRepeated, cursorKey }: KeySource,
 ) {
   const key = sql.ref(column);
   const limit = parameter('limit', 'bigint');
@@ -47,7 +49,7 @@ export function keyPage(
   const page = sql`
     select keys.key, keys.position
     from unnest(${rowsOf(sql`
-      select ${key} from ${sql.table(table)}
+      select ${isRepeated === true ? sql`distinct ` : sql``}${key} from ${sql.table(table)}
       ${conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`}
       order by ${key} ${start === 'before' ? sql`asc` : sql`desc`} limit ${limit} + 1`)}) with ordinality as keys (key, position)`;
   return {

@@ -1,10 +1,8 @@
 /** Addresses in requests, which must be of the indexed network, and the schemas of tags and labels. */
-import { addressToScript, decodeAddress, type Network } from '@kasgres/kaspa';
+import { decodeAddress, type Network } from '@kasgres/kaspa';
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { badRequest } from '../http/errors.ts';
-import { findScriptId } from '../index-state/sql.ts';
-import { type Reading, requireCaughtUp } from '../index-state/state.ts';
 import type { ParameterOf } from '../index-state/statement.ts';
 import type { PageQuery } from '../pages/page-query.ts';
 import { address } from './values.ts';
@@ -29,30 +27,14 @@ export function requireNetworkOfCursor(network: Network, query: PageQuery<string
   }
 }
 
-/**
- * Returns the key of the script of the address in the path of a request, or undefined if it was never seen.
- * @throws HttpError 400 for an address of another network, 503 during the first catch-up
- */
-export async function findScriptOfRequest({ db, state }: Reading, address: string): Promise<bigint | undefined> {
-  requireNetwork(state.network, address, 'address');
-  requireCaughtUp(state);
-  return findScriptId(db, address);
+/** Parameters of a statement about an address. */
+export interface AddressParameters {
+  address: string;
 }
 
-/** Parameters of a statement that name a script. */
-export interface ScriptParameters {
-  script: Uint8Array;
-  scriptVersion: number;
-}
-
-export function scriptParametersOf(address: string): ScriptParameters {
-  const { script, version } = addressToScript(address);
-  return { script, scriptVersion: version };
-}
-
-/** Selects the key of a script; null if it was never seen. */
-export const scriptIdOf = (parameter: ParameterOf<ScriptParameters>): RawBuilder<bigint | null> => sql`(
-  select id from scripts where script = ${parameter('script', 'bytea')} and version = ${parameter('scriptVersion', 'int')})`;
+/** Selects the key of the script of an address; null if it was never seen. */
+export const scriptIdOf = (parameter: ParameterOf<AddressParameters>): RawBuilder<bigint | null> => sql`(
+  select id from scripts where address = ${parameter('address', 'text')})`;
 
 /** The tag of an address (api-spec.md §2). */
 export const addressTag = z

@@ -2,7 +2,7 @@
 import { getNetwork } from '@kasgres/kaspa';
 import { createLogger, createRegistry } from '@kasgres/runtime';
 import type { FastifyInstance } from 'fastify';
-import { MemoryWindows } from '../limits/windows.ts';
+import type { Admission } from '../limits/admission.ts';
 import { createMetrics } from '../metrics.ts';
 import { createServer } from '../server.ts';
 import { createServices, type Services } from '../services.ts';
@@ -12,18 +12,21 @@ type Respond = (op: string, request: object) => object;
 export async function serverOnNode(respond: Respond): Promise<FastifyInstance> {
   const logger = createLogger({ name: 'api under test', level: 'silent' });
   const none = undefined as never;
+  const bucket = { name: 'key:1', rateRu: 1000, windowSeconds: 1 };
+  const verdict = { remainingRu: 1000, resetSeconds: 1, charge: { ru: 1, window: 1, day: '2026-01-01' } };
+  const admission: Admission = {
+    admit: async () => ({ apiKey: { id: 1n, readOnly: false, bucket }, verdict }),
+    chargeMore: async () => verdict,
+    release: () => undefined,
+    close: async () => undefined,
+  };
   const services = createServices({
-    database: none,
-    unknownKeysDatabase: none,
+    admission,
     readDatabase: none,
     readConnections: 1,
     statusDatabase: none,
     node: { connected: true, call: async (op: string, request: object) => respond(op, request) } as Services['node'],
-    windows: new MemoryWindows(),
-    logger,
   });
-  const bucket = { name: 'key:1', apiKeyId: 1n, rateRu: 1000, windowSeconds: 1, concurrency: 10, quota: undefined };
-  services.keys.find = () => ({ id: 1n, rateRu: 1000, windowSeconds: 1, bucket }) as never;
   services.index.getNetwork = async () => getNetwork('simnet');
   return createServer({ services, logger, metrics: createMetrics(createRegistry('api under test')) });
 }

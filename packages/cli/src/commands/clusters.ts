@@ -1,6 +1,6 @@
 /** `kasgres clusters` reviews clusters that have reached their size limit (docs/clustering.md). */
 import { approveCluster, type Connection, listClustersAtLimit, rejectHeldMerges } from '@kasgres/database';
-import { addressToScript, fromHex } from '@kasgres/kaspa';
+import { decodeAddress, fromHex } from '@kasgres/kaspa';
 import { FatalError } from '@kasgres/runtime';
 import { Command } from 'commander';
 import { z } from 'zod';
@@ -77,7 +77,8 @@ async function review(db: Kysely): Promise<void> {
 }
 
 async function approve(db: Kysely, address: string, upTo: bigint | undefined): Promise<void> {
-  const approval = await approveCluster(db, addressToScript(address).script, upTo);
+  decodeAddress(address);
+  const approval = await approveCluster(db, address, upTo);
   if (approval === undefined) {
     throw new FatalError(`${address} is in no cluster. Run \`kasgres clusters review\` to see held merges.`);
   }

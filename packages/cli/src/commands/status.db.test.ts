@@ -11,7 +11,9 @@ afterEach(() => database.drop());
 async function addBlock(id: number, blueScore: number): Promise<string> {
   const hash = id.toString(16).padStart(64, '0');
   await database.pool.query(
-    `insert into blocks values ($1::bigint, decode($2, 'hex'), 1, '', '', '', '', $3::bigint * 1000, 0, 0, $3 + 7, 0, $3, '', null, '{}', '{}', true)`,
+    `insert into blocks (id, hash, version, parents_by_level, hash_merkle_root, accepted_id_merkle_root, utxo_commitment, timestamp, bits, nonce,
+       daa_score, blue_work, blue_score, pruning_point, merge_set_blues, merge_set_reds, is_chain_block, transaction_count)
+     values ($1::bigint, decode($2, 'hex'), 1, '', '', '', '', $3::bigint * 1000, 0, 0, $3 + 7, 0, $3, '', '{}', '{}', true, 1)`,
     [id, hash, blueScore],
   );
   return hash;

@@ -11,7 +11,7 @@ import {
   removeSource,
   replaceSources,
 } from '@kasgres/database';
-import { AddressError, addressToScript, getNetwork, type Network } from '@kasgres/kaspa';
+import { AddressError, decodeAddress, getNetwork, type Network } from '@kasgres/kaspa';
 import { FatalError } from '@kasgres/runtime';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { print, printMessage, printTable } from '../command-line.ts';
@@ -143,10 +143,10 @@ async function printTags({ kysely }: Connection): Promise<void> {
 }
 
 async function printAttributions({ pool, kysely }: Connection, address: string): Promise<void> {
-  const script = parseAddress(address);
+  checkAddress(address);
   const said = await listAttributions(pool, address);
   const own = await findOwnTag(kysely, address);
-  const ofCluster = await findClusterTag(kysely, script);
+  const ofCluster = await findClusterTag(kysely, address);
   if (own !== undefined) print(`Tag: ${own.name}`);
   else print(ofCluster === undefined ? 'No tag.' : `Tag: ${ofCluster.name}, from its cluster`);
   if (said.length === 0) return;
@@ -188,9 +188,9 @@ async function remove({ pool }: Connection, source: string): Promise<void> {
   print(`Removed ${source}: ${counted(changes.removed, 'tag')}.`);
 }
 
-function parseAddress(address: string): ReturnType<typeof addressToScript> {
+function checkAddress(address: string): void {
   try {
-    return addressToScript(address);
+    decodeAddress(address);
   } catch (error) {
     throw error instanceof AddressError ? new FatalError(`${address}: ${error.message}.`) : error;
   }

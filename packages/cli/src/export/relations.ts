@@ -46,7 +46,7 @@ const acceptedTransactions = (range: ChainRange): string => {
   const accepted = (columns: string): string =>
     `select ${columns} unnest(c.accepted_transactions) as id from ${chain(range)}`;
   if (!range.isBeforeGap) return accepted('');
-  return `select t.id from (${accepted('c.block_id as accepting_block_id,')}) s join public.transactions t using (id, accepting_block_id)`;
+  return `select t.id from (${accepted('c.index as accepting_index,')}) s join public.transactions t using (id, accepting_index)`;
 };
 
 const byPosition = (column: string): Fact => ({
@@ -120,7 +120,6 @@ export const TABLES: Readonly<Record<string, Relation>> = {
   transaction_body_inputs: byTransaction('transaction_id'),
   transaction_inputs: byTransaction('transaction_id'),
   transaction_outputs: byTransaction('transaction_id'),
-  address_transactions: byTransaction('transaction_id'),
   // Days, with their hours and minutes, once the day is over.
   network_intervals: byInterval(
     DAY_MS,
@@ -153,6 +152,8 @@ export const TABLES: Readonly<Record<string, Relation>> = {
   cluster_links: state,
   held_merges: state,
   change_links: state,
+  address_transactions: left('it follows from inputs and outputs'),
+  script_deltas: left('it follows from inputs and outputs'),
   tag_labels: left('it follows from tags'),
   tag_marks: left('it holds pending work of the indexer'),
   seen_before: left('it is needed to undo reorgs only'),

@@ -151,6 +151,7 @@ function startPrograms(env: CliEnv, supervisor: Supervisor, ports: Ports, nodeUr
       TLS_KEY_FILE: '',
       CORS_ORIGINS: process.env['CORS_ORIGINS'] || (env.NODE_URL === undefined ? DEMO_CORS_ORIGINS : ''),
       HOST: env.HOST,
+      API_WORKERS: '1',
       PORT: String(env.PORT),
       METRICS_PORT: String(ports.apiMetrics),
     },

@@ -17,7 +17,7 @@ const ACCEPTED_AGAIN = -2;
 /** A transaction without a row has no variant; invariant 7 reports the missing row. */
 const SELECT_ACCEPTED = `
   select c.index, c.accepted_transactions as accepted, c.index in (select chain_index from starts) as is_start, array(
-      select case when t.accepting_block_id = c.block_id then coalesce(t.accepted_body, ${UNKNOWN}) else ${ACCEPTED_AGAIN} end::integer
+      select case when t.accepting_index = c.index then coalesce(t.accepted_body, ${UNKNOWN}) else ${ACCEPTED_AGAIN} end::integer
       from unnest(c.accepted_transactions) with ordinality as listed (id, position) left join transactions t on t.id = listed.id
       order by listed.position
     ) as variants
@@ -46,10 +46,10 @@ const SELECT_PREVIOUS = `
 const wrongVariants = ({ transactionId }: From): Faults => ({
   'transaction {}': `
     select format('%s has variant %s accepted, %s', encode(t.transaction_id, 'hex'), t.accepted_body,
-      case when t.accepting_block_id is null then 'and is not accepted' else 'which is not stored' end)
+      case when t.accepting_index is null then 'and is not accepted' else 'which is not stored' end)
     from transactions t
     where t.id >= ${transactionId} and t.accepted_body is not null and (
-      t.accepting_block_id is null
+      t.accepting_index is null
       or t.accepted_body < 0
       or t.accepted_body > 0
         and not exists (select from transaction_bodies b where b.transaction_id = t.id and b.body = t.accepted_body)

@@ -116,6 +116,10 @@ const blocks = ({ chainIndex, blockId }: From): Faults => ({
     where b.id >= ${blockId} and (
       select count(t.id) from block_transactions bt left join transactions t on t.id = bt.transaction_id where bt.block_id = b.id
     ) <> (select greatest(1, max(bt.index) + 1) from block_transactions bt where bt.block_id = b.id)`,
+  'block {}: wrong number of transactions': `
+    select encode(b.hash, 'hex') from blocks b
+    where b.id >= ${blockId}
+      and b.transaction_count <> (select count(*) from block_transactions bt where bt.block_id = b.id)`,
   'block {} carries a variant that is not stored': `
     select encode(b.hash, 'hex') from block_transactions bt
     join blocks b on b.id = bt.block_id
@@ -134,16 +138,15 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
   // A transaction that was accepted before a gap may be accepted again after it: the last acceptance counts.
   'transaction {} does not point to the chain block that accepts it': `
     with listed as (
-      select unnest(accepted_transactions) as id, index, block_id from chain_blocks where index >= ${chainIndex}
+      select unnest(accepted_transactions) as id, index from chain_blocks where index >= ${chainIndex}
     ),
-    last as (select distinct on (id) id, block_id from listed order by id, index desc)
+    last as (select distinct on (id) id, index from listed order by id, index desc)
     select coalesce(encode(t.transaction_id, 'hex'), last.id::text)
     from last left join transactions t on t.id = last.id
-    where last.block_id is distinct from t.accepting_block_id
+    where last.index is distinct from t.accepting_index
     union all
-    select encode(t.transaction_id, 'hex') from transactions t left join chain_blocks c on c.block_id = t.accepting_block_id
-    where t.id >= ${transactionId} and t.accepting_block_id is not null
-      and coalesce(c.index, ${chainIndex}) >= ${chainIndex} and not exists (select from last where last.id = t.id)`,
+    select encode(t.transaction_id, 'hex') from transactions t
+    where t.id >= ${transactionId} and t.accepting_index >= ${chainIndex} and not exists (select from last where last.id = t.id)`,
   // Of a pre-bootstrap transaction only the UTXOs of the bootstrap's set are known, until a block carries it again.
   'transaction {}: an input has lost its UTXO, or has another amount or script than its UTXO': `
     select encode(t.transaction_id, 'hex') from transaction_inputs i
@@ -165,7 +168,7 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
   'transaction {}: an input names its UTXO by a hash that has a key, or still has an amount or script': `
     select encode(t.transaction_id, 'hex') from transaction_inputs i
     join transactions t on t.id = i.transaction_id
-    left join transactions previous on previous.transaction_id = i.previous_transaction_hash
+    left join transactions previous on encode(previous.transaction_id, 'hex') = encode(i.previous_transaction_hash, 'hex')
     left join earlier_transactions earlier on earlier.transaction_id = i.previous_transaction_hash
     where i.transaction_id >= ${transactionId} and i.previous_transaction_hash is not null
       and (previous.id is not null or earlier.id is not null or i.amount is not null or i.script_id is not null)`,
@@ -174,8 +177,8 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
     join transactions t on t.id = i.transaction_id
     left join transactions previous on previous.id = i.previous_transaction_id
     left join earlier_transactions earlier on earlier.id = i.previous_transaction_id
-    where i.transaction_id >= ${transactionId} and t.accepting_block_id is not null
-      and (i.amount is null or (previous.accepting_block_id is null and earlier.id is null))`,
+    where i.transaction_id >= ${transactionId} and t.accepting_index is not null
+      and (i.amount is null or (previous.accepting_index is null and earlier.id is null))`,
   'transaction {}: wrong fee': `
     select encode(t.transaction_id, 'hex') from transactions t
     where t.id >= ${transactionId} and t.fee is distinct from case
@@ -188,7 +191,8 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
     select encode(e.transaction_id, 'hex') from earlier_transactions e join transactions t on t.id = e.id
     where e.id >= ${transactionId} and t.transaction_id <> e.transaction_id
     union all
-    select encode(e.transaction_id, 'hex') from earlier_transactions e join transactions t on t.transaction_id = e.transaction_id
+    select encode(e.transaction_id, 'hex') from earlier_transactions e
+    join transactions t on encode(t.transaction_id, 'hex') = encode(e.transaction_id, 'hex')
     where e.id >= ${transactionId} and t.id <> e.id`,
   // Only the UTXO set of the latest bootstrap block is kept.
   'pre-bootstrap transaction {} has no UTXO at the bootstrap block': `
@@ -200,7 +204,7 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
     from start_utxos u
     left join earlier_transactions e on e.id = u.transaction_id
     left join transactions t on t.id = u.transaction_id
-    left join chain_blocks c on c.block_id = t.accepting_block_id
+    left join chain_blocks c on c.index = t.accepting_index
     left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index
     left join scripts s on s.id = u.script_id
     where u.transaction_id >= ${transactionId} and (s.id is null
@@ -213,9 +217,11 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
 /** Repeated columns of chain blocks and the checkpoint. Keys of pre-bootstrap blocks and transactions come from the same sequences. */
 const chainRows = ({ chainIndex }: From): Faults => ({
   'chain block {}': `
-    select format('%s has DAA score %s and timestamp %s, its header %s and %s', c.index, c.daa_score, c.timestamp, b.daa_score, b.timestamp)
+    select format('%s has DAA score %s, timestamp %s, hash %s and blue score %s, its block %s, %s, %s and %s', c.index, c.daa_score, c.timestamp,
+      encode(c.hash, 'hex'), c.blue_score, b.daa_score, b.timestamp, encode(b.hash, 'hex'), b.blue_score)
     from chain_blocks c join blocks b on b.id = c.block_id
-    where c.index >= ${chainIndex} and (c.daa_score <> b.daa_score or c.timestamp <> b.timestamp)`,
+    where c.index >= ${chainIndex} 
+      and (c.daa_score, c.timestamp, c.hash, c.blue_score) is distinct from (b.daa_score, b.timestamp, b.hash, b.blue_score)`,
   'the checkpoint is at {}': `
     select format('block %s, index %s, and the chain ends with block %s, index %s', p.block_id, p.chain_index, top.block_id, top.index)
     from checkpoint p left join (select index, block_id from chain_blocks order by index desc limit 1) top on true

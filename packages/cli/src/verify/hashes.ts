@@ -33,7 +33,15 @@ export async function checkTransactions(db: Queryable, from: From = EVERYTHING):
     if (!equal(transactionHash(transaction), stored.hash)) wrong.push(`${name}: its rows give another hash`);
     if (computeMass(transaction) !== stored.computeMass) wrong.push(`${name}: its rows give another compute mass`);
   }
-  return wrong;
+  // The index on ids is not unique.
+  const repeated = await findFaults(db, {
+    'transaction {} has several rows': `
+      select encode(t.transaction_id, 'hex') from transactions t
+      where t.id >= ${from.transactionId} and exists (
+        select from transactions earlier
+        where encode(earlier.transaction_id, 'hex') = encode(t.transaction_id, 'hex') and earlier.id < t.id)`,
+  });
+  return [...wrong, ...repeated];
 }
 
 /** Returns the faults, one sentence each (about the first 20). */

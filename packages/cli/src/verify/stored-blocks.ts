@@ -1,5 +1,5 @@
 /**
- * Rebuilds blocks from stored rows, page by page, for invariant 8. It decodes by the comments of the schema (migrations/0001_initial.sql), not
+ * Rebuilds blocks from stored rows, page by page, for invariant 8. It decodes by the comments of the schema (migrations/0001_schema.sql), not
  * with the code that encoded the rows.
  */
 import { type Crescendo, type Hash, type Header, toHex, transactionHashBeforeCrescendo } from '@kasgres/kaspa';

@@ -2,6 +2,7 @@
  * Reviews of clusters that have reached their size limit. A merge beyond the limit is held. An approval raises the limit, and the indexer then
  * carries out the approved merges in order, or holds them again.
  */
+import { toHex } from '@kasgres/kaspa';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
 
@@ -71,13 +72,13 @@ interface Approval {
 }
 
 /**
- * Raises the limit of the cluster of a script and approves its held merges.
+ * Raises the limit of the cluster of an address and approves its held merges.
  * @param upTo undefined for a limit that allows all held merges
- * @returns undefined if the script is in no cluster
+ * @returns undefined if the address is in no cluster
  */
 export function approveCluster(
   db: Kysely<Database>,
-  script: Uint8Array,
+  address: string,
   upTo: bigint | undefined,
 ): Promise<Approval | undefined> {
   return db.transaction().execute(async (transaction) => {
@@ -87,9 +88,7 @@ export function approveCluster(
       select c.id, c.size, c.size + coalesce((
                select sum(other_size) from (select distinct other_id, other_size from sized where cluster_id = c.id and other_id <> c.id) parts
              ), 0)::bigint as size_with_held
-        from scripts s join clusters c on c.id = cluster_of(s.id) where s.script = ${Buffer.from(script)}`.execute(
-      transaction,
-    );
+        from scripts s join clusters c on c.id = cluster_of(s.id) where s.address = ${address}`.execute(transaction);
     const [cluster] = found.rows;
     if (cluster === undefined) return undefined;
     const sizeLimit = upTo ?? cluster.size_with_held;
@@ -111,7 +110,7 @@ export function rejectHeldMerges(db: Kysely<Database>, transactionId: Uint8Array
     const { numAffectedRows } = await sql`
       update held_merges h set state = 'rejected'
         from transactions t
-       where t.transaction_id = ${Buffer.from(transactionId)} and h.transaction_id = t.id and h.state in ('held', 'approved')`.execute(
+       where encode(t.transaction_id, 'hex') = ${toHex(transactionId)} and h.transaction_id = t.id and h.state in ('held', 'approved')`.execute(
       transaction,
     );
     return Number(numAffectedRows ?? 0n);

@@ -138,5 +138,4 @@ export const NONE_SWAPPABLE: {
   scripts: true,
   transaction_inputs: true,
   transaction_outputs: true,
-  address_transactions: true,
 };

@@ -55,6 +55,7 @@ export const BATCH_TABLES = {
     is_chain_block: boolean,
     merging_block_id: nullable(reference<'block_id', 'merging_block_id'>()),
     is_blue: nullable(boolean),
+    transaction_count: integer,
   }),
   earlier_blocks: defineCopyTable('earlier_blocks', { id: blockKey, hash: bytea }),
   block_parents: defineCopyTable('block_parents', {
@@ -69,6 +70,8 @@ export const BATCH_TABLES = {
     timestamp: bigint,
     accepted_transactions: transactionKeys,
     chain_time: chainTime,
+    hash: bytea,
+    blue_score: bigint,
   }),
   subnetworks: defineCopyTable('subnetworks', { id: key, subnetwork_id: bytea }),
   transactions: defineCopyTable('transactions', {
@@ -83,7 +86,7 @@ export const BATCH_TABLES = {
     storage_mass: bigint,
     compute_mass: bigint,
     fee: nullable(bigint),
-    accepting_block_id: nullable(reference<'block_id', 'accepting_block_id'>()),
+    accepting_index: nullable(reference<'index', 'accepting_index'>()),
     accepted_body: nullable(integer),
   }),
   transaction_bodies: defineCopyTable('transaction_bodies', {
@@ -134,12 +137,6 @@ export const BATCH_TABLES = {
     script_id: key,
     covenant_authorizing_input: nullable(integer),
     covenant_id: nullable(bytea),
-  }),
-  address_transactions: defineCopyTable('address_transactions', {
-    script_id: key,
-    transaction_id: key,
-    amount_sent: bigint,
-    amount_received: bigint,
   }),
 } as const;
 

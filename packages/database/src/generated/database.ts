@@ -29,19 +29,19 @@ export interface AddressTransactions {
   /**
    * Sum of the outputs that pay the script, sompi.
    */
-  amount_received: bigint;
+  amount_received: bigint | null;
   /**
-   * Sum of the inputs that spend coins of the script, sompi.
+   * Sum of the inputs that spend UTXOs of the script, sompi.
    */
-  amount_sent: bigint;
+  amount_sent: bigint | null;
   /**
    * The script.
    */
-  script_id: bigint;
+  script_id: bigint | null;
   /**
    * The transaction.
    */
-  transaction_id: bigint;
+  transaction_id: bigint | null;
 }
 
 export interface Analysts {
@@ -120,7 +120,7 @@ export interface ApiKeyUsage {
    */
   day: string;
   /**
-   * Requests answered.
+   * Requests that were served.
    */
   requests: bigint;
   /**
@@ -187,7 +187,7 @@ export interface Balances {
   /**
    * Number of accepted transactions that touch it.
    */
-  accepted_count: Generated<bigint>;
+  accepted_count: Generated<Numeric>;
   /**
    * Sum of its unspent outputs, sompi.
    */
@@ -195,13 +195,13 @@ export interface Balances {
   /**
    * Number of accepted coinbase transactions with an output to it.
    */
-  coinbase_count: Generated<bigint>;
+  coinbase_count: Generated<Numeric>;
   /**
    * chain_blocks.chain_time of the first block on the chain that accepts a transaction that touches it, or of the first start when it held UTXOs there before; null while there is none.
    */
   first_seen: bigint | null;
   /**
-   * Whether the address has a tag of its own or is in a cluster that has a name.
+   * Whether the address has a tag or is in a named cluster.
    */
   is_tagged: Generated<boolean>;
   /**
@@ -215,7 +215,7 @@ export interface Balances {
   /**
    * Number of accepted transactions with an output to it.
    */
-  receiving_count: Generated<bigint>;
+  receiving_count: Generated<Numeric>;
   /**
    * The script.
    */
@@ -223,19 +223,19 @@ export interface Balances {
   /**
    * Number of accepted transactions with an input from it.
    */
-  sending_count: Generated<bigint>;
+  sending_count: Generated<Numeric>;
   /**
    * Sum of the inputs from it of accepted transactions, sompi.
    */
   sent: Generated<Numeric>;
   /**
-   * Number of its rows in address_transactions: transactions that touch it, accepted or not.
+   * Number of transactions that touch it, accepted or not.
    */
-  transaction_count: Generated<bigint>;
+  transaction_count: Generated<Numeric>;
   /**
    * Number of its unspent outputs.
    */
-  utxo_count: Generated<bigint>;
+  utxo_count: Generated<number>;
 }
 
 export interface BlockParents {
@@ -327,6 +327,10 @@ export interface Blocks {
    */
   timestamp: bigint;
   /**
+   * Number of its rows in block_transactions.
+   */
+  transaction_count: number;
+  /**
    * MuHash of the UTXO set.
    */
   utxo_commitment: Buffer;
@@ -342,7 +346,7 @@ export interface BlockTransactions {
    */
   block_id: bigint;
   /**
-   * Which body of the id this block carries (0: the one in transactions).
+   * Number of the variant that this block carries (0: the one in transactions).
    */
   body: number;
   /**
@@ -365,13 +369,21 @@ export interface ChainBlocks {
    */
   block_id: bigint;
   /**
-   * The latest time of this block and of those below it on the chain, Unix milliseconds: never goes back, as timestamp may. Rollups, and what says when a script was seen, count by it.
+   * Its blue score.
+   */
+  blue_score: bigint;
+  /**
+   * Highest timestamp of this block and of all chain blocks below it, Unix milliseconds. Unlike timestamp, it never decreases. Rollups and script activity use it.
    */
   chain_time: bigint;
   /**
    * Its DAA score.
    */
   daa_score: bigint;
+  /**
+   * Its hash.
+   */
+  hash: Buffer;
   /**
    * Position on the chain; 0 is the first indexed block, the highest is the sink.
    */
@@ -443,7 +455,7 @@ export interface Checkpoint {
    */
   seconds_left: number | null;
   /**
-   * Blue score of the node's sink when this row was written: how far there is to go.
+   * Blue score of the node's sink when this row was written.
    */
   target_blue_score: bigint;
   /**
@@ -691,7 +703,7 @@ export interface Gaps {
    */
   id: Generated<bigint>;
   /**
-   * Why these blocks could not be had.
+   * Why these blocks could not be loaded.
    */
   reason: string;
   /**
@@ -878,6 +890,25 @@ export interface RateLimits {
   points: bigint;
 }
 
+export interface ScriptDeltas {
+  /**
+   * Amount of an output, sompi; 0 for an input.
+   */
+  amount_received: bigint | null;
+  /**
+   * Amount of an input, sompi; 0 for an output.
+   */
+  amount_sent: bigint | null;
+  /**
+   * The script; null for an input whose UTXO was never seen.
+   */
+  script_id: bigint | null;
+  /**
+   * The transaction.
+   */
+  transaction_id: bigint | null;
+}
+
 export interface Scripts {
   /**
    * Its address on this network; null for a nonstandard script.
@@ -933,10 +964,6 @@ export interface StartBalances {
 
 export interface Starts {
   /**
-   * Whether start_utxos, or start_balances after a later start, has all that scripts held there. False only for starts that version 0.1.0 recorded and whose first catch-up it did not end.
-   */
-  balances_known: Generated<boolean>;
-  /**
    * The block. What it accepted itself is before the start and not known; it accepts no rows.
    */
   block_id: bigint;
@@ -949,7 +976,7 @@ export interface Starts {
    */
   started_at: Generated<Timestamp>;
   /**
-   * Number of coins in its UTXO set; 0 for genesis.
+   * Number of UTXOs in its UTXO set; 0 for genesis.
    */
   utxo_count: bigint;
   /**
@@ -984,7 +1011,7 @@ export interface StartUtxos {
    */
   script_id: bigint;
   /**
-   * The transaction that made the coin: a row of earlier_transactions, or of transactions that were accepted before a gap.
+   * The transaction that created the UTXO: a row of earlier_transactions, or of transactions that were accepted before a gap.
    */
   transaction_id: bigint;
 }
@@ -1074,19 +1101,19 @@ export interface TagSources {
 
 export interface TransactionBodies {
   /**
-   * Number of the body, from 1.
+   * Number of the variant, from 1.
    */
   body: number;
   /**
-   * Compute mass of this body.
+   * Compute mass of this variant.
    */
   compute_mass: bigint;
   /**
-   * Hash over everything, of this body.
+   * Hash of the whole transaction in this variant.
    */
   hash: Buffer;
   /**
-   * Committed storage mass of this body.
+   * Committed storage mass of this variant.
    */
   storage_mass: bigint;
   /**
@@ -1097,11 +1124,11 @@ export interface TransactionBodies {
 
 export interface TransactionBodyInputs {
   /**
-   * Number of the body, from 1.
+   * Number of the variant, from 1.
    */
   body: number;
   /**
-   * Compute budget in this body.
+   * Compute budget in this variant.
    */
   compute_budget: number;
   /**
@@ -1109,11 +1136,11 @@ export interface TransactionBodyInputs {
    */
   index: number;
   /**
-   * Sig-op count in this body.
+   * Sig-op count in this variant.
    */
   sig_op_count: number;
   /**
-   * Signature script in this body.
+   * Signature script in this variant.
    */
   signature_script: Buffer;
   /**
@@ -1124,7 +1151,7 @@ export interface TransactionBodyInputs {
 
 export interface TransactionInputs {
   /**
-   * Amount of the coin in sompi; null while the coin was never seen (only in transactions that were never accepted).
+   * Amount of the UTXO in sompi; null while it is unknown, which is possible only in transactions that were never accepted.
    */
   amount: bigint | null;
   /**
@@ -1136,19 +1163,19 @@ export interface TransactionInputs {
    */
   index: number;
   /**
-   * Output index of the coin.
+   * Output index of the UTXO.
    */
   previous_index: bigint;
   /**
-   * Transaction id of the coin, only while previous_transaction_id is null.
+   * Transaction id of the UTXO; only while previous_transaction_id is null.
    */
   previous_transaction_hash: Buffer | null;
   /**
-   * transactions.id of the transaction that made the coin; null while that was never seen.
+   * transactions.id of the transaction that created the UTXO; null while it is unknown.
    */
   previous_transaction_id: bigint | null;
   /**
-   * Script of the coin; null while the coin was never seen.
+   * Script of the UTXO; null while it is unknown.
    */
   script_id: bigint | null;
   /**
@@ -1198,19 +1225,19 @@ export interface TransactionOutputs {
 
 export interface Transactions {
   /**
-   * Which body was accepted (0: the one in this row); null while not accepted, or when the node cannot tell.
+   * Number of the accepted variant (0: the one in this row); null while not accepted, or if the node cannot tell.
    */
   accepted_body: number | null;
   /**
-   * Chain block that accepts the transaction; null while it is not accepted.
+   * chain_blocks.index of the chain block that accepts the transaction; null while it is not accepted.
    */
-  accepting_block_id: bigint | null;
+  accepting_index: bigint | null;
   /**
-   * Compute mass as the node gives it, of body 0.
+   * Compute mass as the node gives it, of the first variant.
    */
   compute_mass: bigint;
   /**
-   * Inputs minus outputs in sompi; 0 for a coinbase; null while an input's coin was never seen.
+   * Inputs minus outputs in sompi; 0 for a coinbase; null while the UTXO of an input is unknown.
    */
   fee: bigint | null;
   /**
@@ -1218,7 +1245,7 @@ export interface Transactions {
    */
   gas: Numeric;
   /**
-   * Hash over everything, of body 0.
+   * Hash of the whole transaction, of the first variant.
    */
   hash: Buffer;
   /**
@@ -1234,7 +1261,7 @@ export interface Transactions {
    */
   payload: Buffer;
   /**
-   * Committed storage mass (KIP-9), of body 0.
+   * Committed storage mass (KIP-9), of the first variant.
    */
   storage_mass: bigint;
   /**
@@ -1273,7 +1300,7 @@ export interface Utxos {
    */
   script_id: bigint;
   /**
-   * The transaction that made the coin.
+   * The transaction that created the UTXO.
    */
   transaction_id: bigint;
 }
@@ -1296,7 +1323,7 @@ export interface UtxoSetLoad {
    */
   sompi: Numeric;
   /**
-   * Number of coins loaded.
+   * Number of UTXOs loaded.
    */
   utxos: bigint;
 }
@@ -1333,6 +1360,7 @@ export interface DB {
   migrations: Migrations;
   network_intervals: NetworkIntervals;
   rate_limits: RateLimits;
+  script_deltas: ScriptDeltas;
   scripts: Scripts;
   seen_before: SeenBefore;
   start_balances: StartBalances;

@@ -1,5 +1,5 @@
 /**
- * Logins of analysts: members of the role kasgres_analyst, which can read only the views of schema `kaspa` (migrations/0009_hardening.sql,
+ * Logins of analysts: members of the role kasgres_analyst, which can read only the views of schema `kaspa` (migrations/0001_schema.sql,
  * `admit_analysts`). Members do not inherit settings of a role, so each login has its own. Settings that a user may change in a session are
  * only defaults: logins have no right to write, and the indexer terminates transactions that take too long.
  */

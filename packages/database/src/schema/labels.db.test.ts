@@ -11,7 +11,8 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
   await database.pool.query(
-    `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time) values (7, 1, 0, 0, '{}', ${NOW})`,
+    `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, hash, blue_score)
+     values (7, 1, 0, 0, '{}', ${NOW}, '', 0)`,
   );
   await database.pool.query(
     `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id, next_script_id, next_subnetwork_id,
@@ -119,13 +120,9 @@ describe('exchange-like', () => {
     const others = `100000 + t * 2 + place`;
     await pool.query(
       `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass,
-         accepting_block_id)
+         accepting_index)
        select t, sha256(t::text::bytea), '', 0, 0, 0, 0, '', 0, 0, case when t % 3 <> 0 then 1 end
        from generate_series(${first}, ${first + count - 1}) t`,
-    );
-    await pool.query(
-      `insert into address_transactions (script_id, transaction_id, amount_sent, amount_received)
-       select ${scriptId}, t, t % 2, 1 - t % 2 from generate_series(${first}, ${first + count - 1}) t`,
     );
     await pool.query(
       `insert into transaction_inputs (transaction_id, index, previous_transaction_id, previous_index, signature_script, sequence,
@@ -165,8 +162,8 @@ describe('exchange-like', () => {
     await insertTransactions(scriptId, 150);
     expect(await labelsOf(scriptId)).toEqual(['exchange-like', 'reused']);
     await database.pool.query(
-      `insert into address_transactions (script_id, transaction_id, amount_sent, amount_received)
-       select ${scriptId}, 900000 + t, 0, 1 from generate_series(1, 200) t`,
+      `insert into transaction_outputs (transaction_id, index, amount, script_id)
+       select 900000 + t, 0, 1, ${scriptId} from generate_series(1, 200) t`,
     );
     expect(await labelsOf(scriptId)).toEqual(['reused']);
   });

@@ -39,6 +39,13 @@ export async function readMigrations(directory: URL = MIGRATIONS_DIRECTORY): Pro
  * @throws {SchemaError} if the database has a migration that this program does not know, or that was changed
  */
 export function findPending(known: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
+  const other = applied.find(({ number, name }) => known[number - 1] !== undefined && known[number - 1]?.name !== name);
+  if (other !== undefined) {
+    throw new SchemaError(
+      `The database has the schema of an earlier version (${other.name}), which cannot be migrated. Index again into an ` +
+        'empty database: set DATABASE_URL, or DATA_DIR of `kasgres start`. docs/operations.md#upgrades says how to keep API keys.',
+    );
+  }
   const latest = Math.max(0, ...applied.map(({ number }) => number));
   if (latest > known.length) {
     throw new SchemaError(

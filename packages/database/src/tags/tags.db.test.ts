@@ -9,16 +9,15 @@ beforeAll(async () => {
 });
 afterAll(async () => await database.drop());
 
-test('a script without a tag has the name of its cluster as its tag', async () => {
+test('an address without a tag has the name of its cluster as its tag', async () => {
   await database.pool.query(`
-    insert into scripts values (1, 0, '\\x01', 'nonstandard', null), (2, 0, '\\x02', 'nonstandard', null),
-      (3, 0, '\\x04', 'nonstandard', null), (4, 0, '\\x05', 'nonstandard', null)`);
+    insert into scripts values (1, 0, '\\x01', 'pubkey', 'a'), (2, 0, '\\x02', 'pubkey', 'b'),
+      (3, 0, '\\x04', 'pubkey', 'd'), (4, 0, '\\x05', 'pubkey', 'e')`);
   await insertCluster(database.pool, [3n, 1n], { name: 'A pool', link: '', labels: ['pool'] });
   await insertCluster(database.pool, [2n, 4n]);
-  const find = (version: number, byte: number): ReturnType<typeof findClusterTag> =>
-    findClusterTag(database.kysely, { version, script: Uint8Array.of(byte) });
-  expect(await find(0, 1)).toEqual({ name: 'A pool', link: '', labels: ['pool'] });
-  expect(await find(0, 2)).toBeUndefined();
-  expect(await find(0, 3)).toBeUndefined();
-  expect(await find(1, 1)).toBeUndefined();
+  const find = (address: string): ReturnType<typeof findClusterTag> => findClusterTag(database.kysely, address);
+  expect(await find('a')).toEqual({ name: 'A pool', link: '', labels: ['pool'] });
+  expect(await find('b')).toBeUndefined();
+  expect(await find('c')).toBeUndefined();
+  expect(await find('d')).toEqual({ name: 'A pool', link: '', labels: ['pool'] });
 });

@@ -1,5 +1,4 @@
 /** Reads the names and labels of addresses: tags of the address itself, or of the cluster of its script. */
-import type { ScriptPublicKey } from '@kasgres/kaspa';
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
 
@@ -23,14 +22,13 @@ export async function findOwnTag(db: Kysely<Database>, address: string): Promise
     .executeTakeFirst();
 }
 
-/** Returns the tag of the script's cluster. A cluster without a known owner has none. */
-export async function findClusterTag(db: Kysely<Database>, script: ScriptPublicKey): Promise<OwnerTag | undefined> {
+/** Returns the tag of the cluster of an address. A cluster without a known owner has none. */
+export async function findClusterTag(db: Kysely<Database>, address: string): Promise<OwnerTag | undefined> {
   const row = await db
     .selectFrom('scripts')
     .innerJoin('clusters', (join) => join.on('clusters.id', '=', sql<bigint>`cluster_of(scripts.id)`))
     .select(['clusters.name', 'clusters.link', 'clusters.labels'])
-    .where('scripts.script', '=', Buffer.from(script.script))
-    .where('scripts.version', '=', script.version)
+    .where('scripts.address', '=', address)
     .executeTakeFirst();
   return row === undefined || row.name === null ? undefined : { ...row, name: row.name };
 }

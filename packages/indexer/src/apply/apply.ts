@@ -67,7 +67,7 @@ async function completeInputs(client: ClientBase, batch: Batch, state: StateChan
   if (batch.rows.transactions.rows === 0) return;
   const { from, preBootstrapTransactions: preBootstrap } = batch;
   const scripts = await resolveLateInputs(client, { from: from.nextTransactionId, preBootstrap });
-  collectState({ kind: 'address-rows', scripts }, state);
+  collectState({ kind: 'touched', scripts }, state);
 }
 
 async function acceptTransactions(client: ClientBase, { acceptedBefore, settledVariants }: Batch): Promise<void> {
@@ -82,9 +82,9 @@ async function acceptTransactions(client: ClientBase, { acceptedBefore, settledV
   if (acceptedBefore.length === 0) return;
   await client.query({
     name: 'accept-transactions',
-    text: `update transactions t set accepting_block_id = accepted.block_id, accepted_body = accepted.body
-             from unnest($1::bigint[], $2::bigint[], $3::integer[]) accepted (id, block_id, body)
+    text: `update transactions t set accepting_index = accepted.chain_index, accepted_body = accepted.body
+             from unnest($1::bigint[], $2::bigint[], $3::integer[]) accepted (id, chain_index, body)
             where t.id = accepted.id`,
-    values: columnsOf(acceptedBefore, 'transaction', 'acceptingBlock', 'variant'),
+    values: columnsOf(acceptedBefore, 'transaction', 'chainIndex', 'variant'),
   });
 }

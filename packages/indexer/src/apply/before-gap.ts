@@ -60,11 +60,11 @@ async function restoreMerged(client: ClientBase, { chain_index }: Gap, blocks: r
 async function restoreAccepted(client: ClientBase, { chain_index }: Gap, transactions: bigint[]): Promise<void> {
   if (transactions.length === 0) return;
   await client.query(
-    `update transactions t set accepting_block_id = last.block_id, accepted_body = (
+    `update transactions t set accepting_index = last.index, accepted_body = (
               select case when min(bt.body) = max(bt.body) then min(bt.body) end
                 from blocks b join block_transactions bt on bt.block_id = any (b.merge_set_blues || b.merge_set_reds)
                where b.id = last.block_id and bt.transaction_id = t.id)
-       from (select distinct on (listed.id) listed.id, c.block_id
+       from (select distinct on (listed.id) listed.id, c.index, c.block_id
                from chain_blocks c cross join lateral unnest(c.accepted_transactions) listed (id)
               where c.index < $2 and listed.id = any($1::bigint[])
               order by listed.id, c.index desc) last

@@ -5,15 +5,13 @@ import type { ClientBase } from 'pg';
 import { resolveAllLateInputs } from './late-inputs.ts';
 
 /** Built as soon as the cache evicts entries. */
-const LOOK_UP_INDEXES = ['transactions_transaction_id', 'scripts_script'];
+const LOOK_UP_INDEXES = ['transactions_transaction_id_text', 'scripts_address', 'scripts_script'];
 /** The largest come first, so that both connections finish together. */
 const REQUEST_INDEXES = [
-  'address_transactions_script_id',
+  'transaction_outputs_script_id',
   'transaction_inputs_previous_transaction_id',
-  'transactions_transaction_id_text',
+  'transaction_inputs_script_id',
   'block_transactions_transaction_id',
-  'address_transactions_transaction_id',
-  'scripts_address',
   'blocks_hash_text',
   'blocks_daa_score',
   'blocks_time',
@@ -27,7 +25,6 @@ const GROWING_TABLES = [
   'transaction_inputs',
   'scripts',
   'blocks',
-  'address_transactions',
   'transaction_outputs',
   'block_transactions',
   'block_parents',

@@ -26,8 +26,10 @@ async function writeTransaction(key: number, outputs: { script: number; amount: 
     [key, hashOf(key)],
   );
   for (const [index, { script, amount }] of outputs.entries()) {
-    await client.query('insert into transaction_outputs values ($1, $2, $3, $4)', [key, index, amount, script]);
-    await client.query('insert into address_transactions values ($1, $2, 0, $3)', [script, key, amount]);
+    await client.query(
+      'insert into transaction_outputs (transaction_id, index, amount, script_id) values ($1, $2, $3, $4)',
+      [key, index, amount, script],
+    );
   }
 }
 
@@ -58,7 +60,7 @@ async function rowsOf(key: number): Promise<AddressRow[]> {
   return rows;
 }
 
-test('outputs that arrive late complete inputs and address rows, and new address rows are returned', async () => {
+test('outputs that arrive late complete inputs, and scripts that were not touched before are returned', async () => {
   await writeTransaction(EARLY, [{ script: OWN_SCRIPT, amount: 70 }]);
   await writeInput(EARLY, 0, LATE, 0);
   await writeInput(EARLY, 1, LATE, 1);
@@ -67,7 +69,10 @@ test('outputs that arrive late complete inputs and address rows, and new address
     { script: OWN_SCRIPT, amount: 50 },
     { script: OTHER_SCRIPT, amount: 30 },
   ]);
-  await client.query('insert into transaction_outputs values ($1, 2, 5, $2)', [LATE, OTHER_SCRIPT]);
+  await client.query(
+    'insert into transaction_outputs (transaction_id, index, amount, script_id) values ($1, 2, 5, $2)',
+    [LATE, OTHER_SCRIPT],
+  );
 
   expect(await resolveLateInputs(client, { from: LATE, preBootstrap: [] })).toEqual([OTHER_SCRIPT]);
   expect(await rowsOf(EARLY)).toEqual([

@@ -1,4 +1,4 @@
-/** Completes an input, the fee and the address rows of its transaction when the spent transaction is written later (docs/architecture.md). */
+/** Completes an input and the fee of its transaction when the spent transaction is written later (docs/architecture.md). */
 import type { ClientBase } from 'pg';
 
 /** Transactions that have just been written: those from a key on, and pre-bootstrap ones, which have lower keys. */
@@ -7,6 +7,7 @@ export interface NewlyWritten {
   preBootstrap: readonly number[];
 }
 
+/** Returns the scripts that each transaction touches through these inputs, and not through others. */
 export async function resolveLateInputs(client: ClientBase, { from, preBootstrap }: NewlyWritten): Promise<number[]> {
   return [...(await resolvePending(client, from)), ...(await completeSpent(client, preBootstrap))];
 }
@@ -61,16 +62,13 @@ async function completeSpent(client: ClientBase, transactions: readonly number[]
   );
 }
 
+/** Postgres reads `script_deltas` as it was before the update; `offset 0` keeps it from hashing all of it. */
 async function complete(client: ClientBase, update: string, values: unknown[]): Promise<number[]> {
   const { rows } = await client.query<{ transaction_id: bigint; script_id: bigint | null; is_new: boolean }>(
-    `with resolved as (${update} returning i.transaction_id, i.script_id, i.amount),
-     touched as (
-       insert into address_transactions (script_id, transaction_id, amount_sent, amount_received)
-       select script_id, transaction_id, sum(amount), 0 from resolved where script_id is not null group by 1, 2
-       on conflict (script_id, transaction_id) do update set amount_sent = address_transactions.amount_sent + excluded.amount_sent)
+    `with resolved as (${update} returning i.transaction_id, i.script_id)
      select transaction_id, script_id,
-            not exists (select from address_transactions a
-                         where a.script_id = resolved.script_id and a.transaction_id = resolved.transaction_id) as is_new
+            not exists (select from script_deltas d
+                         where d.script_id = resolved.script_id and d.transaction_id = resolved.transaction_id offset 0) as is_new
        from resolved group by transaction_id, script_id`,
     values,
   );

@@ -12,7 +12,7 @@ export async function revertChainBlocks(client: ClientBase, batch: Batch): Promi
   const accepted = removed.flatMap((block) => block.accepted);
   if (batch.state !== undefined) await revertState(client, removed, batch.state);
   await client.query(
-    'update transactions set accepting_block_id = null, accepted_body = null where id = any($1::bigint[])',
+    'update transactions set accepting_index = null, accepted_body = null where id = any($1::bigint[])',
     [accepted],
   );
   const merged = await client.query<{ id: bigint }>(

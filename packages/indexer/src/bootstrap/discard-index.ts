@@ -17,7 +17,6 @@ export const CHAIN_TABLES = [
   'transaction_inputs',
   'transaction_outputs',
   'scripts',
-  'address_transactions',
   'utxos',
   'balances',
   'balance_changes',

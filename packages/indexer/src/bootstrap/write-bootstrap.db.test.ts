@@ -83,10 +83,12 @@ async function load(to: ClientBase, utxos: Utxo[]): Promise<void> {
   await to.query(`insert into utxo_set_load values (true, '\\x00', $1, 0, '\\x00')`, [utxos.length]);
 }
 
-async function addTransaction(to: ClientBase, id: number, hash: string, acceptingBlock: number | null): Promise<void> {
+async function addTransaction(to: ClientBase, id: number, hash: string, acceptingIndex: number | null): Promise<void> {
   await to.query(
-    `insert into transactions values ($1, decode($2, 'hex'), '\\x00', 0, 0, 0, 0, '\\x', 0, 0, null, $3, null)`,
-    [id, hash, acceptingBlock],
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass,
+       accepting_index)
+     values ($1, decode($2, 'hex'), '\\x00', 0, 0, 0, 0, '\\x', 0, 0, $3)`,
+    [id, hash, acceptingIndex],
   );
 }
 

@@ -1,6 +1,6 @@
 /** Writes the rows of a bootstrap from `loaded_utxos`. Known scripts and transactions keep their keys. */
 import type { Hash } from '@kasgres/kaspa';
-import { countAddressRows, replaceUtxoSet } from '@kasgres/state';
+import { countTouched, replaceUtxoSet } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import { resolveLateInputs } from '../apply/late-inputs.ts';
 import type { Checkpoint } from '../prepare/batch.ts';
@@ -24,8 +24,8 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
     `with wanted as (
        select l.transaction_id, t.id
          from (select distinct transaction_id from loaded_utxos) l
-         left join transactions t on t.transaction_id = l.transaction_id
-        where t.accepting_block_id is null
+         left join transactions t on encode(t.transaction_id, 'hex') = encode(l.transaction_id, 'hex')
+        where t.accepting_index is null
           and not exists (select from earlier_transactions e where e.transaction_id = l.transaction_id)),
      written as (
        insert into earlier_transactions (id, transaction_id)
@@ -45,7 +45,7 @@ export async function writeUtxoSet(client: ClientBase, from: NextKeys): Promise<
        from loaded_utxos l
        join scripts s on s.script = l.script and s.version = l.script_version
        left join earlier_transactions e on e.transaction_id = l.transaction_id
-       left join transactions t on t.transaction_id = l.transaction_id
+       left join transactions t on encode(t.transaction_id, 'hex') = encode(l.transaction_id, 'hex')
       order by 1, 2`,
   );
   const { rows } = await client.query<{ utxos: bigint }>('select utxos from utxo_set_load');
@@ -89,5 +89,5 @@ export async function writeGap(client: ClientBase, after: Hash, before: Hash, re
 /** Must run after `start_utxos` has its set and the checkpoint is at the block. @param chainTime Unix milliseconds */
 export async function replaceState(client: ClientBase, chainTime: bigint, fromTransactionId: number): Promise<void> {
   await replaceUtxoSet(client, chainTime);
-  await countAddressRows(client, await resolveLateInputs(client, { from: fromTransactionId, preBootstrap: [] }));
+  await countTouched(client, await resolveLateInputs(client, { from: fromTransactionId, preBootstrap: [] }));
 }

@@ -1,5 +1,5 @@
 /** Loads from Postgres what an update needs and the cache lacks, with one query per kind. A complete cache needs none. */
-import { type Hash, HASH_BYTES, toHex } from '@kasgres/kaspa';
+import { type Hash, HASH_BYTES, type Network, type ScriptPublicKey, scriptToAddress, toHex } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import { getOrInsert } from '@kasgres/state';
 import type { ClientBase } from 'pg';
@@ -14,17 +14,22 @@ export interface LookedUp {
 
 interface LookUp {
   client: ClientBase;
+  network: Network;
   memory: Memory;
   lookedUp: LookedUp;
   transactions: RpcTransaction[];
 }
 
-export async function lookUp(client: ClientBase, memory: Memory, blocks: Iterable<RpcBlock>): Promise<LookedUp> {
+export async function lookUp(
+  client: ClientBase,
+  { memory, network }: { memory: Memory; network: Network },
+  blocks: Iterable<RpcBlock>,
+): Promise<LookedUp> {
   const lookedUp: LookedUp = { utxos: new Map(), hashes: new Map(), preBootstrap: new Set() };
   if (memory.isComplete) return lookedUp;
   const all = [...blocks];
   await lookUpBlocks(client, memory, all);
-  const request = { client, memory, lookedUp, transactions: all.flatMap((block) => block.transactions) };
+  const request = { client, network, memory, lookedUp, transactions: all.flatMap((block) => block.transactions) };
   await lookUpTransactions(request);
   await lookUpUtxos(request);
   await lookUpVariants(request);
@@ -60,9 +65,11 @@ async function lookUpTransactions({ client, memory, lookedUp, transactions }: Lo
   }
   const rows = await queryByHash<{ id: bigint; transaction_id: Buffer; hash: Buffer | null }>(
     client,
+    // With `offset 0` Postgres uses the index even before the first analysis, when it expects many rows of one id.
     `select coalesce(t.id, e.id) as id, wanted.hash as transaction_id, t.hash
        from wanted
-       left join transactions t on t.transaction_id = wanted.hash
+       left join lateral (
+         select id, hash from transactions where encode(transaction_id, 'hex') = encode(wanted.hash, 'hex') offset 0) t on true
        left join earlier_transactions e on e.transaction_id = wanted.hash
       where t.id is not null or e.id is not null`,
     missing,
@@ -121,20 +128,34 @@ async function lookUpVariants({ client, memory, lookedUp, transactions }: LookUp
   for (const key of keys) memory.variants.set(key, byKey.get(key)?.map(({ hash }) => hash) ?? []);
 }
 
-async function lookUpScripts({ client, memory, transactions }: LookUp): Promise<void> {
-  const missing = new Map<string, Buffer>();
+/** A script with an address is found by its address, any other one by its digest. */
+async function lookUpScripts({ client, memory, network, transactions }: LookUp): Promise<void> {
+  const missing = new Map<string, ScriptPublicKey>();
   for (const { outputs } of transactions) {
     for (const { scriptPublicKey } of outputs) {
       const key = scriptKey(scriptPublicKey);
-      if (memory.scripts.get(key) === undefined) missing.set(key, Buffer.from(scriptPublicKey.script));
+      if (memory.scripts.get(key) === undefined) missing.set(key, scriptPublicKey);
     }
   }
   if (missing.size === 0) return;
+  const addresses: string[] = [];
+  const withoutAddress: Buffer[] = [];
+  for (const scriptPublicKey of missing.values()) {
+    const address = scriptToAddress(scriptPublicKey, network.addressPrefix);
+    if (address === undefined) withoutAddress.push(Buffer.from(scriptPublicKey.script));
+    else addresses.push(address);
+  }
   const { rows } = await client.query<{ id: bigint; version: number; script: Buffer }>({
     name: 'lookUp-scripts',
-    text: `select s.id, s.version, s.script
-             from unnest($1::bytea[]) wanted (script) join scripts s on s.script = wanted.script`,
-    values: [[...missing.values()]],
+    text: `select s.*
+             from unnest($1::text[]) wanted (address)
+            cross join lateral (select id, version, script from scripts where address = wanted.address offset 0) s
+            union all
+           select s.*
+             from unnest($2::bytea[]) wanted (script)
+            cross join lateral (
+              select id, version, script from scripts where address is null and sha256(script) = sha256(wanted.script) offset 0) s`,
+    values: [addresses, withoutAddress],
   });
   for (const row of rows) memory.scripts.set(scriptKey(row), Number(row.id));
 }

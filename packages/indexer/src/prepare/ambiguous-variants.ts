@@ -72,14 +72,14 @@ export class AmbiguousVariants {
       Omit<AmbiguousVariant, 'transaction' | 'variants'> & { transaction: bigint; variants: Record<string, number> }
     >(
       `with open as (
-         select id, transaction_id, accepting_block_id from transactions
-          where accepted_body is null and accepting_block_id is not null and id in (select transaction_id from transaction_bodies)
+         select id, transaction_id, accepting_index from transactions
+          where accepted_body is null and accepting_index is not null and id in (select transaction_id from transaction_bodies)
        ), carriers as (
-         select t.id, t.transaction_id, c.id as chain_block_id, c.blue_score, b.hash, bt.body
+         select t.id, t.transaction_id, c.block_id as chain_block_id, c.blue_score, b.hash, bt.body
            from open t
-           join blocks c on c.id = t.accepting_block_id
+           join chain_blocks c on c.index = t.accepting_index
            join block_transactions bt on bt.transaction_id = t.id
-           join blocks b on b.id = bt.block_id and b.merging_block_id = c.id
+           join blocks b on b.id = bt.block_id and b.merging_block_id = c.block_id
        ), latest as (
          select chain_block_id, sum(count(*)) over (order by blue_score desc) as total
            from carriers group by chain_block_id, blue_score

@@ -28,7 +28,7 @@ export interface Batch {
   mergedBefore: { block: number; mergingBlock: number; isBlue: boolean }[];
   chainBefore: number[];
   preBootstrapBlocks: number[];
-  acceptedBefore: { transaction: number; acceptingBlock: number; variant: number | null }[];
+  acceptedBefore: { transaction: number; chainIndex: number; variant: number | null }[];
   /** Pre-bootstrap transactions that are written now, under lower keys than other new ones. */
   preBootstrapTransactions: number[];
   settledVariants: { transaction: number; variant: number }[];

@@ -1,5 +1,5 @@
 import type { ChainTime, ScriptKey } from '@kasgres/database';
-import { isCoinbase, toHex, workFromBits } from '@kasgres/kaspa';
+import { type DaaScore, isCoinbase, toHex, workFromBits } from '@kasgres/kaspa';
 import type { RpcTransaction } from '@kasgres/node';
 import { type AcceptedTransaction, type ChainBlock, collectState, type StateChanges } from '@kasgres/state';
 import type { AddedChainBlock } from '../chain-update.ts';
@@ -7,7 +7,8 @@ import type { Registry, Seen, SeenBlock, SeenTransaction } from './registry.ts';
 import { deltasOf, type ResolvedInput, resolveInputs } from './resolve.ts';
 
 export interface Acceptance extends SeenTransaction {
-  chainBlock: SeenBlock;
+  /** Position of the accepting chain block. */
+  chainIndex: number;
   /** Null while it is unknown. */
   acceptedVariant: number | null;
 }
@@ -37,14 +38,16 @@ export function collectChain(state: StateChanges, chain: readonly AddedChain[], 
     };
     collectState({ kind: 'chain-block', chainBlock }, state);
     for (const acceptance of accepted) {
-      collectState({ kind: 'accepted', transaction: toAccepted(chainBlock, acceptance, known) }, state);
+      const transaction = toAccepted(chainBlock, added.block.header.daaScore, acceptance, known);
+      collectState({ kind: 'accepted', transaction }, state);
     }
   }
 }
 
 function toAccepted(
   chainBlock: ChainBlock,
-  { key, transaction, chainBlock: { block } }: Acceptance,
+  blockDaaScore: DaaScore,
+  { key, transaction }: Acceptance,
   { registry, seen, resolved }: Known,
 ): AcceptedTransaction {
   const inputs = resolved[key - seen.firstNewTransaction] ?? resolveInputs(transaction, registry.memory, seen.lookedUp);
@@ -56,7 +59,7 @@ function toAccepted(
     return { transaction: previous, index: previousOutpoint.index };
   });
   const scripts = transaction.outputs.map(({ scriptPublicKey }) => registry.getScriptKey(scriptPublicKey));
-  const created = { transaction: key, blockDaaScore: block.header.daaScore, isCoinbase: isCoinbase(transaction) };
+  const created = { transaction: key, blockDaaScore, isCoinbase: isCoinbase(transaction) };
   return {
     chainBlock,
     isCoinbase: created.isCoinbase,

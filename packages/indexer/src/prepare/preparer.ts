@@ -11,7 +11,7 @@ import type { AmbiguousVariant, AmbiguousVariants } from './ambiguous-variants.t
 import type { Batch, Checkpoint, Fork } from './batch.ts';
 import { type Acceptance, type AddedChain, collectChain } from './collect.ts';
 import type { Registry, Seen, SeenBlock, SeenTransaction } from './registry.ts';
-import { deltasOf, feeOf, type ResolvedInput, resolveInputs } from './resolve.ts';
+import { feeOf, type ResolvedInput, resolveInputs, scriptsOf } from './resolve.ts';
 import { writeBlock, writeInputs, writeOutputs, writeTransaction } from './write-rows.ts';
 
 const YIELD_EVERY_TRANSACTIONS = 64;
@@ -29,7 +29,7 @@ export class Preparer {
   /** @param from the checkpoint that the batch will find @param fork the chain block below `removed`; the checkpoint's without a reorg */
   async prepare(client: ClientBase, update: ChainUpdate, from: Checkpoint, fork: Fork): Promise<Batch> {
     this.#ambiguousVariants.drop(update.removed);
-    const seen = this.#registry.begin(await lookUp(client, this.#registry.memory, blocksOf(update)));
+    const seen = this.#registry.begin(await lookUp(client, this.#registry, blocksOf(update)));
     const yieldToEventLoop = createYielder();
     const chain: AddedChain[] = [];
     let { chainIndex: index, chainTime } = fork;
@@ -37,8 +37,8 @@ export class Preparer {
       const mergeSet = added.mergeSet.map((block) => this.#registry.see(seen, block));
       const chainBlock = this.#registry.see(seen, added.block);
       merge(chainBlock, mergeSet);
-      const accepted = this.#accept(added, chainBlock, mergeSet);
       index += 1;
+      const accepted = this.#accept(added, index, mergeSet);
       const { timestamp } = added.block.header;
       if (timestamp > chainTime) chainTime = timestamp;
       chain.push({ added, chainBlock, index, chainTime, accepted });
@@ -56,14 +56,16 @@ export class Preparer {
       await yieldToEventLoop();
     }
     for (const { chainBlock, accepted, ...position } of chain) {
-      const { daaScore, timestamp } = chainBlock.block.header;
+      const { hash, header } = chainBlock.block;
       seen.rows.chain_blocks.write({
         index: position.index,
         block_id: chainBlock.key,
-        daa_score: daaScore,
-        timestamp,
+        daa_score: header.daaScore,
+        timestamp: header.timestamp,
         accepted_transactions: accepted.map(({ key }) => key),
         chain_time: position.chainTime,
+        hash,
+        blue_score: header.blueScore,
       });
     }
     const { resolved, touched } = await this.#writeTransactions(seen, acceptances, yieldToEventLoop);
@@ -71,7 +73,7 @@ export class Preparer {
     if (!from.firstCatchUp) {
       const range = { checkpoint: from.chainIndex, fork: fork.chainIndex, forkTime: fork.chainTime, to: index };
       state = new StateChanges(range);
-      collectState({ kind: 'address-rows', scripts: touched }, state);
+      collectState({ kind: 'touched', scripts: touched }, state);
       collectChain(state, chain, { registry: this.#registry, seen, resolved });
     }
 
@@ -99,9 +101,9 @@ export class Preparer {
       preBootstrapBlocks: seen.preBootstrapBlocks,
       acceptedBefore: acceptances
         .filter(({ key }) => key < firstNewTransaction)
-        .map(({ key: transaction, chainBlock, acceptedVariant: variant }) => ({
+        .map(({ key: transaction, chainIndex, acceptedVariant: variant }) => ({
           transaction,
-          acceptingBlock: chainBlock.key,
+          chainIndex,
           variant,
         })),
       preBootstrapTransactions: seen.newTransactions.map(({ key }) => key).filter((key) => key < firstNewTransaction),
@@ -113,7 +115,7 @@ export class Preparer {
     };
   }
 
-  #accept(added: AddedChainBlock, chainBlock: SeenBlock, mergeSet: SeenBlock[]): Acceptance[] {
+  #accept(added: AddedChainBlock, chainIndex: number, mergeSet: SeenBlock[]): Acceptance[] {
     const carried = new Map<number, SeenTransaction>();
     const severalVariants = new Set<number>();
     for (const { transactions } of mergeSet) {
@@ -133,7 +135,7 @@ export class Preparer {
       }
       const isAmbiguous = severalVariants.has(transaction.key);
       if (isAmbiguous) this.#ambiguousVariants.add(toAmbiguous(transaction, added, mergeSet));
-      return { ...transaction, chainBlock, acceptedVariant: isAmbiguous ? null : transaction.variant };
+      return { ...transaction, chainIndex, acceptedVariant: isAmbiguous ? null : transaction.variant };
     });
   }
 
@@ -182,20 +184,12 @@ export class Preparer {
         key,
         subnetwork: this.#registry.subnetworkKey(seen, transaction.subnetworkId),
         fee: feeOf(transaction, inputs, isCoinbase(transaction)),
-        acceptingBlock: acceptance?.chainBlock.key ?? null,
+        acceptingIndex: acceptance?.chainIndex ?? null,
         acceptedVariant: acceptance?.acceptedVariant ?? null,
       });
       writeInputs(rows, key, transaction, inputs);
       writeOutputs(rows, key, transaction, outputScripts);
-      for (const [script, { sent, received }] of deltasOf(transaction, inputs, outputScripts)) {
-        rows.address_transactions.write({
-          script_id: script,
-          transaction_id: key,
-          amount_sent: sent,
-          amount_received: received,
-        });
-        touched.push(script);
-      }
+      touched.push(...scriptsOf(inputs, outputScripts));
       // Pre-bootstrap transactions have lower keys, and are never accepted again.
       if (key >= firstNewTransaction) resolved.push(inputs);
       if (key % YIELD_EVERY_TRANSACTIONS === 0) await yieldToEventLoop();

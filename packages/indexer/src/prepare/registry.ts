@@ -53,7 +53,7 @@ type NextKeys = Pick<Checkpoint, 'nextBlockId' | 'nextTransactionId' | 'nextScri
 
 export class Registry {
   readonly memory: Memory;
-  readonly #network: Network;
+  readonly network: Network;
   /** Blocks up to this blue score may refer to pre-bootstrap blocks. */
   readonly #preBootstrapUntil: bigint;
   readonly #next: NextKeys;
@@ -61,7 +61,7 @@ export class Registry {
   /** @param bootstrapBlueScore of the latest bootstrap block; undefined for genesis, before which there are no blocks */
   constructor(memory: Memory, network: Network, checkpoint: Checkpoint, bootstrapBlueScore: bigint | undefined) {
     this.memory = memory;
-    this.#network = network;
+    this.network = network;
     this.#preBootstrapUntil = bootstrapBlueScore === undefined ? -1n : bootstrapBlueScore + network.finalityDepth;
     const { nextBlockId, nextTransactionId, nextScriptId, nextSubnetworkId } = checkpoint;
     this.#next = { nextBlockId, nextTransactionId, nextScriptId, nextSubnetworkId };
@@ -192,7 +192,7 @@ export class Registry {
     if (known !== undefined) return known;
     const key = this.#next.nextScriptId++;
     this.memory.scripts.set(name, key);
-    writeScript(rows, key, scriptPublicKey, this.#network);
+    writeScript(rows, key, scriptPublicKey, this.network);
     return key;
   }
 }

@@ -32,6 +32,13 @@ export function feeOf(transaction: RpcTransaction, inputs: ResolvedInput[], isCo
   return fee;
 }
 
+/** Returns the scripts that a transaction touches, as far as its UTXOs are known. @param outputScripts one for each output */
+export function scriptsOf(inputs: readonly ResolvedInput[], outputScripts: readonly ScriptKey[]): Set<ScriptKey> {
+  const scripts = new Set(outputScripts);
+  for (const { utxo } of inputs) if (utxo !== undefined) scripts.add(utxo.script);
+  return scripts;
+}
+
 const createDelta = (): ScriptDelta => ({ sent: 0n, received: 0n, utxoCount: 0 });
 
 /** Returns the delta of each script that a transaction touches, as far as its UTXOs are known. @param outputScripts one for each output */

@@ -22,7 +22,7 @@ interface BlockKeys {
   isBlue: boolean | null;
 }
 
-export function writeBlock(rows: BatchRows, { hash, header }: RpcBlock, keys: BlockKeys): void {
+export function writeBlock(rows: BatchRows, { hash, header, transactions }: RpcBlock, keys: BlockKeys): void {
   rows.blocks.write({
     id: keys.key,
     hash,
@@ -44,6 +44,7 @@ export function writeBlock(rows: BatchRows, { hash, header }: RpcBlock, keys: Bl
     is_chain_block: keys.isChainBlock,
     merging_block_id: keys.mergingBlock,
     is_blue: keys.isBlue,
+    transaction_count: transactions.length,
   });
   keys.parents.forEach((parent, index) => {
     rows.block_parents.write({ block_id: keys.key, index, parent_id: parent });
@@ -64,7 +65,7 @@ interface TransactionKeys {
   key: TransactionKey;
   subnetwork: BatchRow<'transactions'>['subnetwork_id'];
   fee: BatchRow<'transactions'>['fee'];
-  acceptingBlock: BatchRow<'transactions'>['accepting_block_id'];
+  acceptingIndex: BatchRow<'transactions'>['accepting_index'];
   acceptedVariant: number | null;
 }
 
@@ -81,7 +82,7 @@ export function writeTransaction(rows: BatchRows, transaction: RpcTransaction, k
     storage_mass: transaction.storageMass,
     compute_mass: transaction.computeMass,
     fee: keys.fee,
-    accepting_block_id: keys.acceptingBlock,
+    accepting_index: keys.acceptingIndex,
     accepted_body: keys.acceptedVariant,
   });
 }

@@ -21,10 +21,10 @@ test('it nets a transaction that is reverted and accepted again to zero', () => 
   expect(changes.rows()).toEqual([{ ...NOTHING, script: 7 }]);
 });
 
-test('it returns rows in the order of scripts, including scripts with new address rows only', () => {
+test('it returns rows in the order of scripts, including scripts that new transactions only touch', () => {
   const changes = new BalanceDeltas();
   changes.add({ isCoinbase: false, deltas: new Map([[9, { sent: 0n, received: 30n, utxoCount: 2 }]]) }, 1);
-  changes.addAddressRows([9, 9, 8]);
+  changes.addTouched([9, 9, 8]);
   changes.add({ isCoinbase: false, deltas: new Map([[10, { sent: 10n, received: 0n, utxoCount: -1 }]]) }, 1);
   expect(changes.rows()).toEqual([
     { ...NOTHING, script: 8, transactionCount: 1 },

@@ -34,7 +34,7 @@ export class BalanceDeltas {
     }
   }
 
-  addAddressRows(scripts: readonly number[]): void {
+  addTouched(scripts: readonly number[]): void {
     for (const script of scripts) this.#of(script).transactionCount += 1;
   }
 

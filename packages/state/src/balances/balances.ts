@@ -15,7 +15,7 @@ export const balances: DerivedState = {
 
   collect(item, changes) {
     if (item.kind === 'accepted') changes.of(BalanceDeltas).add(item.transaction, 1);
-    else if (item.kind === 'address-rows') changes.of(BalanceDeltas).addAddressRows(item.scripts);
+    else if (item.kind === 'touched') changes.of(BalanceDeltas).addTouched(item.scripts);
   },
 
   revert(_client, removed, changes) {
@@ -85,8 +85,8 @@ export const balances: DerivedState = {
   },
 };
 
-/** Counts rows of address_transactions that were added outside of a batch. @param scripts the script of each row; all have a balance */
-export async function countAddressRows(client: ClientBase, scripts: readonly number[]): Promise<void> {
+/** Counts transactions outside of a batch. @param scripts those that each transaction touches and did not touch before; all have a balance */
+export async function countTouched(client: ClientBase, scripts: readonly number[]): Promise<void> {
   await client.query(
     `update balances b set transaction_count = b.transaction_count + touched.count
        from (select id, count(*) as count from unnest($1::bigint[]) id group by id) touched where b.script_id = touched.id`,

@@ -1,5 +1,5 @@
 /**
- * Union-find with undo (migrations/0005_clusters.sql). The smaller cluster goes below the larger one; of equal ones, that of the later input goes
+ * Union-find with undo (migrations/0001_schema.sql). The smaller cluster goes below the larger one; of equal ones, that of the later input goes
  * below the other. Paths are never shortened, so the roots follow from the chain alone, and undoing the last merge restores the state before it.
  *
  * The members of a cluster form a ring. Swapping the next members of two roots joins two rings, or splits one.

@@ -77,7 +77,7 @@ const SELECT_UNFOUNDED = `
     or not exists (select from transaction_inputs i where i.transaction_id = g.transaction_id and i.script_id = g.script_id)
     or not exists (select from transaction_inputs i where i.transaction_id = g.transaction_id and i.script_id = g.merged_script_id)
     or position.on_chain and not exists (
-      select from transactions t join chain_blocks c on c.block_id = t.accepting_block_id
+      select from transactions t join chain_blocks c on c.index = t.accepting_index
       where t.id = g.transaction_id and c.index <= g.chain_index and (c.index = g.chain_index or g.held_merge_id is not null)
       union all
       select from chain_blocks c left join held_merges h on h.id = g.held_merge_id

@@ -17,7 +17,8 @@ const SELECT_WRONG_HOURS = `
     from segments
     join chain_blocks c on c.index > segments.chain_index and c.index <= coalesce(segments.next_index, 9223372036854775807)
     cross join unnest(c.accepted_transactions) as accepted (id)
-    join address_transactions a on a.transaction_id = accepted.id
+    join script_deltas a on a.transaction_id = accepted.id
+    where a.script_id is not null
   ),
   expected as (
     select script_id, hour, sum(amount) as change from (

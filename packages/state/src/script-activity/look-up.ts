@@ -104,10 +104,13 @@ async function findLastTouches(
 
 const SELECT_TOUCHES = `
   select a.script_id, c.index
-    from unnest($1::bigint[]) wanted (script_id)
-    join address_transactions a on a.script_id = wanted.script_id
+    from (
+      select o.script_id, o.transaction_id from transaction_outputs o where o.script_id = any($1::bigint[])
+      union
+      select i.script_id, i.transaction_id from transaction_inputs i where i.script_id = any($1::bigint[])
+    ) a
     join transactions t on t.id = a.transaction_id
-    join chain_blocks c on c.block_id = t.accepting_block_id
+    join chain_blocks c on c.index = t.accepting_index
    where c.index <= $2`;
 
 const SELECT_RECENT_TOUCHES = `

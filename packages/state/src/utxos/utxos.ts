@@ -67,7 +67,7 @@ export const utxos: DerivedState = {
          join transaction_inputs i on i.transaction_id = removed.id
          left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
          left join transactions p on p.id = i.previous_transaction_id
-         left join chain_blocks c on c.block_id = p.accepting_block_id
+         left join chain_blocks c on c.index = p.accepting_index
         where i.previous_transaction_id <> all($1::bigint[])`,
       [transactions],
     );
@@ -78,7 +78,7 @@ export const utxos: DerivedState = {
     await client.query(
       `with accepted as not materialized (
          select t.id, t.subnetwork_id, c.daa_score
-           from transactions t join chain_blocks c on c.block_id = t.accepting_block_id
+           from transactions t join chain_blocks c on c.index = t.accepting_index
           where c.index > (select max(chain_index) from starts)),
        ${UNSPENT}
        insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase) select * from unspent`,

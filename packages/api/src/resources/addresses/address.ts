@@ -8,17 +8,16 @@ import { catchingUp, requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, Statement } from '../../index-state/statement.ts';
 import { statementRoute } from '../../route.ts';
 import {
+  type AddressParameters,
   addressTag,
   type AddressTagJson,
   automaticLabels,
   requireNetwork,
   scriptIdOf,
-  type ScriptParameters,
-  scriptParametersOf,
 } from '../../schemas/address.ts';
 import { address, addressInput, count, sompi, timestamp } from '../../schemas/values.ts';
 import { lookUp } from '../shared.ts';
-import { containing } from '../transactions/rest/select-transactions.ts';
+import { containing, joinAccepting } from '../transactions/rest/select-transactions.ts';
 
 const addressDetails = z
   .object({
@@ -34,8 +33,6 @@ const addressDetails = z
     automaticLabels,
   })
   .meta({ id: 'AddressDetails' });
-
-type AddressParameters = ScriptParameters & { address: string };
 
 const ownTag = (parameter: ParameterOf<AddressParameters>): RawBuilder<AddressTagJson | null> => sql`(
   select to_json(tag) from (
@@ -55,9 +52,9 @@ const clusterTag = (
 /** Selects the time of the first or last transaction; null if only the bootstrap UTXO set has the script. */
 const timeOf = (end: 'min' | 'max'): RawBuilder<number | null> => sql`(
   select containing."blockTime"
-  from transactions cross join lateral (${containing}) containing
+  from transactions ${joinAccepting} cross join lateral (${containing}) containing
   where transactions.id = (
-    select ${sql.raw(end)}(transaction_id) from address_transactions where script_id = (select id from script)))`;
+    select ${sql.raw(end)}(transaction_id) from script_deltas where script_id = (select id from script)))`;
 
 const detailsOfAddress = new Statement('address', (parameter: ParameterOf<AddressParameters>) => {
   const scriptId = sql`(select id from script)`;
@@ -92,7 +89,7 @@ export const getAddress = statementRoute(
   ({ params: { address } }, settled) => {
     requireNetwork(settled.network, address, 'address');
     requireCaughtUp(settled);
-    return detailsOfAddress.with({ address, ...scriptParametersOf(address) });
+    return detailsOfAddress.with({ address });
   },
 );
 
@@ -120,7 +117,7 @@ export const getAddressTag = statementRoute(
   },
   ({ params: { address } }, settled) => {
     requireNetwork(settled.network, address, 'address');
-    return tagOfAddress.with({ address, ...scriptParametersOf(address) });
+    return tagOfAddress.with({ address });
   },
   {
     'no tag': () => notFound('This address has no tag'),

@@ -1,17 +1,21 @@
 /** GET /v1/addresses/{address}/balance-history: the balance at the end of each hour, day or month. */
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import type { Reading } from '../../index-state/state.ts';
-import { indexRoute } from '../../route.ts';
-import { findScriptOfRequest } from '../../schemas/address.ts';
+import { jsonArray, jsonObject, optional } from '../../index-state/json.ts';
+import { requireCaughtUp } from '../../index-state/state.ts';
+import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
+import { statementRoute } from '../../route.ts';
+import { type AddressParameters, requireNetwork, scriptIdOf } from '../../schemas/address.ts';
 import { addressInput, sompi, timestamp } from '../../schemas/values.ts';
+import { joinedGaps } from '../chain/segments.ts';
 import { lookUp } from '../shared.ts';
-import { listGaps } from '../chain/segments.ts';
 
 /** Hours of more than a year, and days of 27 years. */
 const MAX_INTERVALS = 10_000;
 
 const interval = z.enum(['hour', 'day', 'month']);
+
+type Interval = z.infer<typeof interval>;
 
 const balanceHistory = z.object({
   history: z
@@ -40,39 +44,93 @@ const balanceHistory = z.object({
     }),
 });
 
-const toSeconds = (time: RawBuilder<unknown>) => sql`extract(epoch from (${time}) at time zone 'UTC')`;
+type BalanceHistory = z.infer<typeof balanceHistory>;
 
-/** Lists the balances at the ends of intervals. They are computed backwards from the balance now, without any change before the first interval. */
-async function listBalances({ db, state }: Reading, scriptId: bigint, unit: z.infer<typeof interval>) {
-  const step = sql`${`1 ${unit}`}::interval`;
-  const startOf = (seconds: RawBuilder<unknown>) =>
-    sql`date_trunc(${unit}, to_timestamp(${seconds}) at time zone 'UTC')`;
-  const { rows } = await sql<{ start: number; end: number; balance: string }>`
-    with latest as (
-      select balances.balance, ${startOf(sql`chain_time / 1000`)} as start
-      from balances join chain_blocks on chain_blocks.index = ${state.sinkChainIndex}
-      where balances.script_id = ${scriptId}
-    ), range as (
-      select balance, latest.start as last,
-        greatest(${startOf(sql`hour * 3600.0`)}, latest.start - ${MAX_INTERVALS - 1} * ${step}) as first
-      from latest cross join (
-        select hour from balance_changes where script_id = ${scriptId} and change <> 0 order by hour limit 1
-      ) earliest
-    ), changes as (
-      select ${startOf(sql`hour * 3600.0`)} as start, sum(change) as change
-      from balance_changes
-      where script_id = ${scriptId} and change <> 0 and hour >= (select ${toSeconds(sql`first`)} / 3600 from range)::integer
-      group by 1
-    )
-    select (${toSeconds(sql`start`)} * 1000)::float8 as start, (${toSeconds(sql`start + ${step}`)} * 1000)::float8 as end,
-      (balance - coalesce(sum(change) over (order by start desc rows between unbounded preceding and 1 preceding), 0))::text
-        as balance
-    from range cross join generate_series(first, last, ${step}) as period (start) left join changes using (start)
-    order by 1`.execute(db);
-  return rows;
+/** Intervals of a length are numbered from 1970 (UTC) on. */
+interface Numbering {
+  /** @param hour an integer, since 1970 */
+  numberOf: (hour: RawBuilder<unknown>) => RawBuilder<unknown>;
+  firstHour: (number: RawBuilder<unknown>) => RawBuilder<unknown>;
 }
 
-export const getAddressBalanceHistory = indexRoute(
+const HOURS_PER_DAY = sql.lit(24);
+const sinceEpoch = (months: RawBuilder<unknown>) => sql`(timestamp '1970-01-01' + make_interval(months => ${months}))`;
+const timeOf = (hour: RawBuilder<unknown>) => sql`(timestamp '1970-01-01' + make_interval(hours => ${hour}))`;
+
+const numberings: Readonly<Record<Interval, Numbering>> = {
+  hour: { numberOf: (hour) => hour, firstHour: (number) => number },
+  day: {
+    numberOf: (hour) => sql`(${hour} / ${HOURS_PER_DAY})`,
+    firstHour: (number) => sql`(${number} * ${HOURS_PER_DAY})`,
+  },
+  month: {
+    numberOf: (hour) =>
+      sql`((extract(year from ${timeOf(hour)}) - 1970) * 12 + extract(month from ${timeOf(hour)}) - 1)::int`,
+    firstHour: (number) => sql`(extract(epoch from ${sinceEpoch(number)}) / 3600)::int`,
+  },
+};
+
+const HOUR_MS = sql.lit(3_600_000);
+
+/** Balances are computed backwards from the balance now, without any change before the first interval. */
+const historyOfBalance = statementsBy(
+  'balance history',
+  (parameter: ParameterOf<AddressParameters>, { interval }: { interval: Interval }) => {
+    const { numberOf, firstHour } = numberings[interval];
+    const startOf = (number: RawBuilder<unknown>) => sql<number>`(${firstHour(number)}::bigint * ${HOUR_MS})`;
+    const ofScript = sql`script_id = (select id from script) and change <> 0`;
+    const end = startOf(sql`(number + 1)`);
+    return {
+      tables: {
+        script: sql`select ${scriptIdOf(parameter)} as id`,
+        range: sql`
+          select balance, last, greatest(first, last - ${sql.lit(MAX_INTERVALS - 1)}) as first
+          from (
+            select balances.balance, ${numberOf(sql`(sink.chain_time / ${HOUR_MS})::int`)} as last,
+              (select ${numberOf(sql`hour`)} from balance_changes where ${ofScript} order by hour limit 1) as first
+            from balances
+            cross join (select chain_time from chain_blocks where index = (select chain_index from checkpoint)) sink
+            where script_id = (select id from script)
+          ) whole
+          where first is not null`,
+        gap: sql`
+          select lower.timestamp as "from", upper.timestamp as "to", lower.chain_time as after, upper.chain_time as before
+          from ${joinedGaps} join range on upper.chain_time > ${startOf(sql`range.first`)}
+          order by upper.index`,
+        // The balance changes only at some intervals, and is the same at the ends of those up to the next one.
+        step: sql`
+          select greatest(changes.number, range.first) as first, lag(changes.number, 1, range.last + 1) over newest_first - 1 as last,
+            (balance - coalesce(sum(change) over newest_first, 0))::text as balance
+          from range cross join (
+            select ${numberOf(sql`hour`)} as number, ${interval === 'hour' ? sql`change` : sql`sum(change) as change`}
+            from balance_changes
+            where ${ofScript} and hour >= (
+              select coalesce(
+                (select hour from balance_changes where ${ofScript} and hour < first_hour order by hour desc limit 1), first_hour)
+              from (select ${firstHour(sql`first`)} as first_hour from range) beginning)
+            ${interval === 'hour' ? sql`` : sql`group by 1`}
+          ) changes
+          window newest_first as (order by number desc rows between unbounded preceding and 1 preceding)`,
+        history: sql`
+          select coalesce(json_agg(listed), '[]') as list from (
+            select ${end} as timestamp, balance
+            from (select generate_series(first, last) as number, balance from step) numbered
+            where not exists (select from gap where after < ${end} and ${end} <= before)
+            order by number
+          ) listed`,
+      },
+      body: jsonObject<BalanceHistory>({
+        history: sql`(select list from history)`,
+        gaps: optional(
+          sql`exists (select from gap)`,
+          jsonArray(jsonObject({ from: sql`"from"`, to: sql`"to"` }), sql`from gap`),
+        ),
+      }),
+    };
+  },
+);
+
+export const getAddressBalanceHistory = statementRoute(
   {
     ...lookUp('Address', '/v1/addresses/:address/balance-history', 'getAddressBalanceHistory'),
     summary: 'Balance of an address at the end of each hour, day or month',
@@ -80,19 +138,9 @@ export const getAddressBalanceHistory = indexRoute(
     query: z.strictObject({ interval: interval.default('day').meta({ description: 'In UTC' }) }),
     response: balanceHistory,
   },
-  async (reading, { params: { address }, query: { interval } }) => {
-    const scriptId = await findScriptOfRequest(reading, address);
-    const rows = scriptId === undefined ? [] : await listBalances(reading, scriptId, interval);
-    const [first] = rows;
-    if (first === undefined) return { history: [] };
-    const gaps = (await listGaps(reading)).filter(({ before }) => before.chainTime > first.start);
-    const isInGap = (time: number) =>
-      gaps.some(({ after, before }) => after.chainTime < time && time <= before.chainTime);
-    return {
-      history: rows.filter(({ end }) => !isInGap(end)).map(({ end, balance }) => ({ timestamp: end, balance })),
-      ...(gaps.length > 0 && {
-        gaps: gaps.map(({ after, before }) => ({ from: Number(after.timestamp), to: Number(before.timestamp) })),
-      }),
-    };
+  ({ params: { address }, query }, settled) => {
+    requireNetwork(settled.network, address, 'address');
+    requireCaughtUp(settled);
+    return historyOfBalance(query).with({ address });
   },
 );

@@ -1,45 +1,26 @@
 /** getBalanceByAddress and getBalancesByAddresses: balances at the sink. */
-import { addressToScript } from '@kasgres/kaspa';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, Statement } from '../../index-state/statement.ts';
 import { statementRoute } from '../../route.ts';
-import {
-  requireNetwork,
-  requireNetworkOfAll,
-  scriptIdOf,
-  type ScriptParameters,
-  scriptParametersOf,
-} from '../../schemas/address.ts';
+import { type AddressParameters, requireNetwork, requireNetworkOfAll, scriptIdOf } from '../../schemas/address.ts';
 import { address, addressesInput, addressInput, sompi } from '../../schemas/values.ts';
 import { rpc } from '../shared.ts';
 
 const balance = sompi.meta({ description: '0 for an address that was never seen' });
 
-/** Parameters of a statement for several addresses and their scripts. */
+/** Parameters of a statement about several addresses. */
 export interface AddressesParameters {
   addresses: readonly string[];
-  scripts: readonly Uint8Array[];
-  scriptVersions: readonly number[];
 }
 
-export function addressesParametersOf(addresses: readonly string[]): AddressesParameters {
-  const scripts = addresses.map(addressToScript);
-  return {
-    addresses,
-    scripts: scripts.map(({ script }) => script),
-    scriptVersions: scripts.map(({ version }) => version),
-  };
-}
+/** Builds a table of requested addresses, in their order. */
+export const requestedAddresses = (parameter: ParameterOf<AddressesParameters>): RawBuilder<unknown> =>
+  sql`unnest(${parameter('addresses', 'text[]')}) with ordinality as requested (address, position)`;
 
-/** Builds a table of requested addresses with their scripts, in their order. */
-export const requestedAddresses = (parameter: ParameterOf<AddressesParameters>): RawBuilder<unknown> => sql`unnest(
-  ${parameter('addresses', 'text[]')}, ${parameter('scriptVersions', 'int[]')}, ${parameter('scripts', 'bytea[]')}
-) with ordinality as requested (address, version, script, position)`;
-
-const balanceOfScript = new Statement('balance', (parameter: ParameterOf<ScriptParameters>) => ({
+const balanceOfScript = new Statement('balance', (parameter: ParameterOf<AddressParameters>) => ({
   body: jsonBuildObject({
     balance: sql<string>`coalesce((select balance from balances where script_id = ${scriptIdOf(parameter)}), 0)::text`,
   }),
@@ -56,7 +37,7 @@ export const getBalanceByAddress = statementRoute(
   ({ params: { address } }, settled) => {
     requireNetwork(settled.network, address, 'address');
     requireCaughtUp(settled);
-    return balanceOfScript.with(scriptParametersOf(address));
+    return balanceOfScript.with({ address });
   },
 );
 
@@ -66,7 +47,7 @@ const balancesOfAddresses = new Statement('balances', (parameter: ParameterOf<Ad
       select coalesce(json_agg(listed), '[]') from (
         select requested.address, coalesce(balances.balance, 0)::text as balance
         from ${requestedAddresses(parameter)}
-        left join scripts on scripts.script = requested.script and scripts.version = requested.version
+        left join scripts on scripts.address = requested.address
         left join balances on balances.script_id = scripts.id
         order by requested.position
       ) listed)`,
@@ -88,6 +69,6 @@ export const getBalancesByAddresses = statementRoute(
   ({ body: { addresses } }, settled) => {
     requireNetworkOfAll(settled.network, addresses);
     requireCaughtUp(settled);
-    return balancesOfAddresses.with(addressesParametersOf([...new Set(addresses)]));
+    return balancesOfAddresses.with({ addresses: [...new Set(addresses)] });
   },
 );

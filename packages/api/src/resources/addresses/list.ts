@@ -19,12 +19,11 @@ import {
 import { pageQuery, queryFlag } from '../../pages/page-query.ts';
 import { statementRoute } from '../../route.ts';
 import {
+  type AddressParameters,
   addressTag,
   type AddressTagJson,
   requireNetwork,
   scriptIdOf,
-  type ScriptParameters,
-  scriptParametersOf,
 } from '../../schemas/address.ts';
 import { address, addressInput, sompi } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';
@@ -68,7 +67,7 @@ const restAddress = z
   .meta({ id: 'RestAddress' });
 
 type HolderPageParameters = Omit<PageParameters, 'cursor'> &
-  Partial<ScriptParameters> & { balance?: bigint | undefined };
+  Partial<AddressParameters> & { balance?: bigint | undefined };
 
 const NO_BALANCE = 'no balance';
 
@@ -104,7 +103,7 @@ const holderPage = statementsBy(
           cursor: sql`
             select id as key, coalesce(${parameter('balance', 'bigint')}, (
               select balance from balances where script_id = scripts.id and balance > 0)) as balance
-            from scripts where id = ${scriptIdOf(parameter as ParameterOf<ScriptParameters>)}`,
+            from scripts where id = ${scriptIdOf(parameter as ParameterOf<AddressParameters>)}`,
         }),
         page: sql`
           select keys.key, keys.position
@@ -153,7 +152,7 @@ export const listAddresses = statementRoute(
     return holderPage({ start: startOf(query), taggedOnly: query.tagged_only }).with({
       limit: query.limit,
       balance: cursor?.balance,
-      ...(cursor && scriptParametersOf(cursor.address)),
+      ...(cursor && { address: cursor.address }),
     });
   },
   {

@@ -1,15 +1,15 @@
 /** GET /v1/addresses/{address}/transactions: transactions that spend from or pay to an address, newest first. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import type { JsonFields } from '../../index-state/json.ts';
-import { text } from '../../index-state/sql.ts';
+import { hasTransactionId, text } from '../../index-state/sql.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import { cursorOf, keyPage, type PageParameters, pageProblems, type PageStart, startOf } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
 import { statementRoute } from '../../route.ts';
-import { requireNetwork, scriptIdOf, type ScriptParameters, scriptParametersOf } from '../../schemas/address.ts';
+import { type AddressParameters, requireNetwork, scriptIdOf } from '../../schemas/address.ts';
 import { addressInput, hashInput, sompi, sompiDelta } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';
 import { isAccepted, joinPrevious } from '../transactions/fields.ts';
@@ -28,16 +28,22 @@ const addressTransaction = restTransaction
 
 type Amounts = Record<'amountSent' | 'amountReceived' | 'balanceChange', string>;
 
-/** The kept amount counts UTXOs that do not exist, too, which only a transaction that is not accepted can spend. */
-const amountSent = sql`case when ${isAccepted()} then touch.amount_sent else (
-  select coalesce(sum(input.amount), 0)::bigint
-  from transaction_inputs input ${joinPrevious}
-  where input.transaction_id = transactions.id and input.script_id = touch.script_id and ${utxoExists}) end`;
+/** Joins `amounts`: what a transaction moves from and to a script. Only a transaction that is not accepted can spend UTXOs that do not exist. */
+const joinAmounts = (scriptId: RawBuilder<unknown>): RawBuilder<unknown> => {
+  const sumOf = (table: 'input' | 'output', joins = sql``, condition = sql``): RawBuilder<unknown> => sql`(
+    select coalesce(sum(${sql.ref(`${table}.amount`)}), 0)::bigint
+    from ${sql.table(`transaction_${table}s`)} ${sql.ref(table)} ${joins}
+    where ${sql.ref(`${table}.transaction_id`)} = transactions.id and ${sql.ref(`${table}.script_id`)} = ${scriptId} ${condition})`;
+  return sql`cross join lateral (
+    select ${sumOf('output')} as received,
+      case when ${isAccepted()} then ${sumOf('input')} else ${sumOf('input', joinPrevious, sql`and ${utxoExists}`)} end as sent
+    offset 0) amounts`;
+};
 
 const amounts: JsonFields<Amounts> = {
   amountSent: text('amounts.sent'),
-  amountReceived: text('touch.amount_received'),
-  balanceChange: sql`(touch.amount_received - amounts.sent)::text`,
+  amountReceived: text('amounts.received'),
+  balanceChange: sql`(amounts.received - amounts.sent)::text`,
 };
 
 interface Variant {
@@ -48,28 +54,27 @@ interface Variant {
 
 const transactionPage = statementsBy(
   'address transactions',
-  (parameter: ParameterOf<PageParameters & ScriptParameters>, { start, acceptedOnly, includePayload }: Variant) => {
+  (parameter: ParameterOf<PageParameters & AddressParameters>, { start, acceptedOnly, includePayload }: Variant) => {
     const scriptId = sql`(select id from script)`;
     const ofScript = sql`script_id = ${scriptId}`;
     // `offset 0` keeps Postgres from turning the look-up into a join, so that reading stops with the page. Few transactions are not accepted.
     const accepted = sql`exists (
-      select from transactions where id = address_transactions.transaction_id and ${isAccepted()} offset 0)`;
+      select from transactions where id = script_deltas.transaction_id and ${isAccepted()} offset 0)`;
     const { tables, items, metadata, ...parts } = keyPage(parameter, start, {
-      table: 'address_transactions',
+      table: 'script_deltas',
       column: 'transaction_id',
+      isRepeated: true,
       where: acceptedOnly ? sql`${ofScript} and ${accepted}` : ofScript,
       cursorKey: sql`(
-        select touch.transaction_id from transactions join address_transactions touch on touch.transaction_id = transactions.id
-        where transactions.transaction_id = ${parameter('cursor', 'bytea')} and touch.script_id = ${scriptId})`,
+        select id from transactions
+        where ${hasTransactionId('transactions', parameter('cursor', 'bytea'))} and exists (
+          select from script_deltas touch where touch.transaction_id = transactions.id and touch.script_id = ${scriptId} offset 0))`,
     });
-    const touch = sql`
-      join address_transactions touch on touch.transaction_id = page.key and touch.script_id = ${scriptId}
-      cross join lateral (select ${amountSent} as sent offset 0) amounts`;
     return {
       ...parts,
       tables: { script: sql`select ${scriptIdOf(parameter)} as id`, ...tables },
       body: jsonBuildObject({
-        transactions: restTransactions(items, { includePayload, more: amounts, joins: touch }),
+        transactions: restTransactions(items, { includePayload, more: amounts, joins: joinAmounts(scriptId) }),
         metadata,
       }),
     };
@@ -93,7 +98,7 @@ export const listAddressTransactions = statementRoute(
       includePayload: query.include_payload,
     };
     return transactionPage(variant).with({
-      ...scriptParametersOf(address),
+      address,
       limit: query.limit,
       cursor: cursorOf(query),
     });

@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { badRequest } from '../../http/errors.ts';
+import { hasTransactionId } from '../../index-state/sql.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, Statement, statementsBy } from '../../index-state/statement.ts';
 import {
@@ -17,17 +18,11 @@ import {
 } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
 import { statementRoute } from '../../route.ts';
-import {
-  requireNetwork,
-  requireNetworkOfAll,
-  scriptIdOf,
-  type ScriptParameters,
-  scriptParametersOf,
-} from '../../schemas/address.ts';
+import { type AddressParameters, requireNetwork, requireNetworkOfAll } from '../../schemas/address.ts';
 import { outpoint } from '../../schemas/transaction.ts';
 import { address, addressesInput, addressInput, count, decimal, hash, hexBytes, sompi } from '../../schemas/values.ts';
 import { listing, page, rpc } from '../shared.ts';
-import { type AddressesParameters, addressesParametersOf, requestedAddresses } from './balances.ts';
+import { type AddressesParameters, requestedAddresses } from './balances.ts';
 
 /** Ten digits may exceed an unsigned 32-bit index; such outpoints are unknown. */
 const outpointInput = z
@@ -53,7 +48,7 @@ const restUtxo = z
   .meta({ id: 'RestUtxo' });
 
 type UtxoPageParameters = Omit<PageParameters, 'cursor'> &
-  ScriptParameters & { transactionId?: Uint8Array | undefined; index?: bigint | undefined };
+  AddressParameters & { transactionId?: Uint8Array | undefined; index?: bigint | undefined };
 
 /** Finds any output that pays the script, spent or not, accepted or not: indexed, in the bootstrap UTXO set, or pre-bootstrap and spent later. */
 function findCursor(parameter: ParameterOf<UtxoPageParameters>, scriptId: RawBuilder<unknown>): RawBuilder<unknown> {
@@ -61,7 +56,7 @@ function findCursor(parameter: ParameterOf<UtxoPageParameters>, scriptId: RawBui
   return sql`
     select o.transaction_id as key, o.index::bigint as index
     from transactions t join transaction_outputs o on o.transaction_id = t.id
-    where t.transaction_id = ${transactionId} and o.index = ${index} and o.script_id = ${scriptId}
+    where ${hasTransactionId('t', transactionId)} and o.index = ${index} and o.script_id = ${scriptId}
     union
     select o.transaction_id, o.index
     from earlier_transactions t join start_utxos o on o.transaction_id = t.id
@@ -93,7 +88,7 @@ const utxoPage = statementsBy(
     return {
       ...parts,
       tables: {
-        script: sql`select ${scriptIdOf(parameter)} as id`,
+        script: sql`select id, script from scripts where address = ${parameter('address', 'text')}`,
         ...(start !== 'first' && { cursor: findCursor(parameter, scriptId) }),
         page: sql`
         select keys.*
@@ -111,7 +106,7 @@ const utxoPage = statementsBy(
             page.amount::text as amount,
             page.block_daa_score::text as "blockDaaScore",
             page.is_coinbase as "isCoinbase",
-            encode(${parameter('script', 'bytea')}, 'hex') as "scriptPublicKey"
+            encode((select script from script), 'hex') as "scriptPublicKey"
           from page
           left join transactions on transactions.id = page.transaction_id
           left join earlier_transactions earlier on earlier.id = page.transaction_id
@@ -134,7 +129,7 @@ export const listAddressUtxos = statementRoute(
   ({ params: { address }, query }, settled) => {
     requireNetwork(settled.network, address, 'address');
     requireCaughtUp(settled);
-    const parameters = { ...scriptParametersOf(address), limit: query.limit, ...cursorOf(query) };
+    const parameters = { address, limit: query.limit, ...cursorOf(query) };
     return utxoPage({ start: startOf(query) }).with(parameters);
   },
   pageProblems,
@@ -165,9 +160,9 @@ const TOO_MANY = 'too many';
 const utxosOfAddresses = new Statement('utxos of addresses', (parameter: ParameterOf<AddressesParameters>) => ({
   tables: {
     utxo: sql`
-      select requested.address, requested.position, requested.version, requested.script, held.*
+      select requested.address, requested.position, scripts.version, scripts.script, held.*
       from ${requestedAddresses(parameter)}
-      join scripts on scripts.script = requested.script and scripts.version = requested.version
+      join scripts on scripts.address = requested.address
       cross join lateral (select * from utxos where script_id = scripts.id limit ${sql.lit(MAX_UTXOS + 1)}) held
       limit ${sql.lit(MAX_UTXOS + 1)}`,
   },
@@ -223,7 +218,7 @@ export const getUtxosByAddresses = statementRoute(
   ({ body }, settled) => {
     requireNetworkOfAll(settled.network, body.addresses);
     requireCaughtUp(settled);
-    return utxosOfAddresses.with(addressesParametersOf([...new Set(body.addresses)]));
+    return utxosOfAddresses.with({ addresses: [...new Set(body.addresses)] });
   },
   {
     [TOO_MANY]: () =>

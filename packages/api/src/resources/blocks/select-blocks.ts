@@ -75,7 +75,7 @@ export const blockFields = (includeTransactions: boolean): JsonFields<BlockJson>
   }),
 });
 
-/** The fields of `block` in listings, joined with `joinMerging`. The last index gives the number of transactions. */
+/** The fields of `block` in listings, joined with `joinMerging`. */
 export const restBlockFields: JsonFields<z.infer<typeof restBlock>> = {
   hash: hex('block.hash'),
   blueScore: text('block.blue_score'),
@@ -84,9 +84,7 @@ export const restBlockFields: JsonFields<z.infer<typeof restBlock>> = {
   isChainBlock: sql`block.is_chain_block`,
   color: sql`case when block.is_blue then 'blue' when not block.is_blue then 'red' end`,
   mergingBlockHash: hexOrNull('merging.hash'),
-  transactionCount: sql`coalesce((
-    select contained.index + 1 from block_transactions contained
-    where contained.block_id = block.id order by contained.index desc limit 1), 0)`,
+  transactionCount: sql`block.transaction_count`,
 };
 
 export const joinMerging = sql`left join blocks merging on merging.id = block.merging_block_id`;

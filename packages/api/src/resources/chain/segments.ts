@@ -31,19 +31,25 @@ export interface Gap {
 const segmentEnd = sql`c.index, encode(b.hash, 'hex') as hash, b.blue_work as "blueWork", b.daa_score as "daaScore",
   b.timestamp, c.chain_time as "chainTime"`;
 
-/** Lists gaps, ascending. A later bootstrap block has no gap before it if the chain already had that block. */
+/**
+ * Joins the chain blocks `lower` and `upper` around each gap. A later bootstrap block has no gap before it if the chain already had that block.
+ */
+export const joinedGaps = sql`
+  starts
+  join chain_blocks upper on upper.index = starts.chain_index and upper.block_id = starts.block_id
+  join blocks bootstrap on bootstrap.id = upper.block_id
+  join chain_blocks lower on lower.index = starts.chain_index - 1 and (
+    bootstrap.selected_parent_id is distinct from lower.block_id
+    or exists (select from gaps where before_block_hash = upper.hash))`;
+
+/** Lists gaps, ascending. */
 export async function listGaps({ db, state }: Reading): Promise<Gap[]> {
   if (state.starts <= 1) return [];
   const { rows } = await sql<SegmentEnd>`
     select ${segmentEnd}
-    from starts s
-    join chain_blocks upper on upper.index = s.chain_index and upper.block_id = s.block_id
-    join blocks start on start.id = upper.block_id
-    join chain_blocks lower on lower.index = s.chain_index - 1
+    from ${joinedGaps}
     join chain_blocks c on c.index in (lower.index, upper.index)
     join blocks b on b.id = c.block_id
-    where start.selected_parent_id is distinct from lower.block_id
-      or exists (select from gaps where before_block_hash = start.hash)
     order by upper.index, c.index`.execute(db);
   // Each gap has two rows.
   return rows.flatMap((before, row) => (row % 2 === 0 ? [] : [{ after: rows[row - 1] as SegmentEnd, before }]));

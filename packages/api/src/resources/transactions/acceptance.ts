@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
+import { hasTransactionId } from '../../index-state/sql.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, sinkBlueScore, Statement } from '../../index-state/statement.ts';
 import { statementRoute } from '../../route.ts';
@@ -37,13 +38,13 @@ const acceptanceOfTransactions = new Statement(
         select coalesce(json_agg(listed), '[]') from (
           select
             encode(requested.id, 'hex') as "transactionId",
-            accepting.id is not null or earlier.id is not null as "isAccepted",
+            accepting.index is not null or earlier.id is not null as "isAccepted",
             encode(accepting.hash, 'hex') as "acceptingBlockHash",
-            case when accepting.id is not null or earlier.id is not null
+            case when accepting.index is not null or earlier.id is not null
               then ${sinkBlueScore} - coalesce(accepting.blue_score, bootstrap_blue_score()) else 0 end as confirmations
           from unnest(${parameter('transactionIds', 'bytea[]')}) with ordinality as requested (id, position)
-          left join transactions on transactions.transaction_id = requested.id
-          left join blocks accepting on accepting.id = transactions.accepting_block_id
+          left join transactions on ${hasTransactionId('transactions', sql`requested.id`)}
+          left join chain_blocks accepting on accepting.index = transactions.accepting_index
           left join earlier_transactions earlier on earlier.transaction_id = requested.id
           order by requested.position
         ) listed)`,

@@ -22,7 +22,7 @@ export const payload: RawBuilder<string> = sql`
 
 /** Tests whether a transaction is accepted, by an indexed block or before a bootstrap block. */
 export const isAccepted = (transactions = 'transactions'): RawBuilder<boolean> => sql`(
-  ${sql.ref(`${transactions}.accepting_block_id`)} is not null or is_pre_bootstrap(${sql.ref(`${transactions}.id`)}))`;
+  ${sql.ref(`${transactions}.accepting_index`)} is not null or is_pre_bootstrap(${sql.ref(`${transactions}.id`)}))`;
 
 /** The fields of a row of `transactions`, in its variant with a number (docs/architecture.md); 0 or null is the first one. */
 export const transactionFields = (number: RawBuilder<number | null>) => {

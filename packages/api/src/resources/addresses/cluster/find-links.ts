@@ -1,6 +1,6 @@
 /**
  * Finds the path of merges that links two members of a cluster. Clustering keeps a forest in which one merge put every member but the root below
- * another, and merges get younger upwards (migrations/0005_clusters.sql). So the youngest merge below the lowest common ancestor of two members
+ * another, and merges get younger upwards (migrations/0001_schema.sql). So the youngest merge below the lowest common ancestor of two members
  * joined their two parts. One of its two inputs belongs to each part, and the link between that input and its member is the same problem again.
  * Every merge joins two separate parts, so there is only one path.
  */

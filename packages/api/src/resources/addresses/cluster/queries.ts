@@ -1,5 +1,4 @@
-/** Queries of clusters (migrations/0005_clusters.sql): the cost of each depends on its result, not on the size of the cluster. */
-import { addressToScript } from '@kasgres/kaspa';
+/** Queries of clusters (migrations/0001_schema.sql): the cost of each depends on its result, not on the size of the cluster. */
 import { sql } from 'kysely';
 import type { Db } from '../../../index-state/sql.ts';
 import type { Slice } from '../../../pages/read-page.ts';
@@ -36,11 +35,8 @@ export async function findClusteredTo(db: Db): Promise<ClusterJson['clusteredTo'
 
 /** Returns the key of the script of an address if it is in the cluster. */
 export async function findMember(db: Db, address: string, rootId: bigint): Promise<bigint | undefined> {
-  const { version, script } = addressToScript(address);
   const { rows } = await sql<{ id: bigint }>`
-    select id from scripts where script = ${script} and version = ${version} and cluster_of(id) = ${rootId}`.execute(
-    db,
-  );
+    select id from scripts where address = ${address} and cluster_of(id) = ${rootId}`.execute(db);
   return rows[0]?.id;
 }
 

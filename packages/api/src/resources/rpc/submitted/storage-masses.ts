@@ -13,7 +13,7 @@ import {
 import { NodeRpcError } from '@kasgres/node';
 import { type RawBuilder, sql } from 'kysely';
 import { badRequest } from '../../../http/errors.ts';
-import type { Db } from '../../../index-state/sql.ts';
+import { type Db, hasTransactionId } from '../../../index-state/sql.ts';
 import type { Reading } from '../../../index-state/state.ts';
 import type { NodeCaller } from '../../../node-calls.ts';
 import type { Services } from '../../../services.ts';
@@ -73,18 +73,18 @@ interface UtxoRow {
 
 /** Lists indexed outputs, and UTXOs of the latest bootstrap block. */
 async function listUtxos(db: Db, outpoints: readonly Outpoint[]): Promise<UtxoRow[]> {
-  const from = (transactions: RawBuilder<unknown>, outputs: RawBuilder<unknown>) => sql`
+  const from = (transactions: RawBuilder<unknown>, isSpent: RawBuilder<unknown>, outputs: RawBuilder<unknown>) => sql`
     select t.transaction_id, o.index::int as index, o.amount, s.version, s.script, o.covenant_id
     from unnest(
       ${outpoints.map((outpoint) => outpoint.transactionId)}::bytea[], ${outpoints.map((outpoint) => outpoint.index)}::bigint[]
     ) as spent (transaction_id, index)
-    join ${transactions} t on t.transaction_id = spent.transaction_id
+    join ${transactions} t on ${isSpent}
     join ${outputs} o on o.transaction_id = t.id and o.index = spent.index
     join scripts s on s.id = o.script_id`;
   const { rows } = await sql<UtxoRow>`
-    ${from(sql`transactions`, sql`transaction_outputs`)} union all ${from(sql`earlier_transactions`, sql`start_utxos`)}`.execute(
-    db,
-  );
+    ${from(sql`transactions`, hasTransactionId('t', sql`spent.transaction_id`), sql`transaction_outputs`)}
+    union all
+    ${from(sql`earlier_transactions`, sql`t.transaction_id = spent.transaction_id`, sql`start_utxos`)}`.execute(db);
   return rows;
 }
 

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { notFound } from '../../../http/errors.ts';
+import { hasTransactionId } from '../../../index-state/sql.ts';
 import { requireCaughtUp } from '../../../index-state/state.ts';
 import { type ParameterOf, statementsBy } from '../../../index-state/statement.ts';
 import {
@@ -27,7 +28,7 @@ const MAX_IDS = 500;
 
 /** Selects the key of a transaction; null if it is unknown. */
 const keyOf = (transactionId: RawBuilder<unknown>): RawBuilder<bigint | null> =>
-  sql`(select id from transactions where transaction_id = ${transactionId})`;
+  sql`(select id from transactions where ${hasTransactionId('transactions', transactionId)})`;
 
 interface ListVariant {
   start: PageStart;
@@ -79,7 +80,7 @@ const transactionsByIds = statementsBy(
       page: sql`
         select transactions.id as key, requested.position
         from unnest(${parameter('ids', 'bytea[]')}) with ordinality as requested (id, position)
-        join transactions on transactions.transaction_id = requested.id`,
+        join transactions on ${hasTransactionId('transactions', sql`requested.id`)}`,
     },
     body: jsonBuildObject({ transactions: restTransactions(sql`order by page.position`, { includePayload }) }),
   }),
@@ -88,7 +89,9 @@ const transactionsByIds = statementsBy(
 const transactionById = statementsBy(
   'transaction by id',
   (parameter: ParameterOf<{ id: Uint8Array }>, { includePayload }: { includePayload: boolean }) => ({
-    tables: { page: sql`select id as key from transactions where transaction_id = ${parameter('id', 'bytea')}` },
+    tables: {
+      page: sql`select id as key from transactions where ${hasTransactionId('transactions', parameter('id', 'bytea'))}`,
+    },
     problem: sql<string | null>`case when not exists (select from page) then
       case when exists (select from earlier_transactions where transaction_id = ${parameter('id', 'bytea')})
         then 'pre-bootstrap' else 'unknown' end end`,

@@ -16,7 +16,7 @@ import type { RestInputJson, RestOutputJson, RestTransactionJson } from './schem
 
 /** A UTXO whose transaction is not accepted does not exist, and a transaction that spends it is not accepted either. */
 export const utxoExists = sql<boolean>`(
-  ${isAccepted()} or previous.accepting_block_id is not null or is_pre_bootstrap(input.previous_transaction_id))`;
+  ${isAccepted()} or previous.accepting_index is not null or is_pre_bootstrap(input.previous_transaction_id))`;
 
 const variant = sql<number | null>`transactions.accepted_body`;
 const input = inputFields(variant);
@@ -107,11 +107,13 @@ const fields = (includePayload: boolean): JsonFields<RestTransactionJson> => ({
   outputs,
 });
 
+export const joinAccepting = sql`left join chain_blocks accepting on accepting.index = transactions.accepting_index`;
+
 /** The time is that of the blocks that the accepting block merges, since the transaction was accepted from one of them; of all if that is unknown. */
 export const containing = sql`
   select json_agg(encode(blocks.hash, 'hex') order by blocks.timestamp, blocks.hash) as "blockHashes",
-    min(blocks.timestamp) filter (where transactions.accepting_block_id is null
-      or blocks.merging_block_id = transactions.accepting_block_id) as "blockTime"
+    min(blocks.timestamp) filter (where transactions.accepting_index is null
+      or blocks.merging_block_id = accepting.block_id) as "blockTime"
   from block_transactions contained
   join blocks on blocks.id = contained.block_id
   where contained.transaction_id = transactions.id`;
@@ -120,7 +122,7 @@ const ofPage = sql`
   from page
   join transactions on transactions.id = page.key
   join subnetworks on subnetworks.id = transactions.subnetwork_id
-  left join blocks accepting on accepting.id = transactions.accepting_block_id
+  ${joinAccepting}
   cross join lateral (${containing}) containing`;
 
 interface Options {

@@ -1,0 +1,2086 @@
+-- The schema: the Kaspa blockDAG in flat tables that join on bigint keys, state that is derived from them, and the views of analysts.
+--
+-- The single writer (the indexer) assigns the keys. A key grows with the order of first writing and never changes, so `order by id desc` is newest
+-- first. There are no foreign keys: rows arrive by COPY, ids are dense and assigned by one process, and `kasgres verify` checks what a foreign key
+-- would. Hashes, ids and scripts are raw bytes, amounts are sompi, times are Unix milliseconds, and unsigned 64-bit and 192-bit numbers are numeric.
+--
+-- Columns are ordered by alignment, 8-byte columns first, so that rows have no padding. Primary keys to which only higher keys are added fill their
+-- pages (fillfactor 100).
+
+create type script_type as enum ('pubkey', 'pubkeyecdsa', 'scripthash', 'nonstandard');
+comment on type script_type is 'Class of a script public key, named as the node names it.';
+
+create type interval_length as enum ('minute', 'hour', 'day');
+comment on type interval_length is 'Length of an interval of network_intervals (UTC).';
+
+-- Index state ---------------------------------------------------------------------------------------------------------------
+
+create table meta (
+  one_row boolean not null default true,
+  network text not null,
+  created_at timestamptz not null default now(),
+  constraint meta_pkey primary key (one_row),
+  constraint meta_one_row check (one_row)
+);
+comment on table meta is 'The network of this database: one row, written when the indexer first starts.';
+comment on column meta.one_row is 'Always true: keeps the table at one row.';
+comment on column meta.network is 'Network id as the node gives it: mainnet, testnet-10, simnet, devnet. A node of another network is refused.';
+comment on column meta.created_at is 'When the indexer first started on this database.';
+
+create table checkpoint (
+  one_row boolean not null default true,
+  block_id bigint not null,
+  chain_index bigint not null,
+  next_block_id bigint not null,
+  next_transaction_id bigint not null,
+  next_script_id bigint not null,
+  next_subnetwork_id bigint not null,
+  circulating_sompi bigint not null,
+  virtual_merge_set bigint[] not null,
+  first_catch_up boolean not null,
+  target_blue_score bigint not null,
+  seconds_left integer,
+  updated_at timestamptz not null,
+  version bigint not null default 0,
+  constraint checkpoint_pkey primary key (one_row),
+  constraint checkpoint_one_row check (one_row)
+);
+comment on table checkpoint is 'Position of the index: one row, changed in the same transaction as the rows that it covers (invariant 1).';
+comment on column checkpoint.one_row is 'Always true: keeps the table at one row.';
+comment on column checkpoint.block_id is 'The last chain block applied: the sink of this database.';
+comment on column checkpoint.chain_index is 'Its chain_blocks.index.';
+comment on column checkpoint.next_block_id is 'Key that the next block written gets.';
+comment on column checkpoint.next_transaction_id is 'Key that the next transaction written gets.';
+comment on column checkpoint.next_script_id is 'Key that the next script written gets.';
+comment on column checkpoint.next_subnetwork_id is 'Key that the next subnetwork written gets.';
+comment on column checkpoint.circulating_sompi is 'Sum of all unspent outputs at the sink. Not kept while first_catch_up.';
+comment on column checkpoint.virtual_merge_set is 'Blocks not merged yet, other than the sink, that the node''s virtual block would merge, as the node last said.';
+comment on column checkpoint.first_catch_up is 'True while catching up from the first start: utxos, balances and circulating_sompi are not kept and the indexes in deferred_indexes are not built. Not after a gap.';
+comment on column checkpoint.target_blue_score is 'Blue score of the node''s sink when this row was written.';
+comment on column checkpoint.seconds_left is 'Estimated seconds until the target is reached; null at the tip or when not known.';
+comment on column checkpoint.updated_at is 'When this row was written.';
+comment on column checkpoint.version is 'Grows with each change of this row, so that readers can compare the states of the index.';
+
+create table deferred_indexes (
+  name text not null,
+  definition text not null,
+  constraint deferred_indexes_pkey primary key (name)
+);
+comment on table deferred_indexes is 'Indexes that the first catch-up has dropped and builds at its end. Empty otherwise.';
+comment on column deferred_indexes.name is 'Name of the index.';
+comment on column deferred_indexes.definition is 'Statement that makes it, from pg_get_indexdef.';
+
+create table starts (
+  chain_index bigint not null,
+  block_id bigint not null,
+  utxo_count bigint not null,
+  utxo_sompi bigint not null,
+  started_at timestamptz not null default now(),
+  constraint starts_pkey primary key (chain_index)
+);
+comment on table starts is 'Bootstrap blocks, each with the size of its UTXO set. UTXOs and balances are exact from the latest one on; one after a gap also has a row in gaps.';
+comment on column starts.chain_index is 'chain_blocks.index of the block.';
+comment on column starts.block_id is 'The block. What it accepted itself is before the start and not known; it accepts no rows.';
+comment on column starts.utxo_count is 'Number of UTXOs in its UTXO set; 0 for genesis.';
+comment on column starts.utxo_sompi is 'Sum of them, sompi.';
+comment on column starts.started_at is 'When the index began there.';
+
+create table gaps (
+  id bigint generated always as identity,
+  after_block_hash bytea not null,
+  before_block_hash bytea not null,
+  reason text not null,
+  recorded_at timestamptz not null default now(),
+  constraint gaps_pkey primary key (id)
+);
+comment on table gaps is 'Stretches of the chain that are missing, and why (invariant 7). Empty when nothing is missing.';
+comment on column gaps.id is 'Key.';
+comment on column gaps.after_block_hash is 'Last chain block before the gap.';
+comment on column gaps.before_block_hash is 'First chain block after the gap: a start.';
+comment on column gaps.reason is 'Why these blocks could not be loaded.';
+comment on column gaps.recorded_at is 'When the gap was recorded.';
+
+-- Blocks --------------------------------------------------------------------------------------------------------------------
+
+create table blocks (
+  id bigint not null,
+  timestamp bigint not null,
+  bits bigint not null,
+  daa_score bigint not null,
+  blue_score bigint not null,
+  selected_parent_id bigint,
+  merging_block_id bigint,
+  version integer not null,
+  transaction_count integer not null,
+  is_chain_block boolean not null,
+  is_blue boolean,
+  nonce numeric not null,
+  blue_work numeric not null,
+  hash bytea not null,
+  hash_merkle_root bytea not null,
+  accepted_id_merkle_root bytea not null,
+  utxo_commitment bytea not null,
+  pruning_point bytea not null,
+  parents_by_level bytea not null,
+  merge_set_blues bigint[] not null,
+  merge_set_reds bigint[] not null,
+  constraint blocks_pkey primary key (id) with (fillfactor = 100)
+) with (fillfactor = 90);
+create index blocks_blue_work on blocks (blue_work, hash);
+create index blocks_daa_score on blocks (daa_score);
+create unique index blocks_hash on blocks (hash);
+create index blocks_hash_text on blocks using hash (encode(hash, 'hex'));
+create index blocks_time on blocks (to_timestamp(timestamp / 1000::double precision));
+comment on table blocks is 'Every block that was seen: its header, its mergeset, and the chain block that merges it.';
+comment on column blocks.id is 'Key, in order of first writing.';
+comment on column blocks.timestamp is 'Unix time in milliseconds, as claimed by the miner.';
+comment on column blocks.bits is 'Compact difficulty target.';
+comment on column blocks.daa_score is 'Difficulty adjustment score.';
+comment on column blocks.blue_score is 'Number of blue blocks in the past.';
+comment on column blocks.selected_parent_id is 'Selected parent by GHOSTDAG; null for genesis.';
+comment on column blocks.merging_block_id is 'Chain block in whose mergeset this block is; null while not merged.';
+comment on column blocks.version is 'Header version.';
+comment on column blocks.transaction_count is 'Number of its rows in block_transactions.';
+comment on column blocks.is_chain_block is 'Whether the block is on the virtual selected parent chain now.';
+comment on column blocks.is_blue is 'Colour in the mergeset of the merging block: true blue, false red, null while not merged.';
+comment on column blocks.nonce is 'Proof-of-work nonce, unsigned 64-bit.';
+comment on column blocks.blue_work is 'Accumulated work of the blue past, unsigned 192-bit.';
+comment on column blocks.hash is 'Block hash, 32 bytes.';
+comment on column blocks.hash_merkle_root is 'Merkle root of the hashes of the block''s transactions.';
+comment on column blocks.accepted_id_merkle_root is 'Commitment to the accepted transactions (a KIP-21 sequencing commitment since Toccata).';
+comment on column blocks.utxo_commitment is 'MuHash of the UTXO set.';
+comment on column blocks.pruning_point is 'Pruning point of the header.';
+comment on column blocks.parents_by_level is 'Parents of levels 1 and up, run-length packed: per run, number of consecutive levels (u16 LE), number of parents (u16 LE), parent hashes of 32 bytes each. Level 0 is in block_parents.';
+comment on column blocks.merge_set_blues is 'Blue blocks of this block''s own mergeset, in the node''s order: selected parent first.';
+comment on column blocks.merge_set_reds is 'Red blocks of this block''s own mergeset, in the node''s order.';
+
+create table block_parents (
+  block_id bigint not null,
+  index smallint not null,
+  parent_id bigint not null,
+  constraint block_parents_pkey primary key (block_id, index) with (fillfactor = 100)
+);
+create index block_parents_parent_id on block_parents (parent_id);
+comment on table block_parents is 'Direct (level 0) parents of each block.';
+comment on column block_parents.block_id is 'The child.';
+comment on column block_parents.index is 'Position among the parents in the header.';
+comment on column block_parents.parent_id is 'The parent.';
+
+create table chain_blocks (
+  index bigint not null,
+  block_id bigint not null,
+  blue_score bigint not null,
+  daa_score bigint not null,
+  timestamp bigint not null,
+  chain_time bigint not null,
+  hash bytea not null,
+  accepted_transactions bigint[] not null,
+  constraint chain_blocks_pkey primary key (index) with (fillfactor = 100)
+);
+create unique index chain_blocks_block_id on chain_blocks (block_id);
+create index chain_blocks_chain_time on chain_blocks (to_timestamp(chain_time / 1000::double precision));
+create index chain_blocks_daa_score on chain_blocks (daa_score);
+create index chain_blocks_time on chain_blocks (to_timestamp(timestamp / 1000::double precision));
+comment on table chain_blocks is 'The virtual selected parent chain, from the start of the index to the sink.';
+comment on column chain_blocks.index is 'Position on the chain; 0 is the first indexed block, the highest is the sink.';
+comment on column chain_blocks.block_id is 'The block.';
+comment on column chain_blocks.blue_score is 'Its blue score.';
+comment on column chain_blocks.daa_score is 'Its DAA score.';
+comment on column chain_blocks.timestamp is 'Its time, Unix milliseconds.';
+comment on column chain_blocks.chain_time is 'Highest timestamp of this block and of all chain blocks below it, Unix milliseconds. Unlike timestamp, it never decreases. Rollups and script activity use it.';
+comment on column chain_blocks.hash is 'Its hash.';
+comment on column chain_blocks.accepted_transactions is 'transactions.id of every transaction it accepts, in the node''s order (invariant 3).';
+
+create table earlier_blocks (
+  id bigint not null,
+  hash bytea not null,
+  constraint earlier_blocks_pkey primary key (id)
+);
+create unique index earlier_blocks_hash on earlier_blocks (hash);
+create index earlier_blocks_hash_text on earlier_blocks using hash (encode(hash, 'hex'));
+comment on table earlier_blocks is 'Blocks before a start that are not indexed but referred to: as parents, or in mergesets. Never also in blocks.';
+comment on column earlier_blocks.id is 'Key, from the same sequence as blocks.id.';
+comment on column earlier_blocks.hash is 'Block hash, 32 bytes.';
+
+create table earlier_times (
+  daa_score bigint not null,
+  timestamp bigint not null,
+  constraint earlier_times_pkey primary key (daa_score)
+);
+comment on table earlier_times is 'When the chain had some DAA scores before the first indexed block, as a node estimates it: about a thousand, replaced by each run of the indexer.';
+comment on column earlier_times.daa_score is 'A DAA score between genesis and the first indexed block.';
+comment on column earlier_times.timestamp is 'Its time, Unix milliseconds. Never less than that of a lower score.';
+
+-- Transactions --------------------------------------------------------------------------------------------------------------
+
+create table subnetworks (
+  id bigint not null,
+  subnetwork_id bytea not null,
+  constraint subnetworks_pkey primary key (id)
+);
+create unique index subnetworks_subnetwork_id on subnetworks (subnetwork_id);
+comment on table subnetworks is 'Every subnetwork id seen, once.';
+comment on column subnetworks.id is 'Key; 0 is the native subnetwork, 1 the coinbase.';
+comment on column subnetworks.subnetwork_id is 'The 20 bytes of the id.';
+
+insert into subnetworks values (0, decode('0000000000000000000000000000000000000000', 'hex')), (1, decode('0100000000000000000000000000000000000000', 'hex'));
+
+create table transactions (
+  id bigint not null,
+  storage_mass bigint not null,
+  compute_mass bigint not null,
+  fee bigint,
+  accepting_index bigint,
+  subnetwork_id bigint not null,
+  version integer not null,
+  accepted_body integer,
+  lock_time numeric not null,
+  gas numeric not null,
+  transaction_id bytea not null,
+  hash bytea not null,
+  payload bytea not null,
+  constraint transactions_pkey primary key (id) with (fillfactor = 100)
+) with (fillfactor = 90);
+-- What filters and orders of the views find. Hash indexes hold four bytes of a text, not the text.
+create index transactions_transaction_id_text on transactions using hash (encode(transaction_id, 'hex'));
+comment on table transactions is 'One row for each transaction id that a block carries, with its first variant. Further variants are in transaction_bodies.';
+comment on column transactions.id is 'Key, in order of first writing.';
+comment on column transactions.storage_mass is 'Committed storage mass (KIP-9), of the first variant.';
+comment on column transactions.compute_mass is 'Compute mass as the node gives it, of the first variant.';
+comment on column transactions.fee is 'Inputs minus outputs in sompi; 0 for a coinbase; null while the UTXO of an input is unknown.';
+comment on column transactions.accepting_index is 'chain_blocks.index of the chain block that accepts the transaction; null while it is not accepted.';
+comment on column transactions.subnetwork_id is 'subnetworks.id; 1 is a coinbase.';
+comment on column transactions.version is 'Transaction version.';
+comment on column transactions.accepted_body is 'Number of the accepted variant (0: the one in this row); null while not accepted, or if the node cannot tell.';
+comment on column transactions.lock_time is 'Lock time, unsigned 64-bit.';
+comment on column transactions.gas is 'Gas, unsigned 64-bit.';
+comment on column transactions.transaction_id is 'Transaction id, 32 bytes: leaves out signature scripts, sig-op counts, compute budgets and storage mass.';
+comment on column transactions.hash is 'Hash of the whole transaction, of the first variant.';
+comment on column transactions.payload is 'Payload.';
+
+create table transaction_bodies (
+  transaction_id bigint not null,
+  body integer not null,
+  hash bytea not null,
+  storage_mass bigint not null,
+  compute_mass bigint not null,
+  constraint transaction_bodies_pkey primary key (transaction_id, body)
+);
+comment on table transaction_bodies is 'Second and further variants of a transaction id, in order of first writing.';
+comment on column transaction_bodies.transaction_id is 'transactions.id.';
+comment on column transaction_bodies.body is 'Number of the variant, from 1.';
+comment on column transaction_bodies.hash is 'Hash of the whole transaction in this variant.';
+comment on column transaction_bodies.storage_mass is 'Committed storage mass of this variant.';
+comment on column transaction_bodies.compute_mass is 'Compute mass of this variant.';
+
+create table transaction_body_inputs (
+  transaction_id bigint not null,
+  body integer not null,
+  index integer not null,
+  signature_script bytea not null,
+  sig_op_count integer not null,
+  compute_budget integer not null,
+  constraint transaction_body_inputs_pkey primary key (transaction_id, body, index)
+);
+comment on table transaction_body_inputs is 'Columns of inputs that differ in second and further variants.';
+comment on column transaction_body_inputs.transaction_id is 'transactions.id.';
+comment on column transaction_body_inputs.body is 'Number of the variant, from 1.';
+comment on column transaction_body_inputs.index is 'Position of the input.';
+comment on column transaction_body_inputs.signature_script is 'Signature script in this variant.';
+comment on column transaction_body_inputs.sig_op_count is 'Sig-op count in this variant.';
+comment on column transaction_body_inputs.compute_budget is 'Compute budget in this variant.';
+
+create table block_transactions (
+  block_id bigint not null,
+  transaction_id bigint not null,
+  index integer not null,
+  body integer not null
+);
+create index block_transactions_block_id on block_transactions (block_id) with (fillfactor = 100);
+create index block_transactions_transaction_id on block_transactions (transaction_id);
+comment on table block_transactions is 'Which block contains which transaction, at which place. One transaction may be in several blocks.';
+comment on column block_transactions.block_id is 'The block.';
+comment on column block_transactions.transaction_id is 'The transaction.';
+comment on column block_transactions.index is 'Place in the block; 0 is the coinbase.';
+comment on column block_transactions.body is 'Number of the variant that this block carries (0: the one in transactions).';
+
+create table scripts (
+  id bigint not null,
+  version integer not null,
+  script bytea not null,
+  type script_type not null,
+  address text,
+  constraint scripts_pkey primary key (id) with (fillfactor = 100)
+);
+create index scripts_address on scripts using hash (address);
+-- A script with an address is found by its address, which determines it, the few others by a digest: scripts may be longer than a key of a B-tree.
+-- A hash index would be as large as one of all scripts, since Postgres makes its buckets for the number of rows of the table.
+create index scripts_script on scripts (sha256(script)) where address is null;
+create index scripts_without_address on scripts (id) where address is null;
+comment on table scripts is 'Every distinct script public key, once. A hash index, since scripts may be longer than a B-tree key can be.';
+comment on column scripts.id is 'Key.';
+comment on column scripts.version is 'Script version.';
+comment on column scripts.script is 'The script.';
+comment on column scripts.type is 'Class of the script.';
+comment on column scripts.address is 'Its address on this network; null for a nonstandard script.';
+
+create table transaction_inputs (
+  transaction_id bigint not null,
+  previous_transaction_id bigint,
+  previous_index bigint not null,
+  amount bigint,
+  script_id bigint,
+  index integer not null,
+  sig_op_count integer not null,
+  compute_budget integer not null,
+  sequence numeric not null,
+  previous_transaction_hash bytea,
+  signature_script bytea not null,
+  constraint transaction_inputs_previous check ((previous_transaction_id is null) <> (previous_transaction_hash is null))
+);
+create index transaction_inputs_previous_transaction_id on transaction_inputs (previous_transaction_id, previous_index);
+create index transaction_inputs_script_id on transaction_inputs (script_id, transaction_id) where script_id is not null;
+create index transaction_inputs_transaction_id on transaction_inputs (transaction_id) with (fillfactor = 100);
+create index transaction_inputs_unresolved on transaction_inputs (previous_transaction_hash) where previous_transaction_hash is not null;
+comment on table transaction_inputs is 'Inputs, of the first variant of an id, with the UTXO that each spends. The id commits to the amount and script of an outpoint, so a resolved input never changes.';
+comment on column transaction_inputs.transaction_id is 'The spending transaction.';
+comment on column transaction_inputs.previous_transaction_id is 'transactions.id of the transaction that created the UTXO; null while it is unknown.';
+comment on column transaction_inputs.previous_index is 'Output index of the UTXO.';
+comment on column transaction_inputs.amount is 'Amount of the UTXO in sompi; null while it is unknown, which is possible only in transactions that were never accepted.';
+comment on column transaction_inputs.script_id is 'Script of the UTXO; null while it is unknown.';
+comment on column transaction_inputs.index is 'Position of the input.';
+comment on column transaction_inputs.sig_op_count is 'Sig-op count (transaction version 0).';
+comment on column transaction_inputs.compute_budget is 'Compute budget (transaction version 1).';
+comment on column transaction_inputs.sequence is 'Sequence, unsigned 64-bit.';
+comment on column transaction_inputs.previous_transaction_hash is 'Transaction id of the UTXO; only while previous_transaction_id is null.';
+comment on column transaction_inputs.signature_script is 'Signature script.';
+
+create table transaction_outputs (
+  transaction_id bigint not null,
+  amount bigint not null,
+  script_id bigint not null,
+  index integer not null,
+  covenant_authorizing_input integer,
+  covenant_id bytea,
+  constraint transaction_outputs_pkey primary key (transaction_id, index) with (fillfactor = 100)
+);
+create index transaction_outputs_script_id on transaction_outputs (script_id, transaction_id);
+comment on table transaction_outputs is 'Outputs.';
+comment on column transaction_outputs.transaction_id is 'The transaction.';
+comment on column transaction_outputs.amount is 'Amount in sompi.';
+comment on column transaction_outputs.script_id is 'Script public key.';
+comment on column transaction_outputs.index is 'Position of the output.';
+comment on column transaction_outputs.covenant_authorizing_input is 'Input that authorises the covenant; null without a covenant.';
+comment on column transaction_outputs.covenant_id is 'Covenant id; null without a covenant.';
+
+-- Without conditions, and with the same types on both sides: so the planner sees through it and finds both indexes.
+create view script_deltas as
+select script_id, transaction_id, 0::bigint as amount_sent, amount as amount_received from transaction_outputs
+union all
+select script_id, transaction_id, amount, 0::bigint from transaction_inputs;
+comment on view script_deltas is 'One row for each output, and for each input, by how much it changes the balance of its script. Fast by script_id and by transaction_id.';
+comment on column script_deltas.script_id is 'The script; null for an input whose UTXO was never seen.';
+comment on column script_deltas.transaction_id is 'The transaction.';
+comment on column script_deltas.amount_sent is 'Amount of an input, sompi; 0 for an output.';
+comment on column script_deltas.amount_received is 'Amount of an output, sompi; 0 for an input.';
+
+create view address_transactions as
+select script_id, transaction_id, sum(amount_sent)::bigint as amount_sent, sum(amount_received)::bigint as amount_received
+  from script_deltas
+ where script_id is not null
+ group by script_id, transaction_id;
+comment on view address_transactions is 'One row for each script that a transaction (accepted or not) spends from or pays to. For all rows, or those of one script or transaction: a join computes all of them.';
+comment on column address_transactions.script_id is 'The script.';
+comment on column address_transactions.transaction_id is 'The transaction.';
+comment on column address_transactions.amount_sent is 'Sum of the inputs that spend UTXOs of the script, sompi.';
+comment on column address_transactions.amount_received is 'Sum of the outputs that pay the script, sompi.';
+
+create table earlier_transactions (
+  id bigint not null,
+  transaction_id bytea not null,
+  constraint earlier_transactions_pkey primary key (id)
+);
+create unique index earlier_transactions_transaction_id on earlier_transactions (transaction_id);
+comment on table earlier_transactions is 'Pre-bootstrap transactions: accepted in a part of the chain that is not indexed, and known by their UTXOs at a bootstrap block. They are also in transactions if an indexed block carries them again.';
+comment on column earlier_transactions.id is 'Key, from the same sequence as transactions.id.';
+comment on column earlier_transactions.transaction_id is 'Transaction id, 32 bytes.';
+
+-- Unspent outputs and balances ----------------------------------------------------------------------------------------------
+
+create table utxos (
+  transaction_id bigint not null,
+  index bigint not null,
+  script_id bigint not null,
+  amount bigint not null,
+  block_daa_score bigint not null,
+  is_coinbase boolean not null,
+  constraint utxos_pkey primary key (transaction_id, index)
+);
+create index utxos_script_id on utxos (script_id, transaction_id, index);
+comment on table utxos is 'Unspent outputs of accepted transactions, at the checkpoint.';
+comment on column utxos.transaction_id is 'The transaction that created the UTXO.';
+comment on column utxos.index is 'Output index.';
+comment on column utxos.script_id is 'Script public key.';
+comment on column utxos.amount is 'Amount in sompi.';
+comment on column utxos.block_daa_score is 'DAA score of the accepting block.';
+comment on column utxos.is_coinbase is 'Whether a coinbase made it.';
+
+create table start_utxos (
+  transaction_id bigint not null,
+  index bigint not null,
+  script_id bigint not null,
+  amount bigint not null,
+  block_daa_score bigint not null,
+  is_coinbase boolean not null,
+  covenant_id bytea,
+  constraint start_utxos_pkey primary key (transaction_id, index)
+);
+comment on table start_utxos is 'The UTXO set of the latest start, as it was there: unspent or not by now. Empty when that is genesis.';
+comment on column start_utxos.transaction_id is 'The transaction that created the UTXO: a row of earlier_transactions, or of transactions that were accepted before a gap.';
+comment on column start_utxos.index is 'Output index.';
+comment on column start_utxos.script_id is 'Script public key.';
+comment on column start_utxos.amount is 'Amount in sompi.';
+comment on column start_utxos.block_daa_score is 'DAA score of the block that accepted it.';
+comment on column start_utxos.is_coinbase is 'Whether a coinbase made it.';
+comment on column start_utxos.covenant_id is 'Covenant id; null without a covenant.';
+
+create table start_balances (
+  chain_index bigint not null,
+  script_id bigint not null,
+  balance bigint not null,
+  constraint start_balances_pkey primary key (chain_index, script_id)
+);
+comment on table start_balances is 'What each script held at each start before the latest, whose own UTXO set is start_utxos: with it, everything that counts from starts can be computed from rows.';
+comment on column start_balances.chain_index is 'starts.chain_index.';
+comment on column start_balances.script_id is 'The script.';
+comment on column start_balances.balance is 'Sum of its UTXOs in the UTXO set of that start, sompi; scripts without any have no row.';
+
+create unlogged table utxo_set_load (
+  one_row boolean not null default true,
+  block_hash bytea not null,
+  utxos bigint not null,
+  sompi numeric not null,
+  product bytea not null,
+  constraint utxo_set_load_pkey primary key (one_row),
+  constraint utxo_set_load_one_row check (one_row)
+);
+comment on table utxo_set_load is 'How far the UTXO set of a coming start is loaded: no row, or one. Changes in one transaction with loaded_utxos.';
+comment on column utxo_set_load.one_row is 'Always true: keeps the table at one row.';
+comment on column utxo_set_load.block_hash is 'The pruning point whose set it is.';
+comment on column utxo_set_load.utxos is 'Number of UTXOs loaded.';
+comment on column utxo_set_load.sompi is 'Sum of them, sompi.';
+comment on column utxo_set_load.product is 'Their MuHash so far: a number of 384 bytes, big-endian.';
+
+create unlogged table loaded_utxos (
+  transaction_id bytea not null,
+  index bigint not null,
+  amount bigint not null,
+  script_version integer not null,
+  script bytea not null,
+  script_type script_type not null,
+  address text,
+  block_daa_score bigint not null,
+  is_coinbase boolean not null,
+  covenant_id bytea
+);
+comment on table loaded_utxos is 'UTXOs of the next bootstrap block, as the node sent them, until its UTXO commitment is checked. Empty otherwise.';
+comment on column loaded_utxos.transaction_id is 'Transaction id, 32 bytes.';
+comment on column loaded_utxos.index is 'Output index.';
+comment on column loaded_utxos.amount is 'Amount in sompi.';
+comment on column loaded_utxos.script_version is 'Script version.';
+comment on column loaded_utxos.script is 'The script.';
+comment on column loaded_utxos.script_type is 'Class of the script.';
+comment on column loaded_utxos.address is 'Its address; null for a nonstandard script.';
+comment on column loaded_utxos.block_daa_score is 'DAA score of the block that accepted it.';
+comment on column loaded_utxos.is_coinbase is 'Whether a coinbase made it.';
+comment on column loaded_utxos.covenant_id is 'Covenant id; null without a covenant.';
+
+-- Counts of transactions are numeric, like sums: 3 to 5 bytes for most scripts instead of 8, without a limit. An integer could overflow: a script in
+-- each of 3,000 transactions a second reaches 2^31 in eight days. `utxo_count` is an integer, since nodes keep all UTXOs, and each must hold an amount
+-- to be relayed or merged (KIP-9).
+-- `received` and `sent` are both kept: their difference is the balance only where the index has no gap and begins at genesis.
+-- The fillfactor is 100, since the index of balances contains the balance: updates on acceptance can never be HOT. Those that only count a new
+-- transaction can. 44 % of all updates at the tip of a simulated network are HOT, 48 % with 90 and 51 % with 80, which costs a fifth of the table.
+create table balances (
+  script_id bigint not null,
+  balance bigint not null,
+  first_seen bigint,
+  last_seen bigint,
+  utxo_count integer not null default 0,
+  is_tagged boolean not null default false,
+  transaction_count numeric not null default 0,
+  accepted_count numeric not null default 0,
+  receiving_count numeric not null default 0,
+  sending_count numeric not null default 0,
+  coinbase_count numeric not null default 0,
+  received numeric not null default 0,
+  sent numeric not null default 0,
+  constraint balances_pkey primary key (script_id)
+);
+create index balances_balance on balances (balance desc, script_id desc) where balance > 0;
+create index balances_tagged on balances (balance desc, script_id desc) where balance > 0 and is_tagged;
+comment on table balances is 'What every script sums up to at the checkpoint (invariant 4): one row for each script of an output, of an input, of start_utxos and of start_balances.';
+comment on column balances.script_id is 'The script.';
+comment on column balances.balance is 'Sum of its unspent outputs, sompi.';
+comment on column balances.first_seen is 'chain_blocks.chain_time of the first block on the chain that accepts a transaction that touches it, or of the first start when it held UTXOs there before; null while there is none.';
+comment on column balances.last_seen is 'chain_blocks.chain_time of the last block on the chain that accepts a transaction that touches it; first_seen while there is none. What happened in a gap is not seen.';
+comment on column balances.utxo_count is 'Number of its unspent outputs.';
+comment on column balances.is_tagged is 'Whether the address has a tag or is in a named cluster.';
+comment on column balances.transaction_count is 'Number of transactions that touch it, accepted or not.';
+comment on column balances.accepted_count is 'Number of accepted transactions that touch it.';
+comment on column balances.receiving_count is 'Number of accepted transactions with an output to it.';
+comment on column balances.sending_count is 'Number of accepted transactions with an input from it.';
+comment on column balances.coinbase_count is 'Number of accepted coinbase transactions with an output to it.';
+comment on column balances.received is 'Sum of the outputs to it of accepted transactions, change included, sompi.';
+comment on column balances.sent is 'Sum of the inputs from it of accepted transactions, sompi.';
+
+create table balance_changes (
+  script_id bigint not null,
+  hour integer not null,
+  change bigint not null,
+  constraint balance_changes_pkey primary key (script_id, hour)
+);
+comment on table balance_changes is 'By how much each script''s balance changed in each hour: the sum up to an hour is the balance at its end, and never negative. Hours in which nothing changed have no row, or 0. In the hour of a start, what the script holds there beyond its balance before is a change too: what is before the start is not known.';
+comment on column balance_changes.script_id is 'The script.';
+comment on column balance_changes.hour is 'Hours since 1970 (UTC), by chain_time of the accepting block.';
+comment on column balance_changes.change is 'Sum of the net changes by transactions accepted in that hour, sompi.';
+
+create table seen_before (
+  chain_index bigint not null,
+  script_ids bigint[] not null,
+  last_seen bigint[] not null,
+  constraint seen_before_pkey primary key (chain_index)
+);
+comment on table seen_before is 'Previous balances.last_seen of the scripts that each of the latest chain blocks touches; a reorg restores it.';
+comment on column seen_before.chain_index is 'chain_blocks.index.';
+comment on column seen_before.script_ids is 'Scripts that its accepted transactions touch, each once.';
+comment on column seen_before.last_seen is 'balances.last_seen of each before this block; null when it was never seen before.';
+
+-- Network intervals ---------------------------------------------------------------------------------------------------------
+
+create table network_intervals (
+  length interval_length not null,
+  start bigint not null,
+  chain_blocks bigint not null,
+  blocks bigint not null,
+  red_blocks bigint not null,
+  transactions bigint not null,
+  fees bigint not null,
+  volume numeric not null,
+  minted bigint not null,
+  supply bigint not null,
+  active_scripts bigint not null,
+  new_scripts bigint not null,
+  work numeric not null,
+  constraint network_intervals_pkey primary key (length, start)
+);
+create index network_intervals_time on network_intervals (length, to_timestamp(start / 1000::double precision));
+comment on table network_intervals is 'What happened in each minute, hour and day of the chain. A chain block belongs to the interval of its chain_time, and with it what it merges and accepts; intervals without a chain block have no row.';
+comment on column network_intervals.length is 'How long it is.';
+comment on column network_intervals.start is 'When it begins, Unix milliseconds.';
+comment on column network_intervals.chain_blocks is 'Chain blocks.';
+comment on column network_intervals.blocks is 'Blocks merged by them, blue and red.';
+comment on column network_intervals.red_blocks is 'Red ones among these.';
+comment on column network_intervals.transactions is 'Accepted transactions other than coinbases.';
+comment on column network_intervals.fees is 'Fees of these, sompi.';
+comment on column network_intervals.volume is 'Outputs of these, change included, sompi.';
+comment on column network_intervals.minted is 'Outputs minus inputs of all accepted transactions: by how much the supply grew, sompi.';
+comment on column network_intervals.supply is 'Circulating supply at its end, sompi.';
+comment on column network_intervals.active_scripts is 'Scripts that accepted transactions touch, each once.';
+comment on column network_intervals.new_scripts is 'Those among these that were never seen before.';
+comment on column network_intervals.work is 'Work of the merged blocks: the number of hashes that it takes to find them, on average.';
+
+create function work_of_bits(bits bigint) returns numeric language sql immutable strict parallel safe set search_path = public as $$
+  select case
+           when bits & 8388608 <> 0 then 115792089237316195423570985008687907853269984665640564039457584007913129639936
+           else div(115792089237316195423570985008687907853269984665640564039457584007913129639936, 1 + case
+                  when bits >> 24 < 3 then ((bits & 8388607) >> (8 * (3 - (bits >> 24))::integer))::numeric
+                  else mod((bits & 8388607) * power(256::numeric, (bits >> 24) - 3),
+                           115792089237316195423570985008687907853269984665640564039457584007913129639936)
+                end)
+         end
+$$;
+comment on function work_of_bits(bigint) is 'How many hashes it takes on average to find a block with these bits: 2^256 / (target + 1), as the node counts it.';
+
+-- Without a search path, so that the planner can inline it.
+create function accepted_by_chain() returns table (chain_index bigint, chain_time bigint, transaction_id bigint, is_coinbase boolean)
+language sql stable as $$
+  select listed.index, listed.chain_time, listed.transaction_id, t.subnetwork_id = 1
+    from (select c.index, c.chain_time, unnest(c.accepted_transactions) as transaction_id from chain_blocks c) listed
+    join transactions t on t.id = listed.transaction_id
+$$;
+comment on function accepted_by_chain() is 'What each chain block accepts.';
+
+-- A start after a gap does not change the sums of the history before it: a script counts as seen at a start only if the chain had not touched it before,
+-- and permanently, even if a later start does not have its UTXOs.
+create function first_holdings() returns table (script_id bigint, chain_index bigint, chain_time bigint) language sql stable as $$
+  select held.script_id, held.chain_index, c.chain_time
+    from (select holders.script_id, min(holders.chain_index) as chain_index
+            from (select u.script_id, (select max(s.chain_index) from starts s) as chain_index from start_utxos u
+                  union all
+                  select b.script_id, b.chain_index from start_balances b) holders
+           group by holders.script_id) held
+    join chain_blocks c on c.index = held.chain_index
+$$;
+comment on function first_holdings() is 'The first bootstrap block at which each script held UTXOs.';
+
+create function script_rollups() returns table (
+  script_id bigint, accepted_count bigint, receiving_count bigint, sending_count bigint, coinbase_count bigint,
+  received numeric, sent numeric, first_seen bigint, last_seen bigint)
+language sql stable as $$
+  select script_id, coalesce(t.accepted_count, 0), coalesce(t.receiving_count, 0), coalesce(t.sending_count, 0),
+         coalesce(t.coinbase_count, 0), coalesce(t.received, 0), coalesce(t.sent, 0),
+         least(t.first_touched, held.chain_time), coalesce(t.last_touched, held.chain_time)
+    from (select a.script_id, count(*) as accepted_count, count(*) filter (where a.amount_received > 0) as receiving_count,
+                 count(*) filter (where a.amount_sent > 0) as sending_count,
+                 count(*) filter (where a.is_coinbase and a.amount_received > 0) as coinbase_count,
+                 sum(a.amount_received) as received, sum(a.amount_sent) as sent,
+                 min(a.chain_time) as first_touched, max(a.chain_time) as last_touched
+            from (select d.script_id, chain.chain_time, chain.is_coinbase, sum(d.amount_received) as amount_received, sum(d.amount_sent) as amount_sent
+                    from accepted_by_chain() chain join script_deltas d on d.transaction_id = chain.transaction_id
+                   where d.script_id is not null
+                   group by d.script_id, chain.transaction_id, chain.chain_index, chain.chain_time, chain.is_coinbase) a
+           group by a.script_id) t
+    full join first_holdings() held using (script_id)
+$$;
+comment on function script_rollups() is 'What balances sums up of accepted transactions, of every script that has any or that held UTXOs at a start; from all rows.';
+
+create function make_network_intervals() returns void language sql set search_path = public as $$
+  delete from network_intervals;
+  insert into network_intervals (length, start, chain_blocks, blocks, red_blocks, transactions, fees, volume, minted, supply,
+                                 active_scripts, new_scripts, work)
+  with touches as (
+    select accepted.chain_index, accepted.chain_time, accepted.is_coinbase, a.amount_received as received,
+           a.amount_sent as sent,
+           lag(accepted.chain_time) over (partition by a.script_id order by accepted.chain_index) as seen_before,
+           held.script_id is not null as was_held
+      from accepted_by_chain() accepted
+      join script_deltas a on a.transaction_id = accepted.transaction_id
+      left join first_holdings() held on held.script_id = a.script_id and held.chain_index < accepted.chain_index
+     where a.script_id is not null),
+  acceptance as (
+    select chain_index, coalesce(sum(sent - received) filter (where not is_coinbase), 0) as fees,
+           coalesce(sum(received) filter (where not is_coinbase), 0) as volume,
+           sum(received - sent) as minted,
+           count(*) filter (where seen_before is null or seen_before / 60000 < chain_time / 60000) as minute,
+           count(*) filter (where seen_before is null or seen_before / 3600000 < chain_time / 3600000) as hour,
+           count(*) filter (where seen_before is null or seen_before / 86400000 < chain_time / 86400000) as day,
+           count(*) filter (where seen_before is null and not was_held) as new_scripts
+      from touches group by chain_index),
+  counted as (select chain_index, count(*) as transactions from accepted_by_chain() where not is_coinbase group by chain_index),
+  -- What a start merges is before it, unless it was made on a chain block that was there.
+  bare_starts as (
+    select s.chain_index from starts s join blocks b on b.id = s.block_id
+     where s.chain_index = (select min(index) from chain_blocks) or b.hash in (select before_block_hash from gaps)),
+  merging as (
+    select merged.chain_index, count(*) as blocks, count(*) filter (where merged.is_red) as red_blocks, sum(works.work) as work
+      from (select c.index as chain_index, unnest(b.merge_set_blues) as id, false as is_red
+              from chain_blocks c join blocks b on b.id = c.block_id
+            union all
+            select c.index, unnest(b.merge_set_reds), true from chain_blocks c join blocks b on b.id = c.block_id) merged
+      join blocks b on b.id = merged.id
+      join (select bits, work_of_bits(bits) as work from (select distinct bits from blocks) used) works using (bits)
+     where merged.chain_index not in (select chain_index from bare_starts)
+     group by merged.chain_index),
+  stretches as (select chain_index, utxo_sompi, lead(chain_index) over (order by chain_index) as next_index from starts),
+  chain as (
+    select c.index, c.chain_time, coalesce(m.blocks, 0) as blocks, coalesce(m.red_blocks, 0) as red_blocks, coalesce(m.work, 0) as work,
+           coalesce(t.transactions, 0) as transactions, coalesce(a.fees, 0) as fees, coalesce(a.volume, 0) as volume,
+           coalesce(a.minted, 0) as minted, coalesce(a.minute, 0) as minute, coalesce(a.hour, 0) as hour, coalesce(a.day, 0) as day,
+           coalesce(a.new_scripts, 0) as new_scripts,
+           s.utxo_sompi + sum(case when c.index > s.chain_index then coalesce(a.minted, 0) else 0 end)
+             over (partition by s.chain_index order by c.index) as supply
+      from chain_blocks c
+      join stretches s on c.index >= s.chain_index and (c.index < s.next_index or s.next_index is null)
+      left join acceptance a on a.chain_index = c.index
+      left join counted t on t.chain_index = c.index
+      left join merging m on m.chain_index = c.index)
+  select l.length, c.chain_time - c.chain_time % l.milliseconds, count(*), sum(c.blocks), sum(c.red_blocks), sum(c.transactions),
+         sum(c.fees), sum(c.volume), sum(c.minted), (array_agg(c.supply order by c.index desc))[1],
+         sum(case l.length when 'minute' then c.minute when 'hour' then c.hour else c.day end), sum(c.new_scripts), sum(c.work)
+    from chain c
+   cross join (values ('minute'::interval_length, 60000), ('hour', 3600000), ('day', 86400000)) l (length, milliseconds)
+   group by 1, 2
+   order by 1, 2
+$$;
+comment on function make_network_intervals() is 'Computes network_intervals from all rows.';
+
+create function make_balance_changes() returns void language plpgsql set search_path = public as $$
+begin
+  delete from balance_changes;
+  insert into balance_changes (script_id, hour, change)
+  with latest as (
+    select c.index, (c.chain_time / 3600000)::integer as hour
+      from starts s join chain_blocks c on c.index = s.chain_index order by c.index desc limit 1),
+  changes as (
+    select u.script_id, latest.hour, u.amount as change from start_utxos u, latest
+    union all
+    select a.script_id, (c.chain_time / 3600000)::integer, a.amount_received - a.amount_sent
+      from chain_blocks c
+      join transactions t on t.accepting_index = c.index
+      join script_deltas a on a.transaction_id = t.id
+     where c.index > (select index from latest) and a.script_id is not null)
+  select script_id, hour, sum(change) from changes
+   group by script_id, hour
+  having sum(change) <> 0
+   order by script_id, hour;
+  if (select count(*) from starts) < 2 then return; end if;
+
+  insert into balance_changes (script_id, hour, change)
+  with parts as (
+    select s.chain_index, c.chain_time / 3600000 as hour, lead(s.chain_index) over by_index as next_index,
+           lead(c.chain_time) over by_index / 3600000 as next_hour
+      from starts s join chain_blocks c on c.index = s.chain_index
+    window by_index as (order by s.chain_index)),
+  counted as (
+    select b.script_id, p.hour, p.next_hour, b.balance as change
+      from parts p join start_balances b on b.chain_index = p.chain_index and p.next_index is not null
+    union all
+    select a.script_id, listed.hour, listed.next_hour, a.amount_received - a.amount_sent
+      from (select c.chain_time / 3600000 as hour, p.next_hour, unnest(c.accepted_transactions) as transaction_id
+              from parts p join chain_blocks c on c.index > p.chain_index and c.index <= p.next_index) listed
+      join script_deltas a on a.transaction_id = listed.transaction_id
+     where a.script_id is not null)
+  select script_id, moved.hour::integer, sum(moved.change)
+    from counted cross join lateral (values (counted.hour, counted.change), (counted.next_hour, -counted.change)) moved (hour, change)
+   group by 1, 2
+  having sum(moved.change) <> 0
+   order by 1, 2
+  on conflict (script_id, hour) do update set change = balance_changes.change + excluded.change;
+end $$;
+comment on function make_balance_changes() is 'Makes balance_changes from all rows. Idempotent.';
+
+-- Tags ----------------------------------------------------------------------------------------------------------------------
+
+create table tags (
+  address text not null,
+  name text not null,
+  link text not null default '',
+  labels text[] not null default '{}',
+  confidence_level smallint not null default 50,
+  constraint tags_pkey primary key (address)
+);
+create index tags_name on tags (name collate "C", address collate "C");
+comment on table tags is 'The tag of each address: of what its sources say (attributions) that with the most confidence, then the latest, then by the name of the source.';
+comment on column tags.address is 'The address.';
+comment on column tags.name is 'Name of its owner.';
+comment on column tags.link is 'Where to read more; empty when there is nothing.';
+comment on column tags.labels is 'What kind of owner it is.';
+comment on column tags.confidence_level is 'attributions.confidence_level of what it says.';
+
+create table tag_labels (
+  label text not null,
+  name text collate "C" not null,
+  address text collate "C" not null,
+  constraint tag_labels_pkey primary key (label, name, address)
+);
+comment on table tag_labels is 'The labels of tags, one row each, in the order of the listing; kept by a trigger on tags.';
+comment on column tag_labels.label is 'The label.';
+comment on column tag_labels.name is 'tags.name.';
+comment on column tag_labels.address is 'tags.address.';
+
+create function keep_tag_labels() returns trigger language plpgsql set search_path = public as $$
+begin
+  if tg_op <> 'INSERT' then
+    delete from tag_labels l using (
+      select label, name collate "C" as name, address collate "C" as address from gone, unnest(labels) as label order by 1, 2, 3
+    ) gone_labels
+     where l.label = gone_labels.label and l.name = gone_labels.name and l.address = gone_labels.address;
+  end if;
+  if tg_op <> 'DELETE' then
+    insert into tag_labels (label, name, address)
+    select distinct on (1, 2, 3) label, name collate "C", address collate "C" from made, unnest(labels) as label order by 1, 2, 3;
+  end if;
+  return null;
+end $$;
+comment on function keep_tag_labels() is 'Keeps tag_labels in step with tags.';
+
+create trigger tags_keep_labels_inserted after insert on tags referencing new table as made for each statement execute function keep_tag_labels();
+
+create trigger tags_keep_labels_updated after update on tags referencing old table as gone new table as made for each statement execute function keep_tag_labels();
+
+create trigger tags_keep_labels_deleted after delete on tags referencing old table as gone for each statement execute function keep_tag_labels();
+
+create table tag_sources (
+  id bigint generated always as identity,
+  name text not null,
+  title text not null default '',
+  creator text not null default '',
+  imported_at timestamptz not null default now(),
+  constraint tag_sources_pkey primary key (id)
+);
+create unique index tag_sources_name on tag_sources (name);
+comment on table tag_sources is 'Files and people that tags came from.';
+comment on column tag_sources.id is 'Key.';
+comment on column tag_sources.name is 'Name by which it is imported again, updated and removed.';
+comment on column tag_sources.title is 'Its title, as it says.';
+comment on column tag_sources.creator is 'Who made it, as it says.';
+comment on column tag_sources.imported_at is 'When it was last imported.';
+
+create table attributions (
+  source_id bigint not null,
+  address text not null,
+  name text not null,
+  link text not null default '',
+  labels text[] not null default '{}',
+  category text,
+  confidence text,
+  confidence_level smallint not null,
+  last_modified date,
+  constraint attributions_pkey primary key (source_id, address, name)
+);
+create index attributions_address on attributions (address);
+comment on table attributions is 'What each source says of an address.';
+comment on column attributions.source_id is 'tag_sources.id.';
+comment on column attributions.address is 'The address.';
+comment on column attributions.name is 'Name of its owner.';
+comment on column attributions.link is 'Where to read more; empty when there is nothing.';
+comment on column attributions.labels is 'What kind of owner it is.';
+comment on column attributions.category is 'Category, as the source says; null when it says none.';
+comment on column attributions.confidence is 'How the source knows, in its words; null when it does not say.';
+comment on column attributions.confidence_level is 'The same from 0 to 100.';
+comment on column attributions.last_modified is 'When it was last changed, as the source says; null when it does not.';
+
+create table tag_marks (
+  script_id bigint not null,
+  at_script_id bigint not null,
+  constraint tag_marks_pkey primary key (script_id)
+);
+comment on table tag_marks is 'Stretches of the rings of clusters along which balances.is_tagged is still to be set, since a name came or went, or members came to one.';
+comment on column tag_marks.script_id is 'The member before which the stretch ends; the whole ring where both are the same.';
+comment on column tag_marks.at_script_id is 'The next member to be marked.';
+
+create function automatic_labels(of_script_id bigint) returns text[] language sql stable strict parallel safe set search_path = public as $$
+  select coalesce(array_agg(rule.label order by rule.label collate "C") filter (where rule.holds), '{}')
+    from balances b
+   cross join lateral (values
+     -- A reward was paid to it: nobody but who mines a block says to whom.
+     ('miner', b.coinbase_count > 0),
+
+     -- Paid by more than one transaction.
+     ('reused', b.receiving_count > 1),
+
+     -- Holds something that nothing has touched for a year, by the time of the chain.
+     ('dormant', b.balance > 0 and b.last_seen < (
+       select c.chain_time - 365 * 86400000::bigint from checkpoint p join chain_blocks c on c.index = p.chain_index)),
+
+     -- Is paid less than 1 KAS at a time, and spends at least ten such UTXOs at once, on average over its whole history.
+     ('dust-sweeper', b.sending_count >= 3
+       and b.received < b.receiving_count * 100000000::numeric
+       and b.receiving_count - b.utxo_count >= 10 * b.sending_count),
+
+     -- Five hundred deposits and as many withdrawals in a month or more, and a hundred others in the newest 200 transactions: who paid what
+     -- it did not spend from, and who was paid where it did (the first ten inputs or outputs of each count). A deposit is a transaction
+     -- that touches it, does not spend from it and is no coinbase.
+     ('exchange-like', case when b.accepted_count - b.sending_count - b.coinbase_count >= 500
+       and b.sending_count >= 500
+       and b.last_seen - b.first_seen >= 30 * 86400000::bigint
+     then (
+       select count(distinct other.script_id) >= 100
+         -- Of a constant limit Postgres expects all rows, since it has no statistics of a union, and would read them all.
+         from (select transaction_id,
+                      exists (select from transaction_inputs i where i.transaction_id = latest.transaction_id and i.script_id = of_script_id) as is_sent
+                 from (select distinct d.transaction_id from script_deltas d where d.script_id = of_script_id
+                        order by d.transaction_id desc limit (select 200)) latest
+               offset 0) newest
+         join transactions t on t.id = newest.transaction_id and t.accepting_index is not null
+        cross join lateral (
+          select i.script_id from transaction_inputs i
+           where not newest.is_sent and i.transaction_id = newest.transaction_id and i.index < 10
+          union all
+          select o.script_id from transaction_outputs o
+           where newest.is_sent and o.transaction_id = newest.transaction_id and o.index < 10
+        ) other
+        where other.script_id <> of_script_id
+     ) end)
+   ) rule (label, holds)
+   where b.script_id = of_script_id
+$$;
+comment on function automatic_labels(bigint) is 'Labels of a script by what it does, sorted; none for a script that nothing accepted has touched. They come and go with the chain, and say nothing of who its owner is.';
+
+-- Clusters ------------------------------------------------------------------------------------------------------------------
+
+create table clustering (
+  one_row boolean not null default true,
+  chain_index bigint not null,
+  block_id bigint not null,
+  next_merge_id bigint not null,
+  next_held_merge_id bigint not null,
+  updated_at timestamptz not null,
+  constraint clustering_pkey primary key (one_row),
+  constraint clustering_one_row check (one_row)
+);
+comment on table clustering is 'How far clustering is: one row, changed in the same transaction as the clusters. No row before its first step.';
+comment on column clustering.one_row is 'Always true: keeps the table at one row.';
+comment on column clustering.chain_index is 'chain_blocks.index of the last chain block whose accepted transactions are clustered.';
+comment on column clustering.block_id is 'That block: when it has left the chain, clusters are undone down to what remains.';
+comment on column clustering.next_merge_id is 'Key that the next merge gets.';
+comment on column clustering.next_held_merge_id is 'Key that the next held merge gets.';
+comment on column clustering.updated_at is 'When this row was written.';
+
+create table clusters (
+  id bigint not null,
+  size bigint not null,
+  balance bigint not null,
+  size_limit bigint,
+  name text,
+  link text not null default '',
+  labels text[] not null default '{}',
+  constraint clusters_pkey primary key (id)
+) with (fillfactor = 80);
+create index clusters_name on clusters (name) where name is not null;
+comment on table clusters is 'Groups of two or more scripts that belong together by clustering.';
+comment on column clusters.id is 'scripts.id of the member at the root: the same on every index of the same chain, by its address.';
+comment on column clusters.size is 'Number of its members.';
+comment on column clusters.balance is 'Sum of balances.balance of its members, sompi.';
+comment on column clusters.size_limit is 'Up to which size it may grow, where a person has said so; null for the configured limit.';
+comment on column clusters.name is 'Name of the owner: that of its members'' tags when these agree; null while nobody knows or they do not.';
+comment on column clusters.link is 'Where to read more; empty when there is nothing.';
+comment on column clusters.labels is 'What kind of owner it is: the labels of these tags.';
+
+create table cluster_members (
+  script_id bigint not null,
+  parent_id bigint,
+  merge_id bigint,
+  next_id bigint not null,
+  previous_id bigint not null,
+  constraint cluster_members_pkey primary key (script_id)
+) with (fillfactor = 80);
+comment on table cluster_members is 'Which script is in which cluster; a script is in one at most, and those that are in none have no row.';
+comment on column cluster_members.script_id is 'The script.';
+comment on column cluster_members.parent_id is 'The member above it in the tree of the cluster; null at the root, whose script is clusters.id.';
+comment on column cluster_members.merge_id is 'The merge that put it below its parent; null at the root.';
+comment on column cluster_members.next_id is 'The next member in the ring of the cluster.';
+comment on column cluster_members.previous_id is 'The member before it in the ring.';
+
+create table cluster_merges (
+  id bigint not null,
+  chain_index bigint not null,
+  transaction_id bigint not null,
+  cluster_id bigint not null,
+  merged_cluster_id bigint not null,
+  script_id bigint not null,
+  merged_script_id bigint not null,
+  held_merge_id bigint,
+  size_limit bigint,
+  merged_size_limit bigint,
+  constraint cluster_merges_pkey primary key (id)
+);
+comment on table cluster_merges is 'Why scripts are together: every merge of two clusters (or single scripts), in order, with the transaction that has inputs of both.';
+comment on column cluster_merges.id is 'Key, in the order of merging; undone from the last.';
+comment on column cluster_merges.chain_index is 'clustering.chain_index with which it was made: the chain block that accepts the transaction, or a later one where the merge was held.';
+comment on column cluster_merges.transaction_id is 'The transaction.';
+comment on column cluster_merges.cluster_id is 'Root of the cluster that stayed: the larger one; of two of one size that of the earlier input.';
+comment on column cluster_merges.merged_cluster_id is 'Root of the cluster that was put below it.';
+comment on column cluster_merges.script_id is 'The input''s script on the side that stayed.';
+comment on column cluster_merges.merged_script_id is 'The input''s script on the other side.';
+comment on column cluster_merges.held_merge_id is 'The held merge that this one carries out; null otherwise.';
+comment on column cluster_merges.size_limit is 'clusters.size_limit of the cluster that stayed, before; what undoing gives back.';
+comment on column cluster_merges.merged_size_limit is 'clusters.size_limit of the other; null for a single script.';
+
+create table held_merges (
+  id bigint not null,
+  chain_index bigint not null,
+  transaction_id bigint not null,
+  script_id bigint not null,
+  other_script_id bigint not null,
+  state text not null,
+  settled_chain_index bigint,
+  constraint held_merges_pkey primary key (id),
+  constraint held_merges_settled check ((state = 'merged') = (settled_chain_index is not null)),
+  constraint held_merges_state check (state = any (array['held', 'approved', 'merged', 'rejected']))
+);
+create index held_merges_settled_chain_index on held_merges (settled_chain_index) where settled_chain_index is not null;
+create index held_merges_transaction_id on held_merges (transaction_id);
+create index held_merges_waiting on held_merges (state, id) where state in ('held', 'approved');
+comment on table held_merges is 'Merges that would make a cluster larger than its limit, until a person has looked at it.';
+comment on column held_merges.id is 'Key, in order.';
+comment on column held_merges.chain_index is 'Chain block that accepts the transaction.';
+comment on column held_merges.transaction_id is 'The transaction.';
+comment on column held_merges.script_id is 'An input''s script.';
+comment on column held_merges.other_script_id is 'Another input''s script, in another cluster.';
+comment on column held_merges.state is 'held: waits for a person; approved: a person has raised a limit, and the indexer carries it out next, or holds it again; merged: carried out (or the two were together by then); rejected: never will be.';
+comment on column held_merges.settled_chain_index is 'clustering.chain_index when it became merged; null otherwise.';
+
+create table change_links (
+  transaction_id bigint not null,
+  script_id bigint not null,
+  change_script_id bigint not null,
+  chain_index bigint not null,
+  constraint change_links_pkey primary key (transaction_id)
+);
+create index change_links_chain_index on change_links (chain_index);
+create index change_links_change_script_id on change_links (change_script_id, transaction_id);
+create index change_links_script_id on change_links (script_id, transaction_id);
+comment on table change_links is 'What the weaker heuristic supposes, where it is switched on: which output of a transaction is its sender''s change. Never merged into clusters.';
+comment on column change_links.transaction_id is 'The transaction.';
+comment on column change_links.script_id is 'Script of its first input.';
+comment on column change_links.change_script_id is 'Script of the output that is taken for change.';
+comment on column change_links.chain_index is 'Chain block that accepts it.';
+
+create table cluster_names (
+  cluster_id bigint not null,
+  name text not null,
+  addresses bigint not null,
+  constraint cluster_names_pkey primary key (cluster_id, name)
+);
+comment on table cluster_names is 'Names that the tags of a cluster''s members give it; more than one: they do not agree.';
+comment on column cluster_names.cluster_id is 'clusters.id.';
+comment on column cluster_names.name is 'tags.name.';
+comment on column cluster_names.addresses is 'Number of members with a tag of that name.';
+
+create table cluster_labels (
+  cluster_id bigint not null,
+  label text not null,
+  addresses bigint not null,
+  constraint cluster_labels_pkey primary key (cluster_id, label)
+);
+comment on table cluster_labels is 'Labels that the tags of a cluster''s members have.';
+comment on column cluster_labels.cluster_id is 'clusters.id.';
+comment on column cluster_labels.label is 'One of tags.labels.';
+comment on column cluster_labels.addresses is 'Number of members with a tag that has it.';
+
+create table cluster_links (
+  cluster_id bigint not null,
+  confidence_level smallint not null,
+  link text not null,
+  addresses bigint not null,
+  constraint cluster_links_pkey primary key (cluster_id, confidence_level, link)
+);
+create index cluster_links_best on cluster_links (cluster_id, confidence_level desc, addresses desc, link collate "C");
+comment on table cluster_links is 'Links that the tags of a cluster''s members have.';
+comment on column cluster_links.cluster_id is 'clusters.id.';
+comment on column cluster_links.confidence_level is 'tags.confidence_level.';
+comment on column cluster_links.link is 'tags.link, other than the empty one.';
+comment on column cluster_links.addresses is 'Number of members with a tag of both.';
+
+create function cluster_of(of_script_id bigint) returns bigint language sql stable strict parallel safe set search_path = public as $$
+  with recursive up as (
+    select m.script_id, m.parent_id from cluster_members m where m.script_id = of_script_id
+    union all
+    select m.script_id, m.parent_id from up join cluster_members m on m.script_id = up.parent_id
+  )
+  select script_id from up where parent_id is null
+$$;
+comment on function cluster_of(bigint) is 'clusters.id of the cluster that a script is in; null when it is in none. Some twenty look-ups at most, however large the cluster.';
+
+-- Keys of the API -----------------------------------------------------------------------------------------------------------
+
+create table api_keys (
+  id bigint generated always as identity,
+  name text not null,
+  key_hash bytea not null,
+  rate_ru numeric not null,
+  window_seconds integer not null default 1,
+  quota_ru numeric,
+  quota_period text,
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  created_at timestamptz not null default now(),
+  concurrency integer not null default 128,
+  read_only boolean not null default false,
+  constraint api_keys_pkey primary key (id),
+  constraint api_keys_concurrency check (concurrency > 0),
+  constraint api_keys_quota check ((quota_ru is null) = (quota_period is null)),
+  constraint api_keys_quota_period check (quota_period = any (array['day', 'month']))
+);
+create unique index api_keys_key_hash on api_keys (key_hash);
+comment on table api_keys is 'Keys of the HTTP API. Only a hash of a key is stored.';
+comment on column api_keys.id is 'Key of the row.';
+comment on column api_keys.name is 'Whose key it is.';
+comment on column api_keys.key_hash is 'SHA-256 of the key.';
+comment on column api_keys.rate_ru is 'Request units allowed in a window.';
+comment on column api_keys.window_seconds is 'Length of the window.';
+comment on column api_keys.quota_ru is 'Request units allowed in a quota period; null for no quota.';
+comment on column api_keys.quota_period is 'day or month (UTC); null for no quota.';
+comment on column api_keys.expires_at is 'When the key ends by itself; null for never.';
+comment on column api_keys.revoked_at is 'When the key was revoked; null while it is good.';
+comment on column api_keys.created_at is 'When the key was made.';
+comment on column api_keys.concurrency is 'Requests that may be in flight at once, in each API process.';
+comment on column api_keys.read_only is 'Whether submitting transactions and blocks is forbidden.';
+
+create table api_key_usage (
+  api_key_id bigint not null,
+  day date not null,
+  requests bigint not null,
+  ru numeric not null,
+  constraint api_key_usage_pkey primary key (api_key_id, day)
+);
+comment on table api_key_usage is 'Metered use, by key and day (UTC).';
+comment on column api_key_usage.api_key_id is 'The key.';
+comment on column api_key_usage.day is 'The day.';
+comment on column api_key_usage.requests is 'Requests that were served.';
+comment on column api_key_usage.ru is 'Request units spent.';
+
+create unlogged table rate_limits (
+  key text not null,
+  points bigint not null,
+  expire bigint not null,
+  constraint rate_limits_pkey primary key (key)
+);
+comment on table rate_limits is 'Windows of rate limits, where API processes share them (RATE_LIMIT_STORE=postgres).';
+comment on column rate_limits.key is 'The bucket that is limited: `key:` and the id of a key.';
+comment on column rate_limits.points is 'Charged in the window: hundredths of a request unit.';
+comment on column rate_limits.expire is 'End of the window by the clock of the database, Unix milliseconds.';
+
+-- Functions of the API ------------------------------------------------------------------------------------------------------
+
+-- What a response seldom needs is in functions, whose plans cost nothing until they run.
+
+create function unpack_parents(packed bytea) returns text language plpgsql immutable strict parallel safe as $$
+declare
+  at integer := 0;
+  levels integer;
+  size integer;
+  parents text;
+  result text := '';
+begin
+  while at < octet_length(packed) loop
+    levels := get_byte(packed, at) + 256 * get_byte(packed, at + 1);
+    size := get_byte(packed, at + 2) + 256 * get_byte(packed, at + 3);
+    parents := encode(substr(packed, at + 5, 32 * size), 'hex');
+    if size > 1 then
+      parents := regexp_replace(parents, '(.{64})(?=.)', '\1","', 'g');
+    end if;
+    result := result || repeat(case when size = 0 then ',[]' else ',["' || parents || '"]' end, levels);
+    at := at + 4 + 32 * size;
+  end loop;
+  return result;
+end $$;
+comment on function unpack_parents is 'Unpacks blocks.parents_by_level to JSON: a comma and an array of hashes for each level.';
+
+create function index_state() returns json language plpgsql stable parallel safe set search_path = public as $$
+begin
+  return (
+    select json_build_object(
+      'begunAt', meta.created_at, 'version', checkpoint.version::text, 'network', meta.network,
+      'sinkId', checkpoint.block_id::text, 'sinkHash', encode(blocks.hash, 'hex'),
+      'sinkChainIndex', checkpoint.chain_index::text, 'sinkBlueScore', blocks.blue_score::text,
+      'sinkBlueWork', blocks.blue_work::text, 'sinkDaaScore', blocks.daa_score::text,
+      'sinkTimestamp', blocks.timestamp::text, 'virtualMergeSet', checkpoint.virtual_merge_set::text[],
+      'circulatingSompi', checkpoint.circulating_sompi::text, 'firstCatchUp', checkpoint.first_catch_up,
+      'targetBlueScore', checkpoint.target_blue_score::text, 'secondsLeft', checkpoint.seconds_left,
+      'firstBlock', (
+        select encode(first.hash, 'hex') from chain_blocks join blocks first on first.id = chain_blocks.block_id
+        order by chain_blocks.index limit 1),
+      'starts', (select count(*) from starts), 'gaps', (select count(*) from gaps))
+    from checkpoint cross join meta join blocks on blocks.id = checkpoint.block_id);
+end $$;
+comment on function index_state is 'The state of the index as JSON, with 64-bit numbers as text; null while nothing is indexed.';
+
+create function bootstrap_blue_score() returns bigint language plpgsql stable parallel safe set search_path = public as $$
+begin
+  return (
+    select blocks.blue_score from starts join blocks on blocks.id = starts.block_id order by starts.chain_index desc limit 1);
+end $$;
+comment on function bootstrap_blue_score is 'Blue score of the latest bootstrap block: an upper bound for the accepting blocks of pre-bootstrap transactions.';
+
+create function is_pre_bootstrap(transaction bigint) returns boolean language plpgsql stable parallel safe set search_path = public as $$
+begin
+  return exists (select from earlier_transactions where id = transaction);
+end $$;
+comment on function is_pre_bootstrap is 'Whether the transaction with a key was accepted before a bootstrap block; false for null.';
+
+create function pre_bootstrap_transaction_id(transaction bigint) returns bytea language plpgsql stable parallel safe set search_path = public as $$
+begin
+  return (select transaction_id from earlier_transactions where id = transaction);
+end $$;
+comment on function pre_bootstrap_transaction_id is 'The id of a pre-bootstrap transaction by its key.';
+
+create function pre_bootstrap_block_hash(block bigint) returns bytea language plpgsql stable parallel safe set search_path = public as $$
+begin
+  return (select hash from earlier_blocks where id = block);
+end $$;
+comment on function pre_bootstrap_block_hash is 'The hash of a block that is known by its hash alone, by its key.';
+
+create function variant_of(transaction bigint, number integer) returns transaction_bodies language plpgsql stable parallel safe set search_path = public as $$
+declare
+  variant transaction_bodies;
+begin
+  select * into variant from transaction_bodies where transaction_id = transaction and body = number;
+  return variant;
+end $$;
+comment on function variant_of is 'Columns of a transaction that differ in a further variant.';
+
+create function variant_input(transaction bigint, number integer, input_index integer) returns transaction_body_inputs
+language plpgsql stable parallel safe set search_path = public as $$
+declare
+  input transaction_body_inputs;
+begin
+  select * into input from transaction_body_inputs where transaction_id = transaction and body = number and index = input_index;
+  return input;
+end $$;
+comment on function variant_input is 'Columns of an input that differ in a further variant of its transaction.';
+
+create function fee_of_existing_utxos(transaction bigint) returns bigint language plpgsql stable parallel safe set search_path = public as $$
+begin
+  return (
+    select fee from transactions
+    where id = transaction and not exists (
+      select from transaction_inputs input
+      left join transactions previous on previous.id = input.previous_transaction_id
+      where input.transaction_id = transaction and previous.accepting_index is null
+        and not is_pre_bootstrap(input.previous_transaction_id)));
+end $$;
+comment on function fee_of_existing_utxos is 'Fee of a transaction that is not accepted; null if a UTXO that it spends does not exist, since the transaction of that UTXO is not accepted.';
+
+-- Schema kaspa: the views of analysts ---------------------------------------------------------------------------------------
+
+-- It is a contract with a version (docs/sql.md): views keep their columns and types until the version changes, even if the tables change. Hashes
+-- and ids are lower-case hex, times are timestamptz, amounts are in sompi and in KAS.
+--
+-- Views read with the rights of their owner, so an analyst needs no right on a table. A function in a view, however, runs with the rights of the
+-- analyst, so the walk to the root of a cluster is written out.
+--
+-- Tables that a filter may start from are joined, by left joins on unique keys, which Postgres leaves out if no column of theirs is used. Everything
+-- else is looked up for the rows that are returned, since Postgres plans no more than eight tables together.
+
+create schema kaspa;
+comment on schema kaspa is 'The public contract: views and functions for analysts, version 1.';
+
+create function kaspa.schema_version() returns integer language sql immutable parallel safe as 'select 1';
+comment on function kaspa.schema_version() is 'Version of this contract. While it stays, no view or column of it goes away or changes its type or meaning; new ones may come.';
+
+create view kaspa.blocks as
+select encode(b.hash, 'hex') as hash,
+       to_timestamp(b.timestamp / 1000::double precision) as time,
+       b.blue_score,
+       b.daa_score,
+       b.blue_work,
+       b.version,
+       b.bits,
+       5.78960446186581e76::double precision
+         / nullif(case when b.bits & 16777215 <= 8388607
+                       then floor((b.bits & 16777215) * 256::double precision ^ ((b.bits >> 24) - 3)) end, 0) as difficulty,
+       b.nonce,
+       b.is_chain_block,
+       case b.is_blue when true then 'blue' when false then 'red' end as color,
+       coalesce((select encode(p.hash, 'hex') from blocks p where p.id = b.selected_parent_id),
+                (select encode(e.hash, 'hex') from earlier_blocks e where e.id = b.selected_parent_id)) as selected_parent_hash,
+       (select encode(m.hash, 'hex') from blocks m where m.id = b.merging_block_id) as merging_block_hash,
+       (select to_timestamp(m.timestamp / 1000::double precision) from blocks m where m.id = b.merging_block_id) as merged_at,
+       (select count(*) from block_transactions t where t.block_id = b.id) as transaction_count,
+       encode(b.pruning_point, 'hex') as pruning_point,
+       encode(b.utxo_commitment, 'hex') as utxo_commitment,
+       encode(b.hash_merkle_root, 'hex') as hash_merkle_root,
+       encode(b.accepted_id_merkle_root, 'hex') as accepted_id_merkle_root,
+       b.id as block_key
+  from blocks b;
+comment on view kaspa.blocks is 'Every block seen: header, and what the chain made of it. Fast by hash, and by time.';
+comment on column kaspa.blocks.hash is 'Block hash.';
+comment on column kaspa.blocks.time is 'Time of the header, as claimed by the miner.';
+comment on column kaspa.blocks.blue_score is 'Number of blue blocks in its past.';
+comment on column kaspa.blocks.daa_score is 'Difficulty adjustment score: about the number of blocks in its past, red ones too.';
+comment on column kaspa.blocks.blue_work is 'Accumulated work of its blue past.';
+comment on column kaspa.blocks.version is 'Header version.';
+comment on column kaspa.blocks.bits is 'Compact difficulty target.';
+comment on column kaspa.blocks.difficulty is 'The largest target divided by the target of bits.';
+comment on column kaspa.blocks.nonce is 'Proof-of-work nonce.';
+comment on column kaspa.blocks.is_chain_block is 'Whether it is on the virtual selected parent chain now.';
+comment on column kaspa.blocks.color is 'blue or red, as the chain block that merges it says; null while it is not merged.';
+comment on column kaspa.blocks.selected_parent_hash is 'Its selected parent; null for genesis.';
+comment on column kaspa.blocks.merging_block_hash is 'Chain block that merges it; null while it is not merged.';
+comment on column kaspa.blocks.merged_at is 'Time of the merging block.';
+comment on column kaspa.blocks.transaction_count is 'Number of transactions in it, the coinbase included, accepted or not.';
+comment on column kaspa.blocks.pruning_point is 'Pruning point of the header.';
+comment on column kaspa.blocks.utxo_commitment is 'MuHash of the UTXO set.';
+comment on column kaspa.blocks.hash_merkle_root is 'Merkle root of the hashes of its transactions.';
+comment on column kaspa.blocks.accepted_id_merkle_root is 'Commitment to the accepted transactions.';
+comment on column kaspa.blocks.block_key is 'Key of the block. Joins views fast; differs from one database to another.';
+
+create view kaspa.chain_blocks as
+select c.index,
+       encode(b.hash, 'hex') as hash,
+       to_timestamp(c.timestamp / 1000::double precision) as time,
+       to_timestamp(c.chain_time / 1000::double precision) as chain_time,
+       b.blue_score,
+       c.daa_score,
+       cardinality(c.accepted_transactions) as accepted_transaction_count,
+       cardinality(b.merge_set_blues) as blue_count,
+       cardinality(b.merge_set_reds) as red_count,
+       c.block_id as block_key
+  from chain_blocks c
+  left join blocks b on b.id = c.block_id;
+comment on view kaspa.chain_blocks is 'The virtual selected parent chain, from the start of the index to the sink. Fast by index, hash, time and chain_time.';
+comment on column kaspa.chain_blocks.index is 'Position on the chain, from 0; the highest is the sink.';
+comment on column kaspa.chain_blocks.hash is 'Block hash.';
+comment on column kaspa.chain_blocks.time is 'Time of the header, as claimed by the miner: may be before that of the block below.';
+comment on column kaspa.chain_blocks.chain_time is 'The latest time of this block and of those below it: never goes back. Rollups count by it.';
+comment on column kaspa.chain_blocks.blue_score is 'Number of blue blocks in its past.';
+comment on column kaspa.chain_blocks.daa_score is 'Difficulty adjustment score.';
+comment on column kaspa.chain_blocks.accepted_transaction_count is 'Number of transactions it accepts, coinbases included.';
+comment on column kaspa.chain_blocks.blue_count is 'Number of blue blocks in its mergeset, the selected parent included.';
+comment on column kaspa.chain_blocks.red_count is 'Number of red blocks in its mergeset.';
+comment on column kaspa.chain_blocks.block_key is 'Key of the block. Joins views fast; differs from one database to another.';
+
+-- A parent is in one of the two tables: so a filter on either hash finds an index.
+create view kaspa.block_parents as
+select encode(b.hash, 'hex') as block_hash, p.index, encode(parent.hash, 'hex') as parent_hash, p.block_id as block_key
+  from block_parents p
+  join blocks b on b.id = p.block_id
+  join blocks parent on parent.id = p.parent_id
+union all
+select encode(b.hash, 'hex'), p.index, encode(parent.hash, 'hex'), p.block_id
+  from earlier_blocks parent
+  join block_parents p on p.parent_id = parent.id
+  join blocks b on b.id = p.block_id;
+comment on view kaspa.block_parents is 'Direct parents of each block. Fast by either hash.';
+comment on column kaspa.block_parents.block_hash is 'The child.';
+comment on column kaspa.block_parents.index is 'Position among the parents in the header, from 0.';
+comment on column kaspa.block_parents.parent_hash is 'The parent. Blocks before the start of the index are not in kaspa.blocks.';
+comment on column kaspa.block_parents.block_key is 'Key of the child. Joins views fast; differs from one database to another.';
+
+create view kaspa.block_transactions as
+select encode(b.hash, 'hex') as block_hash, x.index, encode(t.transaction_id, 'hex') as transaction_id,
+       x.block_id as block_key, x.transaction_id as transaction_key
+  from block_transactions x
+  left join blocks b on b.id = x.block_id
+  left join transactions t on t.id = x.transaction_id;
+comment on view kaspa.block_transactions is 'Which block contains which transaction, accepted or not. One transaction may be in several blocks. Fast by either column.';
+comment on column kaspa.block_transactions.block_hash is 'The block.';
+comment on column kaspa.block_transactions.index is 'Place in the block; 0 is the coinbase.';
+comment on column kaspa.block_transactions.transaction_id is 'The transaction.';
+comment on column kaspa.block_transactions.block_key is 'Key of the block. Joins views fast; differs from one database to another.';
+comment on column kaspa.block_transactions.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+
+-- Both conditions say the same: one is the way down from the chain block, the other the way up to it.
+create view kaspa.mergesets as
+select encode(c.hash, 'hex') as chain_block_hash, encode(b.hash, 'hex') as block_hash, case when b.is_blue then 'blue' else 'red' end as color,
+       b.id as block_key, k.index as chain_index
+  from chain_blocks k
+  join blocks c on c.id = k.block_id
+ cross join lateral unnest(c.merge_set_blues || c.merge_set_reds) merged (id)
+  join blocks b on b.id = merged.id and b.merging_block_id = c.id;
+comment on view kaspa.mergesets is 'Which chain block merges which block. Every merged block is here once. Fast by either hash, and by chain_index.';
+comment on column kaspa.mergesets.chain_block_hash is 'The chain block.';
+comment on column kaspa.mergesets.block_hash is 'A block of its mergeset; the selected parent is one.';
+comment on column kaspa.mergesets.color is 'blue or red.';
+comment on column kaspa.mergesets.block_key is 'Key of the merged block. Joins views fast; differs from one database to another.';
+comment on column kaspa.mergesets.chain_index is 'Position of the chain block on the chain.';
+
+create view kaspa.transactions as
+select encode(t.transaction_id, 'hex') as transaction_id,
+       to_timestamp(c.timestamp / 1000::double precision) as accepted_at,
+       t.subnetwork_id = 1 as is_coinbase,
+       case when t.accepting_index is null then 'not accepted' else 'accepted' end as acceptance,
+       encode(c.hash, 'hex') as accepting_block_hash,
+       c.blue_score as accepting_blue_score,
+       t.fee as fee_sompi,
+       t.fee * 0.00000001 as fee_kas,
+       (select encode(n.subnetwork_id, 'hex') from subnetworks n where n.id = t.subnetwork_id) as subnetwork_id,
+       t.version,
+       t.lock_time,
+       t.gas,
+       encode(t.payload, 'hex') as payload,
+       case when t.accepted_body > 0
+            then (select x.storage_mass from transaction_bodies x where x.transaction_id = t.id and x.body = t.accepted_body)
+            else t.storage_mass end as storage_mass,
+       case when t.accepted_body > 0
+            then (select x.compute_mass from transaction_bodies x where x.transaction_id = t.id and x.body = t.accepted_body)
+            else t.compute_mass end as compute_mass,
+       encode(case when t.accepted_body > 0
+                   then (select x.hash from transaction_bodies x where x.transaction_id = t.id and x.body = t.accepted_body)
+                   else t.hash end, 'hex') as hash,
+       c.index as chain_index,
+       t.id as transaction_key
+  from transactions t
+  left join chain_blocks c on c.index = t.accepting_index;
+comment on view kaspa.transactions is 'Every transaction seen in a block, once, accepted or not. Fast by transaction_id; for those of a time, go by kaspa.accepted_transactions.';
+comment on column kaspa.transactions.transaction_id is 'Transaction id.';
+comment on column kaspa.transactions.accepted_at is 'Time of the accepting block; null while not accepted.';
+comment on column kaspa.transactions.is_coinbase is 'Whether it is the coinbase of a block.';
+comment on column kaspa.transactions.acceptance is 'accepted, or not accepted: only an accepted transaction changes balances.';
+comment on column kaspa.transactions.accepting_block_hash is 'Chain block that accepts it; null while not accepted.';
+comment on column kaspa.transactions.accepting_blue_score is 'Blue score of that block.';
+comment on column kaspa.transactions.fee_sompi is 'Inputs minus outputs; 0 for a coinbase; null while the UTXO of an input is unknown, which is possible only in transactions that were never accepted.';
+comment on column kaspa.transactions.fee_kas is 'The same in KAS.';
+comment on column kaspa.transactions.subnetwork_id is 'Subnetwork: 0000… is the native one, 0100… that of coinbases.';
+comment on column kaspa.transactions.version is 'Transaction version.';
+comment on column kaspa.transactions.lock_time is 'Lock time.';
+comment on column kaspa.transactions.gas is 'Gas.';
+comment on column kaspa.transactions.payload is 'Payload, hex; empty for most.';
+comment on column kaspa.transactions.storage_mass is 'Committed storage mass (KIP-9). Of several variants of one id, that of the accepted one, else of the first.';
+comment on column kaspa.transactions.compute_mass is 'Compute mass; of which body, as with storage_mass.';
+comment on column kaspa.transactions.hash is 'Hash over everything, signatures included; of which body, as with storage_mass.';
+comment on column kaspa.transactions.chain_index is 'Position of the accepting block on the chain; null while not accepted.';
+comment on column kaspa.transactions.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+
+create view kaspa.accepted_transactions as
+select c.index as chain_index,
+       (accepted.place - 1)::integer as index,
+       encode(b.hash, 'hex') as accepting_block_hash,
+       to_timestamp(c.timestamp / 1000::double precision) as accepted_at,
+       encode(t.transaction_id, 'hex') as transaction_id,
+       t.subnetwork_id = 1 as is_coinbase,
+       t.fee as fee_sompi,
+       t.fee * 0.00000001 as fee_kas,
+       accepted.id as transaction_key
+  from chain_blocks c
+ cross join lateral unnest(c.accepted_transactions) with ordinality accepted (id, place)
+  left join transactions t on t.id = accepted.id and t.accepting_index = c.index
+  left join blocks b on b.id = c.block_id;
+comment on view kaspa.accepted_transactions is 'Accepted transactions in the order of acceptance: chain_index, then index. Fast by accepted_at, chain_index, accepting_block_hash and transaction_id: the way to the transactions of a time.';
+comment on column kaspa.accepted_transactions.chain_index is 'Position of the accepting block on the chain.';
+comment on column kaspa.accepted_transactions.index is 'Position among what that block accepts, from 0.';
+comment on column kaspa.accepted_transactions.accepting_block_hash is 'The chain block that accepts it.';
+comment on column kaspa.accepted_transactions.accepted_at is 'Time of that block.';
+comment on column kaspa.accepted_transactions.transaction_id is 'The transaction.';
+comment on column kaspa.accepted_transactions.is_coinbase is 'Whether it is the coinbase of a block.';
+comment on column kaspa.accepted_transactions.fee_sompi is 'Inputs minus outputs; 0 for a coinbase.';
+comment on column kaspa.accepted_transactions.fee_kas is 'The same in KAS.';
+comment on column kaspa.accepted_transactions.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+
+create view kaspa.inputs as
+select encode(t.transaction_id, 'hex') as transaction_id,
+       i.index,
+       coalesce((select encode(p.transaction_id, 'hex') from transactions p where p.id = i.previous_transaction_id),
+                (select encode(e.transaction_id, 'hex') from earlier_transactions e where e.id = i.previous_transaction_id),
+                encode(i.previous_transaction_hash, 'hex')) as previous_transaction_id,
+       i.previous_index,
+       s.address,
+       i.amount as amount_sompi,
+       i.amount * 0.00000001 as amount_kas,
+       encode(case when t.accepted_body > 0
+                   then (select x.signature_script from transaction_body_inputs x
+                          where x.transaction_id = i.transaction_id and x.body = t.accepted_body and x.index = i.index)
+                   else i.signature_script end, 'hex') as signature_script,
+       i.sequence,
+       t.accepting_index is not null as is_accepted,
+       (select to_timestamp(c.timestamp / 1000::double precision) from chain_blocks c where c.index = t.accepting_index) as accepted_at,
+       i.transaction_id as transaction_key,
+       i.previous_transaction_id as previous_transaction_key,
+       i.script_id as address_key
+  from transaction_inputs i
+  left join transactions t on t.id = i.transaction_id
+  left join scripts s on s.id = i.script_id;
+comment on view kaspa.inputs is 'Inputs of transactions, accepted or not, with the UTXO that each spends. Fast by transaction_id and by address. Who spent an output is in kaspa.outputs.';
+comment on column kaspa.inputs.transaction_id is 'The spending transaction.';
+comment on column kaspa.inputs.index is 'Position of the input, from 0.';
+comment on column kaspa.inputs.previous_transaction_id is 'The transaction that created the UTXO.';
+comment on column kaspa.inputs.previous_index is 'Its output.';
+comment on column kaspa.inputs.address is 'Address that held the UTXO; null for a script without one, and while the UTXO is unknown.';
+comment on column kaspa.inputs.amount_sompi is 'Amount of the UTXO; null while it is unknown, which is possible only in transactions that were never accepted.';
+comment on column kaspa.inputs.amount_kas is 'The same in KAS.';
+comment on column kaspa.inputs.signature_script is 'Signature script, hex. Of several variants of one id, that of the accepted one, else of the first.';
+comment on column kaspa.inputs.sequence is 'Sequence.';
+comment on column kaspa.inputs.is_accepted is 'Whether the spending transaction is accepted: the UTXO is spent only then.';
+comment on column kaspa.inputs.accepted_at is 'Time of the accepting block; null while not accepted.';
+comment on column kaspa.inputs.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+comment on column kaspa.inputs.previous_transaction_key is 'Key of the transaction that created the UTXO; null while it is unknown. Joins views fast; differs from one database to another.';
+comment on column kaspa.inputs.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
+
+create view kaspa.outputs as
+select encode(t.transaction_id, 'hex') as transaction_id,
+       o.index,
+       s.address,
+       encode(s.script, 'hex') as script,
+       s.type::text as script_type,
+       o.amount as amount_sompi,
+       o.amount * 0.00000001 as amount_kas,
+       encode(o.covenant_id, 'hex') as covenant_id,
+       t.accepting_index is not null as is_accepted,
+       (select to_timestamp(c.timestamp / 1000::double precision) from chain_blocks c where c.index = t.accepting_index) as accepted_at,
+       (select encode(spender.transaction_id, 'hex')
+          from transaction_inputs i
+          join transactions spender on spender.id = i.transaction_id
+         where i.previous_transaction_id = o.transaction_id and i.previous_index = o.index and spender.accepting_index is not null
+         limit 1) as spent_by,
+       t.subnetwork_id = 1 as is_coinbase,
+       o.transaction_id as transaction_key,
+       o.script_id as address_key
+  from transaction_outputs o
+  left join transactions t on t.id = o.transaction_id
+  left join scripts s on s.id = o.script_id;
+comment on view kaspa.outputs is 'Outputs of transactions, accepted or not. Fast by transaction_id and by address.';
+comment on column kaspa.outputs.transaction_id is 'The transaction.';
+comment on column kaspa.outputs.index is 'Position of the output, from 0.';
+comment on column kaspa.outputs.address is 'Address that it pays; null for a script without one.';
+comment on column kaspa.outputs.script is 'Script public key, hex.';
+comment on column kaspa.outputs.script_type is 'pubkey, pubkeyecdsa, scripthash or nonstandard.';
+comment on column kaspa.outputs.amount_sompi is 'Amount.';
+comment on column kaspa.outputs.amount_kas is 'The same in KAS.';
+comment on column kaspa.outputs.covenant_id is 'Covenant id; null without a covenant.';
+comment on column kaspa.outputs.is_accepted is 'Whether the transaction is accepted: the UTXO exists only then.';
+comment on column kaspa.outputs.accepted_at is 'Time of the accepting block; null while not accepted.';
+comment on column kaspa.outputs.spent_by is 'The accepted transaction that spends it; null while unspent, and where a gap holds the spender. Looked up for each row that is read.';
+comment on column kaspa.outputs.is_coinbase is 'Whether the transaction is the coinbase of a block.';
+comment on column kaspa.outputs.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+comment on column kaspa.outputs.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
+
+create view kaspa.utxos as
+select coalesce((select encode(t.transaction_id, 'hex') from transactions t where t.id = u.transaction_id),
+                (select encode(e.transaction_id, 'hex') from earlier_transactions e where e.id = u.transaction_id)) as transaction_id,
+       u.index,
+       s.address,
+       u.amount as amount_sompi,
+       u.amount * 0.00000001 as amount_kas,
+       u.block_daa_score,
+       u.is_coinbase,
+       u.transaction_id as transaction_key,
+       u.script_id as address_key
+  from utxos u
+  left join scripts s on s.id = u.script_id;
+comment on view kaspa.utxos is 'Unspent outputs of accepted transactions, at the sink, also of those before the start of the index. Fast by address.';
+comment on column kaspa.utxos.transaction_id is 'The transaction that created the UTXO.';
+comment on column kaspa.utxos.index is 'Output index.';
+comment on column kaspa.utxos.address is 'Whose it is; null for a script without an address.';
+comment on column kaspa.utxos.amount_sompi is 'Amount.';
+comment on column kaspa.utxos.amount_kas is 'The same in KAS.';
+comment on column kaspa.utxos.block_daa_score is 'DAA score of the block that accepted it.';
+comment on column kaspa.utxos.is_coinbase is 'Whether a coinbase made it.';
+comment on column kaspa.utxos.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+comment on column kaspa.utxos.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
+
+create view kaspa.addresses as
+select s.address,
+       s.type::text as script_type,
+       b.balance as balance_sompi,
+       b.balance * 0.00000001 as balance_kas,
+       b.utxo_count::bigint as utxo_count,
+       b.accepted_count::bigint as transaction_count,
+       b.receiving_count::bigint as receiving_count,
+       b.sending_count::bigint as sending_count,
+       b.coinbase_count::bigint as coinbase_count,
+       b.received as received_sompi,
+       b.received * 0.00000001 as received_kas,
+       b.sent as sent_sompi,
+       b.sent * 0.00000001 as sent_kas,
+       to_timestamp(b.first_seen / 1000::double precision) as first_seen,
+       to_timestamp(b.last_seen / 1000::double precision) as last_seen,
+       coalesce(t.name, (
+         with recursive up as (
+           select m.script_id, m.parent_id from cluster_members m where m.script_id = b.script_id
+           union all
+           select m.script_id, m.parent_id from up join cluster_members m on m.script_id = up.parent_id
+         )
+         select k.name from up join clusters k on k.id = up.script_id where up.parent_id is null)) as tag,
+       coalesce(t.labels, (
+         with recursive up as (
+           select m.script_id, m.parent_id from cluster_members m where m.script_id = b.script_id
+           union all
+           select m.script_id, m.parent_id from up join cluster_members m on m.script_id = up.parent_id
+         )
+         select k.labels from up join clusters k on k.id = up.script_id where up.parent_id is null and k.name is not null), '{}') as labels,
+       (with recursive up as (
+          select m.script_id, m.parent_id from cluster_members m where m.script_id = b.script_id
+          union all
+          select m.script_id, m.parent_id from up join cluster_members m on m.script_id = up.parent_id
+        )
+        select root.address from up join scripts root on root.id = up.script_id where up.parent_id is null) as cluster,
+       b.script_id as address_key
+  from balances b
+  left join scripts s on s.id = b.script_id
+  left join tags t on t.address = s.address
+ -- A partial index has the few scripts without an address, so that sums of balances do not read all scripts.
+ where not exists (select from scripts n where n.id = b.script_id and n.address is null);
+comment on view kaspa.addresses is 'Every address seen, and what it adds up to at the sink. Fast by address; the richest by: where balance_sompi > 0 order by balance_sompi desc limit n.';
+comment on column kaspa.addresses.address is 'The address.';
+comment on column kaspa.addresses.script_type is 'pubkey, pubkeyecdsa or scripthash.';
+comment on column kaspa.addresses.balance_sompi is 'Sum of its unspent outputs.';
+comment on column kaspa.addresses.balance_kas is 'The same in KAS.';
+comment on column kaspa.addresses.utxo_count is 'Number of its unspent outputs.';
+comment on column kaspa.addresses.transaction_count is 'Number of accepted transactions that touch it.';
+comment on column kaspa.addresses.receiving_count is 'Number of accepted transactions with an output to it.';
+comment on column kaspa.addresses.sending_count is 'Number of accepted transactions with an input from it.';
+comment on column kaspa.addresses.coinbase_count is 'Number of accepted coinbases with an output to it.';
+comment on column kaspa.addresses.received_sompi is 'Sum of the outputs to it of accepted transactions, change included.';
+comment on column kaspa.addresses.received_kas is 'The same in KAS.';
+comment on column kaspa.addresses.sent_sompi is 'Sum of the inputs from it of accepted transactions.';
+comment on column kaspa.addresses.sent_kas is 'The same in KAS.';
+comment on column kaspa.addresses.first_seen is 'chain_time of the first block that accepts a transaction that touches it, or of the first start of the index when it held UTXOs there before; null while there is none.';
+comment on column kaspa.addresses.last_seen is 'chain_time of the last block that accepts a transaction that touches it; first_seen while there is none. What happened in a gap is not seen.';
+comment on column kaspa.addresses.tag is 'Name of its owner, from its tag, else from its cluster; null while unknown.';
+comment on column kaspa.addresses.labels is 'What kind of owner it is: the labels of that tag. What an address does by itself is said by kaspa.automatic_labels.';
+comment on column kaspa.addresses.cluster is 'The cluster that it is in: kaspa.clusters.cluster; null when it stands alone.';
+comment on column kaspa.addresses.address_key is 'Key of the address. Joins views fast; differs from one database to another.';
+
+-- Of the rows of a script in a transaction, one represents them: the first output, or else the first input. A sum over groups would be computed from all
+-- rows wherever the view is joined. Postgres has no statistics of a union and expects far too many rows of a join with it, so the condition compares
+-- keys, of which it expects few. The functions are declared cheap since it compares joins roughly: next to a high cost, all joins seem equal. `is not
+-- distinct from` makes them look for the other rows next to the first one, and not in an index by script.
+create function represents_outputs(of_transaction bigint, of_script bigint, of_index integer) returns bigint[]
+language plpgsql stable parallel safe cost 1 security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if exists (select from transaction_outputs x
+              where x.transaction_id = of_transaction and x.index < of_index and x.script_id is not distinct from of_script) then
+    return null;
+  end if;
+  return array[of_transaction];
+end $$;
+comment on function represents_outputs is 'The transaction of an output, if it is the first one to its script; else null.';
+
+create function represents_inputs(of_transaction bigint, of_script bigint, of_index integer) returns bigint[]
+language plpgsql stable parallel safe cost 1 security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if of_script is null
+    or exists (select from transaction_inputs x
+                where x.transaction_id = of_transaction and x.index < of_index and x.script_id is not distinct from of_script)
+    or exists (select from transaction_outputs x where x.transaction_id = of_transaction and x.script_id is not distinct from of_script) then
+    return null;
+  end if;
+  return array[of_transaction];
+end $$;
+comment on function represents_inputs is 'The transaction of an input, if it is the first one of its script and no output pays the script; else null.';
+
+create view kaspa.address_transactions as
+select s.address,
+       encode(t.transaction_id, 'hex') as transaction_id,
+       to_timestamp(c.timestamp / 1000::double precision) as accepted_at,
+       t.accepting_index is not null as is_accepted,
+       a.received as received_sompi,
+       a.sent as sent_sompi,
+       a.received - a.sent as change_sompi,
+       (a.received - a.sent) * 0.00000001 as change_kas,
+       t.subnetwork_id = 1 as is_coinbase,
+       a.transaction_id as transaction_key,
+       a.script_id as address_key
+  from (select o.script_id, o.transaction_id,
+               represents_outputs(o.transaction_id, o.script_id, o.index) as represented,
+               (select sum(x.amount)::bigint from transaction_outputs x
+                 where x.transaction_id = o.transaction_id and x.script_id is not distinct from o.script_id) as received,
+               coalesce((select sum(x.amount)::bigint from transaction_inputs x
+                          where x.transaction_id = o.transaction_id and x.script_id is not distinct from o.script_id), 0) as sent
+          from transaction_outputs o
+        union all
+        select i.script_id, i.transaction_id,
+               represents_inputs(i.transaction_id, i.script_id, i.index),
+               0::bigint,
+               (select sum(x.amount)::bigint from transaction_inputs x
+                 where x.transaction_id = i.transaction_id and x.script_id is not distinct from i.script_id)
+          from transaction_inputs i) a
+  left join scripts s on s.id = a.script_id
+  left join transactions t on t.id = a.transaction_id
+  left join chain_blocks c on c.index = t.accepting_index
+ where a.transaction_id = any (a.represented);
+comment on view kaspa.address_transactions is 'One row for each address that a transaction, accepted or not, spends from or pays to. Fast by address and by transaction_id.';
+comment on column kaspa.address_transactions.address is 'The address; null for a script without one.';
+comment on column kaspa.address_transactions.transaction_id is 'The transaction.';
+comment on column kaspa.address_transactions.accepted_at is 'Time of the accepting block; null while not accepted.';
+comment on column kaspa.address_transactions.is_accepted is 'Whether the transaction is accepted: it changes a balance only then.';
+comment on column kaspa.address_transactions.received_sompi is 'Sum of its outputs to the address, change included.';
+comment on column kaspa.address_transactions.sent_sompi is 'Sum of its inputs from the address.';
+comment on column kaspa.address_transactions.change_sompi is 'Received minus sent: by how much it changes the balance of the address.';
+comment on column kaspa.address_transactions.change_kas is 'The same in KAS.';
+comment on column kaspa.address_transactions.is_coinbase is 'Whether the transaction is the coinbase of a block.';
+comment on column kaspa.address_transactions.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+comment on column kaspa.address_transactions.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
+
+create view kaspa.address_hours as
+select s.address,
+       to_timestamp(h.hour * 3600::double precision) as hour,
+       h.change as change_sompi,
+       h.change * 0.00000001 as change_kas,
+       h.script_id as address_key
+  from balance_changes h
+  left join scripts s on s.id = h.script_id;
+comment on view kaspa.address_hours is 'By how much the balance of each address changed in each hour: the sum up to an hour is the balance at its end. Fast by address.';
+comment on column kaspa.address_hours.address is 'The address; null for a script without one.';
+comment on column kaspa.address_hours.hour is 'Beginning of the hour (UTC), by chain_time of the accepting block. In the hour of a start of the index, what the address holds there beyond its balance before is a change too.';
+comment on column kaspa.address_hours.change_sompi is 'Sum of the changes by transactions accepted in that hour.';
+comment on column kaspa.address_hours.change_kas is 'The same in KAS.';
+comment on column kaspa.address_hours.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
+
+create view kaspa.tags as
+select t.address, t.name, t.link, t.labels from tags t;
+comment on view kaspa.tags is 'Tags of addresses. kaspa.addresses.tag also has those of clusters.';
+comment on column kaspa.tags.address is 'The address.';
+comment on column kaspa.tags.name is 'Name of its owner.';
+comment on column kaspa.tags.link is 'Where to read more; empty when there is nothing.';
+comment on column kaspa.tags.labels is 'What kind of owner it is.';
+
+create view kaspa.tag_sources as
+select s.name, s.title, s.creator, s.imported_at from tag_sources s;
+comment on view kaspa.tag_sources is 'Files and people that tags came from.';
+comment on column kaspa.tag_sources.name is 'Name of the source.';
+comment on column kaspa.tag_sources.title is 'Its title, as it says.';
+comment on column kaspa.tag_sources.creator is 'Who made it, as it says.';
+comment on column kaspa.tag_sources.imported_at is 'When it was last imported.';
+
+create view kaspa.attributions as
+select s.name as source, a.address, a.name, a.link, a.labels, a.category, a.confidence, a.confidence_level, a.last_modified
+  from attributions a
+  left join tag_sources s on s.id = a.source_id;
+comment on view kaspa.attributions is 'What each source says of an address. Of several, kaspa.tags has what is said with the most confidence, then the latest.';
+comment on column kaspa.attributions.source is 'kaspa.tag_sources.name.';
+comment on column kaspa.attributions.address is 'The address.';
+comment on column kaspa.attributions.name is 'Name of its owner.';
+comment on column kaspa.attributions.link is 'Where to read more; empty when there is nothing.';
+comment on column kaspa.attributions.labels is 'What kind of owner it is.';
+comment on column kaspa.attributions.category is 'Category, as the source says; null when it says none.';
+comment on column kaspa.attributions.confidence is 'How the source knows, in its words; null when it does not say.';
+comment on column kaspa.attributions.confidence_level is 'The same from 0 to 100.';
+comment on column kaspa.attributions.last_modified is 'When it was last changed, as the source says; null when it does not.';
+
+create view kaspa.clusters as
+select root.address as cluster,
+       k.size,
+       k.balance as balance_sompi,
+       k.balance * 0.00000001 as balance_kas,
+       k.name,
+       k.link,
+       k.labels
+  from clusters k
+  left join scripts root on root.id = k.id;
+comment on view kaspa.clusters is 'Groups of two or more addresses that inputs of one transaction tie together. Fast by cluster and by name.';
+comment on column kaspa.clusters.cluster is 'Address of the member at its root, which names the cluster. It may change when clusters merge.';
+comment on column kaspa.clusters.size is 'Number of its members.';
+comment on column kaspa.clusters.balance_sompi is 'Sum of the balances of its members.';
+comment on column kaspa.clusters.balance_kas is 'The same in KAS.';
+comment on column kaspa.clusters.name is 'Name of the owner: that of its members'' tags when these agree; null while nobody knows or they do not.';
+comment on column kaspa.clusters.link is 'Where to read more; empty when there is nothing.';
+comment on column kaspa.clusters.labels is 'What kind of owner it is: the labels of these tags.';
+
+create view kaspa.cluster_members as
+select root.address as cluster, s.address
+  from clusters k
+  left join scripts root on root.id = k.id
+ cross join lateral (
+   with recursive ring as (
+     select m.script_id, m.next_id from cluster_members m where m.script_id = k.id
+     union all
+     select m.script_id, m.next_id from ring join cluster_members m on m.script_id = ring.next_id where ring.next_id <> k.id
+   )
+   select script_id from ring) member
+  left join scripts s on s.id = member.script_id;
+comment on view kaspa.cluster_members is 'Which addresses are in which cluster. Fast by cluster; that of one address is kaspa.addresses.cluster.';
+comment on column kaspa.cluster_members.cluster is 'kaspa.clusters.cluster.';
+comment on column kaspa.cluster_members.address is 'A member; the one at the root is one.';
+
+create view kaspa.cluster_merges as
+select m.id,
+       encode(t.transaction_id, 'hex') as transaction_id,
+       kept.address,
+       merged.address as merged_address,
+       kept_root.address as cluster,
+       merged_root.address as merged_cluster
+  from cluster_merges m
+  left join transactions t on t.id = m.transaction_id
+  left join scripts kept on kept.id = m.script_id
+  left join scripts merged on merged.id = m.merged_script_id
+  left join scripts kept_root on kept_root.id = m.cluster_id
+  left join scripts merged_root on merged_root.id = m.merged_cluster_id;
+comment on view kaspa.cluster_merges is 'Why addresses are together: every merge of two clusters, or single addresses, in order, with the transaction that has inputs of both.';
+comment on column kaspa.cluster_merges.id is 'Its place in the order.';
+comment on column kaspa.cluster_merges.transaction_id is 'The transaction.';
+comment on column kaspa.cluster_merges.address is 'Address of an input, on the side that stayed.';
+comment on column kaspa.cluster_merges.merged_address is 'Address of an input, on the other side.';
+comment on column kaspa.cluster_merges.cluster is 'The cluster that stayed, as it was named then.';
+comment on column kaspa.cluster_merges.merged_cluster is 'The cluster that became a part of it.';
+
+-- Three views of one form. An interval that has begun before the index or has not ended yet is as long as the index knows of it.
+do $do$
+declare
+  each_length text;
+  seconds integer;
+  name text;
+begin
+  for each_length, seconds in values ('minute', 60), ('hour', 3600), ('day', 86400) loop
+    name := format('kaspa.network_%ss', each_length);
+    execute format($view$
+      create view %s as
+      select to_timestamp(n.start / 1000::double precision) as start,
+             n.chain_blocks,
+             n.blocks,
+             n.red_blocks,
+             round(n.red_blocks::numeric / nullif(n.blocks, 0), 6) as red_share,
+             n.transactions,
+             n.fees as fees_sompi,
+             n.fees * 0.00000001 as fees_kas,
+             n.volume as volume_sompi,
+             n.volume * 0.00000001 as volume_kas,
+             n.minted as minted_sompi,
+             n.minted * 0.00000001 as minted_kas,
+             n.supply as supply_sompi,
+             n.supply * 0.00000001 as supply_kas,
+             n.active_scripts as active_addresses,
+             n.new_scripts as new_addresses,
+             (n.work / nullif(n.blocks, 0) / 2)::double precision as difficulty,
+             (n.work / nullif(least(n.start + %s, (select c.chain_time from chain_blocks c order by c.index desc limit 1))
+                - greatest(n.start, (select c.chain_time from chain_blocks c order by c.index limit 1)), 0) * 1000)::double precision as hash_rate
+        from network_intervals n
+       where n.length = %L$view$, name, seconds * 1000, each_length);
+    execute format('comment on view %s is %L', name, format(
+      'What happened in each %s of the chain (UTC). A chain block, and with it what it merges and accepts, belongs to the %1$s of its chain_time; a %1$s without a chain block has no row. Fast by start.', each_length));
+    execute format('comment on column %s.start is %L', name, format('When the %s begins.', each_length));
+    execute format($comments$
+      comment on column %1$s.chain_blocks is 'Chain blocks.';
+      comment on column %1$s.blocks is 'Blocks merged by them, blue and red.';
+      comment on column %1$s.red_blocks is 'Red ones among these.';
+      comment on column %1$s.red_share is 'Red ones by all: 0 to 1; null without blocks.';
+      comment on column %1$s.transactions is 'Accepted transactions other than coinbases.';
+      comment on column %1$s.fees_sompi is 'Fees of these.';
+      comment on column %1$s.fees_kas is 'The same in KAS.';
+      comment on column %1$s.volume_sompi is 'Outputs of these, change included.';
+      comment on column %1$s.volume_kas is 'The same in KAS.';
+      comment on column %1$s.minted_sompi is 'Outputs minus inputs of all accepted transactions: by how much the supply grew.';
+      comment on column %1$s.minted_kas is 'The same in KAS.';
+      comment on column %1$s.supply_sompi is 'Circulating supply at its end.';
+      comment on column %1$s.supply_kas is 'The same in KAS.';
+      comment on column %1$s.active_addresses is 'Addresses, and scripts without one, that accepted transactions touch, each once.';
+      comment on column %1$s.new_addresses is 'Those among these that were never seen before.';
+      comment on column %1$s.difficulty is 'Mean difficulty of the merged blocks.';
+      comment on column %1$s.hash_rate is 'Hashes a second: the work of the merged blocks by the time that passed.';
+    $comments$, name);
+  end loop;
+end $do$;
+
+create view kaspa.index_status as
+select meta.network,
+       encode(b.hash, 'hex') as sink,
+       b.blue_score,
+       b.daa_score,
+       to_timestamp(b.timestamp / 1000::double precision) as time,
+       now() - to_timestamp(b.timestamp / 1000::double precision) as lag,
+       greatest(p.target_blue_score - b.blue_score, 0) as blue_scores_behind,
+       p.circulating_sompi,
+       p.circulating_sompi * 0.00000001 as circulating_kas,
+       p.first_catch_up,
+       to_timestamp(k.timestamp / 1000::double precision) as clustered_to,
+       p.updated_at,
+       (select max(number) from migrations) as migration
+  from checkpoint p
+  left join meta on true
+  left join blocks b on b.id = p.block_id
+  left join clustering on true
+  left join blocks k on k.id = clustering.block_id;
+comment on view kaspa.index_status is 'Where the index is: one row, or none while nothing is indexed.';
+comment on column kaspa.index_status.network is 'mainnet, testnet-10, simnet or devnet.';
+comment on column kaspa.index_status.sink is 'The last chain block that is indexed.';
+comment on column kaspa.index_status.blue_score is 'Its blue score.';
+comment on column kaspa.index_status.daa_score is 'Its DAA score.';
+comment on column kaspa.index_status.time is 'Its time.';
+comment on column kaspa.index_status.lag is 'How long ago that is.';
+comment on column kaspa.index_status.blue_scores_behind is 'How far the node was ahead when this row was written.';
+comment on column kaspa.index_status.circulating_sompi is 'Circulating supply at the sink. Not kept while first_catch_up.';
+comment on column kaspa.index_status.circulating_kas is 'The same in KAS.';
+comment on column kaspa.index_status.first_catch_up is 'True during the first catch-up: UTXOs, balances and rollups are empty, and filters are slow. False after a gap.';
+comment on column kaspa.index_status.clustered_to is 'Time of the last chain block whose transactions are clustered; null while none is.';
+comment on column kaspa.index_status.updated_at is 'When the indexer last wrote.';
+comment on column kaspa.index_status.migration is 'Number of the last migration of the database.';
+
+create view kaspa.gaps as
+select encode(g.after_block_hash, 'hex') as after_block_hash,
+       to_timestamp(a.timestamp / 1000::double precision) as after_time,
+       encode(g.before_block_hash, 'hex') as before_block_hash,
+       to_timestamp(b.timestamp / 1000::double precision) as before_time,
+       g.reason,
+       g.recorded_at
+  from gaps g
+  left join blocks a on a.hash = g.after_block_hash
+  left join blocks b on b.hash = g.before_block_hash;
+comment on view kaspa.gaps is 'Parts of the chain that are not indexed; no rows if nothing is missing. Balances and UTXOs are nevertheless right; histories are incomplete.';
+comment on column kaspa.gaps.after_block_hash is 'Last chain block before the gap.';
+comment on column kaspa.gaps.after_time is 'Its time.';
+comment on column kaspa.gaps.before_block_hash is 'First chain block after the gap.';
+comment on column kaspa.gaps.before_time is 'Its time.';
+comment on column kaspa.gaps.reason is 'Why these blocks could not be had.';
+comment on column kaspa.gaps.recorded_at is 'When the gap was recorded.';
+
+create view kaspa.starts as
+select s.chain_index,
+       encode(b.hash, 'hex') as block_hash,
+       to_timestamp(b.timestamp / 1000::double precision) as time,
+       s.utxo_count,
+       s.utxo_sompi,
+       s.utxo_sompi * 0.00000001 as utxo_kas,
+       s.started_at
+  from starts s
+  left join blocks b on b.id = s.block_id;
+comment on view kaspa.starts is 'Blocks from which this index counts: genesis, or a pruning point with its UTXO set. What happened before the first, and in gaps, is not indexed.';
+comment on column kaspa.starts.chain_index is 'Position of the block on the chain.';
+comment on column kaspa.starts.block_hash is 'The block.';
+comment on column kaspa.starts.time is 'Its time.';
+comment on column kaspa.starts.utxo_count is 'Number of UTXOs in its UTXO set.';
+comment on column kaspa.starts.utxo_sompi is 'Sum of them.';
+comment on column kaspa.starts.utxo_kas is 'The same in KAS.';
+comment on column kaspa.starts.started_at is 'When the index began there.';
+
+create function kaspa.balance_at(address text, at timestamptz) returns numeric
+language sql stable strict parallel safe security definer set search_path = pg_catalog, public, pg_temp as $$
+  with moment as (
+    select hour, is_forward,
+           case when is_forward then to_timestamp(hour * 3600::double precision) else balance_at.at + interval '1 microsecond' end as first,
+           case when is_forward then balance_at.at + interval '1 microsecond' else to_timestamp((hour + 1) * 3600::double precision) end as beyond
+      from (select floor(extract(epoch from least(balance_at.at, '2200-01-01')) / 3600)::integer as hour) hours
+     cross join lateral (
+       select exists (
+         select from starts s join chain_blocks c on c.index = s.chain_index
+          where to_timestamp(c.chain_time / 1000::double precision) > balance_at.at
+            and to_timestamp(c.chain_time / 1000::double precision) < to_timestamp((hour + 1) * 3600::double precision)) as is_forward) starting
+  ), script as (
+    select s.id from scripts s where s.address = balance_at.address
+  ), others as materialized (
+    select unnest(c.accepted_transactions) as id from moment, chain_blocks c
+     where to_timestamp(c.chain_time / 1000::double precision) >= moment.first
+       and to_timestamp(c.chain_time / 1000::double precision) < moment.beyond
+  ), bounds as materialized (
+    select min(id) as first, max(id) as last from others
+  )
+  select case when exists (select from checkpoint where not first_catch_up) and balance_at.at >= (
+                select to_timestamp(c.chain_time / 1000::double precision) from chain_blocks c order by c.index limit 1)
+    then coalesce((select sum(h.change) from moment, script, balance_changes h
+                    where h.script_id = script.id and (h.hour < moment.hour or h.hour = moment.hour and not is_forward)), 0)
+       + coalesce((select sum(a.amount_received - a.amount_sent)
+                     from script, bounds, script_deltas a
+                     join others on others.id = a.transaction_id
+                    where a.script_id = script.id and a.transaction_id between bounds.first and bounds.last), 0)
+         * (select case when is_forward then 1 else -1 end from moment)
+  end
+$$;
+comment on function kaspa.balance_at(text, timestamptz) is 'Balance of an address, in sompi, after all chain blocks with a chain_time up to this time. 0 for an address that never held a UTXO; null before the first indexed block and during the first catch-up. In a gap it is the balance at one of its ends.';
+
+create function kaspa.automatic_labels(address text) returns text[]
+language sql stable strict parallel safe security definer set search_path = pg_catalog, public, pg_temp as $$
+  select public.automatic_labels(s.id) from scripts s where s.address = automatic_labels.address
+$$;
+comment on function kaspa.automatic_labels(text) is 'Labels of an address by what it does, such as miner or reused (docs/labels.md); null for an address that was never seen. They come and go with the chain, and say nothing of who its owner is.';
+
+-- Analysts ------------------------------------------------------------------------------------------------------------------
+
+create table analysts (
+  login text not null,
+  timeout_seconds integer not null,
+  created_at timestamptz not null default now(),
+  constraint analysts_pkey primary key (login),
+  constraint analysts_timeout check (timeout_seconds > 0)
+);
+comment on table analysts is 'Logins of analysts that kasgres analysts has made, with the limit that the indexer holds them to: a login could change its own settings.';
+comment on column analysts.login is 'Name of the login.';
+comment on column analysts.timeout_seconds is 'How long a statement may take, and a transaction be idle; a whole transaction ten times that.';
+comment on column analysts.created_at is 'When it was made.';
+
+-- Everything else ------------------------------------------------------------------------------------------------------------
+
+-- Analysts are kept from what Postgres lets everybody do, also where the owner of the database is no superuser, and from other databases.
+create or replace function admit_analysts() returns void language plpgsql set search_path = pg_catalog, public, pg_temp as $$
+declare
+  program text;
+  each_function regprocedure;
+  each_login text;
+  may_revoke boolean;
+  is_open boolean := false;
+  is_missing boolean := false;
+  -- Who keeps what everybody had: the programs, and who migrates.
+  programs constant text := (
+    select string_agg(quote_ident(rolname), ', ') from pg_roles
+     where rolname in ('kasgres_indexer', 'kasgres_api', current_user)
+        or oid = (select datdba from pg_database where datname = current_database())
+  );
+begin
+  begin
+    create role kasgres_analyst nologin;
+  exception when duplicate_object or unique_violation then null;
+  end;
+  revoke all on all tables in schema public from kasgres_analyst;
+  revoke all on schema public from kasgres_analyst;
+  execute format('grant connect on database %I to kasgres_analyst', current_database());
+  grant usage on schema kaspa to kasgres_analyst;
+  grant select on all tables in schema kaspa to kasgres_analyst;
+  alter default privileges in schema kaspa grant select on tables to kasgres_analyst;
+
+  -- Who has the rights of a login sees how long its statements take, and may end them. For logins that kasgres analysts has not made.
+  if exists (select from pg_roles where rolname = 'kasgres_indexer') then
+    for each_login in
+      select r.rolname from pg_auth_members m join pg_roles r on r.oid = m.member
+       where m.roleid = 'kasgres_analyst'::regrole and r.rolcanlogin and not r.rolsuper and not r.rolcreaterole
+    loop
+      begin
+        execute format('grant %I to kasgres_indexer', each_login);
+      exception when insufficient_privilege then
+        -- A login of another database of this server, which belongs to another owner.
+        null;
+      end;
+    end loop;
+  end if;
+
+  execute format('revoke temporary on database %I from public', current_database());
+  revoke all on schema public from public;
+  for program in select rolname from pg_roles where rolname in ('kasgres_indexer', 'kasgres_api') loop
+    execute format('grant usage on schema public to %I', program);
+  end loop;
+
+  -- Postgres lets everybody make large objects, take the locks that the programs take, write to the WAL, write a file for each snapshot they
+  -- export, use up transaction ids, and run loops on the server. Only the owner of these functions can take that away; REVOKE by others
+  -- is a mere warning.
+  may_revoke := pg_has_role((select proowner from pg_proc where oid = 'pg_catalog.lo_create(oid)'::regprocedure), 'usage');
+  for each_function in
+    select oid::regprocedure from pg_proc
+     where pronamespace = 'pg_catalog'::regnamespace
+       and proname ~ '^(lo_.*|loread|lowrite|pg_(try_)?advisory_.*|pg_logical_emit_message|pg_export_snapshot|pg_current_xact_id|txid_current)$'
+  loop
+    if may_revoke then
+      execute format('revoke execute on function %s from public', each_function);
+      execute format('grant execute on function %s to %s', each_function, programs);
+    else
+      is_open := is_open or has_function_privilege('public', each_function, 'execute');
+      is_missing := is_missing or exists (
+        select from pg_roles where rolname in ('kasgres_indexer', 'kasgres_api') and not has_function_privilege(oid, each_function, 'execute'));
+    end if;
+  end loop;
+  if may_revoke then
+    revoke usage on language plpgsql from public;
+    execute format('grant usage on language plpgsql to %s', programs);
+  end if;
+  if is_open then
+    raise warning '%', format('analysts can fill the disk with large objects, take advisory locks and run loops in database %I. A superuser can prevent it: psql -d %I -c "select admit_analysts()"', current_database(), current_database());
+  elsif is_missing then
+    raise warning '%', format('the indexer and the API may not take advisory locks in database %I. A superuser must let them: psql -d %I -c "select admit_analysts()"', current_database(), current_database());
+  end if;
+end $$;
+comment on function admit_analysts() is 'Makes the role kasgres_analyst, which sees schema kaspa and nothing else, and takes from everybody what it must not have. Can be repeated.';
+
+revoke execute on function admit_analysts() from public;
+
+create function close_databases_to_analysts() returns void language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  each_database text;
+  may_revoke boolean;
+  still_open text[] := '{}';
+begin
+  -- Everybody may connect to a database unless its owner revoked that, and make temporary tables and large objects there without a limit.
+  for each_database, may_revoke in
+    select d.datname, pg_has_role(d.datdba, 'usage') from pg_database d
+     where d.datallowconn and d.datname <> current_database()
+       and exists (select from aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a
+                    where a.grantee = 0 and a.privilege_type = 'CONNECT')
+       -- Another index of Kasgres, which was given to analysts.
+       and not exists (select from aclexplode(d.datacl) a join pg_roles r on r.oid = a.grantee where r.rolname = 'kasgres_analyst')
+     order by d.datname
+  loop
+    begin
+      -- Databases for applications are not ours to close.
+      if may_revoke and each_database in ('postgres', 'template1') then
+        execute format('revoke connect, temporary on database %I from public', each_database);
+      else
+        still_open := still_open || each_database;
+      end if;
+    exception when internal_error then
+      -- Another session closes it at this moment.
+      null;
+    end;
+  end loop;
+  if still_open <> '{}' then
+    raise warning '%', format('analysts can connect to other databases of this server (%s), and fill the disk there. Their owner or a superuser can prevent it: %s',
+      array_to_string(still_open, ', '),
+      (select string_agg(format('revoke connect, temporary on database %I from public;', name), ' ') from unnest(still_open) name));
+  end if;
+end $$;
+comment on function close_databases_to_analysts() is 'Takes from everybody the right to connect to the databases postgres and template1, and warns of others that analysts can connect to. Can be repeated.';
+
+revoke execute on function close_databases_to_analysts() from public;
+
+-- Kasgres has no large objects. Where the user who migrates may, nobody else can make them from now on: the logins of `kasgres sql` neither.
+do $$
+declare
+  each_function regprocedure;
+begin
+  if not pg_has_role((select proowner from pg_proc where oid = 'pg_catalog.lo_create(oid)'::regprocedure), 'usage') then
+    return;
+  end if;
+  for each_function in
+    select oid::regprocedure from pg_proc
+     where pronamespace = 'pg_catalog'::regnamespace and proname ~ '^(lo_.*|loread|lowrite)$'
+  loop
+    execute format('revoke execute on function %s from public', each_function);
+  end loop;
+end $$;

@@ -1,0 +1,41 @@
+/** Opens what the process that charges limits needs: connections for keys and usage, and the store of windows. */
+import type { Connection } from '@kasgres/database';
+import type { Logger, Registry, Shutdown } from '@kasgres/runtime';
+import { CONNECTIONS, openDatabase, openRateLimitDatabase } from '../database.ts';
+import type { Env } from '../env.ts';
+import { createRateLimitStoreFailures } from '../metrics.ts';
+import { LocalAdmission } from './admission.ts';
+import { PostgresWindows } from './postgres-windows.ts';
+import { MemoryWindows, type Windows } from './windows.ts';
+
+interface Options {
+  env: Env;
+  logger: Logger;
+  registry: Registry;
+  shutdown: Shutdown;
+}
+
+export function openAdmission({ env, logger, registry, shutdown }: Options): LocalAdmission {
+  const url = env.DATABASE_URL;
+  const onIdleError = (error: Error): void => logger.warn({ reason: error.message }, 'lost a database connection');
+  const open = (name: string, max: number): Connection => {
+    const connection = openDatabase({ url, max, onIdleError });
+    shutdown.add(`${name} database`, connection.close);
+    return connection;
+  };
+  const database = open('key', CONNECTIONS.keys).kysely;
+  const unknownKeysDatabase = open('unknown key', CONNECTIONS.unknownKeys).kysely;
+  const failures = createRateLimitStoreFailures(registry);
+  let windows: Windows = new MemoryWindows();
+  if (env.RATE_LIMIT_STORE === 'postgres') {
+    const shared = openRateLimitDatabase({ url, onIdleError });
+    shutdown.add('rate limits', shared.close);
+    windows = new PostgresWindows(shared.pool, (error) => {
+      failures.inc();
+      logger.warn({ reason: String(error) }, 'could not charge shared rate limits');
+    });
+  }
+  const admission = new LocalAdmission({ database, unknownKeysDatabase, windows, logger });
+  shutdown.add('usage', () => admission.close());
+  return admission;
+}

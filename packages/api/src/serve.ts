@@ -1,0 +1,140 @@
+/** Serves the HTTP port in this process, the only one or one of several workers. */
+import cluster from 'node:cluster';
+import type { Server as HttpsServer } from 'node:https';
+import { type Connection, checkSchema, SchemaError } from '@kasgres/database';
+import {
+  backoff,
+  FatalError,
+  type Logger,
+  type Program,
+  type Readiness,
+  type Registry,
+  sleep,
+  untilAborted,
+} from '@kasgres/runtime';
+import { CONNECTIONS, connectionsPerWorker, openDatabase } from './database.ts';
+import type { Env } from './env.ts';
+import { type Certificate, readCertificate, renewCertificate } from './http/certificate.ts';
+import { toHttpError, unavailable } from './http/errors.ts';
+import { findReplicaLag, type IndexReader } from './index-state/state.ts';
+import type { Admission } from './limits/admission.ts';
+import { createMetrics, watchDependencies } from './metrics.ts';
+import { NodePool, type PooledNode } from './node-pool.ts';
+import { createServer } from './server.ts';
+import { createServices } from './services.ts';
+
+interface ServeOptions {
+  program: Pick<Program, 'signal' | 'shutdown'>;
+  env: Env;
+  logger: Logger;
+  registry: Registry;
+  admission: Admission;
+  /** Receives the readiness check before the server listens. What it adds to the shutdown is closed after the server. */
+  onServer: (ready: () => Promise<Readiness>) => Promise<void> | void;
+}
+
+/** Resolves when the program is to stop. @throws FatalError if the database or the node are not the right ones */
+export async function serve({ program, env, logger, registry, admission, onServer }: ServeOptions): Promise<void> {
+  const { signal, shutdown } = program;
+  const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, API_WORKERS: workers } = env;
+  const certificateFiles = certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };
+  const certificate = certificateFiles && (await readCertificate(certificateFiles));
+
+  const onIdleError = (error: Error): void => logger.warn({ reason: error.message }, 'lost a database connection');
+  const readUrl = env.DATABASE_READ_URL ?? env.DATABASE_URL;
+  const open = (name: string, max: number, onError = onIdleError): Connection => {
+    const connection = openDatabase({ url: readUrl, max, onIdleError: onError });
+    shutdown.add(`${name} database`, connection.close);
+    return connection;
+  };
+  const readConnections = connectionsPerWorker(env.DATABASE_CONNECTIONS, workers);
+  const readDatabase = open('read', readConnections);
+  const statusDatabase = open('status', CONNECTIONS.status, (error) => {
+    onIdleError(error);
+    // The next status must show the outage.
+    services.status.forget();
+  });
+  const node = new NodePool(env.NODE_URL, logger);
+  shutdown.add('node', () => node.close());
+  const services = createServices({ admission, readDatabase, readConnections, statusDatabase, node, workers });
+  watchDependencies(registry, {
+    pool: readDatabase.pool,
+    queue: services.readQueue,
+    node,
+    findReplicaLag: () => findReplicaLag(statusDatabase.kysely),
+  });
+
+  const metrics = createMetrics(registry);
+  const server = await createServer({ services, logger, metrics, certificate, corsOrigins: env.CORS_ORIGINS, workers });
+  await onServer(async () => {
+    if (!server.server.listening) return { ready: false, reason: 'not listening yet' };
+    return services.statusIndex.read(async () => ({ ready: true }));
+  });
+  shutdown.add('server', () => server.close());
+
+  if (certificateFiles && certificate) {
+    const onRenewed = ({ expiresAt }: Certificate): void => metrics.certificateExpiry.set(expiresAt.getTime() / 1000);
+    onRenewed(certificate);
+    // With a certificate, this is an HTTPS server.
+    const httpsServer = server.server as HttpsServer;
+    const stop = renewCertificate({ server: httpsServer, files: certificateFiles, certificate, onRenewed, logger });
+    shutdown.add('certificate', async () => stop());
+  }
+  const { level } = server.log;
+  // The primary process logs the address once.
+  if (cluster.isWorker) server.log.level = 'warn';
+  await server.listen({ host: env.HOST, port: env.PORT });
+  server.log.level = level;
+
+  // The server is listening already: until the database is available, responses are a 503.
+  await checkOnceReachable(() => checkSchemas(readDatabase, env.DATABASE_URL), logger, signal);
+  const networkChecks = node.nodes.map((one) =>
+    checkOnceReachable(() => checkNetwork(services.index, node, one, logger), logger, signal),
+  );
+  await Promise.all(networkChecks);
+  await untilAborted(signal);
+}
+
+/** Retries a check during outages. @throws FatalError, which stops the program, if the check fails */
+async function checkOnceReachable(check: () => Promise<void>, logger: Logger, signal: AbortSignal): Promise<void> {
+  for (const pauseMs of backoff()) {
+    try {
+      return await check();
+    } catch (error) {
+      if (error instanceof FatalError || toHttpError(error) === undefined) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      logger.warn({ reason, pauseMs }, 'could not check database and node, retrying');
+    }
+    await sleep(pauseMs, signal);
+  }
+}
+
+/** A replica gets a new schema some time after its primary, so a missing schema is fatal only if the primary lacks it, too. */
+async function checkSchemas(readFrom: Connection, primaryUrl: string): Promise<void> {
+  try {
+    await checkSchema(readFrom.pool);
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    const primary = openDatabase({ url: primaryUrl, max: 1, onIdleError: () => undefined });
+    try {
+      await checkSchema(primary.pool);
+    } finally {
+      await primary.close();
+    }
+    throw unavailable('The replica does not have the schema of its primary yet', 2, error);
+  }
+}
+
+/** Excludes a node of another network. @throws FatalError if it is the only node */
+async function checkNetwork(index: IndexReader, pool: NodePool, node: PooledNode, logger: Logger): Promise<void> {
+  const network = await index.getNetwork();
+  const { networkId } = await node.client.call('getServerInfo', {});
+  if (networkId === network.id) return;
+  if (await pool.exclude(node)) {
+    logger.error({ node: node.name, networkId }, `excluded node: the database is of ${network.id}`);
+    return;
+  }
+  throw new FatalError(
+    `The database is of ${network.id}, but the node at NODE_URL is of ${networkId}: correct DATABASE_URL or NODE_URL.`,
+  );
+}

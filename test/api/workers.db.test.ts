@@ -1,0 +1,255 @@
+/** Several workers at one port: limits, usage and metrics as of one process, and the ends of processes. */
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { createKey, type NewKey, createTestDatabase } from '@kasgres/database';
+import type { PoolClient } from 'pg';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { ApiClient } from '../support/api-client.ts';
+import { freePort, type Program, startApi, startApiProgram } from '../support/programs.ts';
+import { openHarness, type Harness } from './harness.ts';
+
+const WORKERS = 2;
+const NETWORK = '/v1/rpc/getCurrentNetwork';
+const BLOCKS = '/v1/blocks?limit=1';
+
+let harness: Harness;
+let metricsUrl = '';
+
+beforeAll(async () => {
+  const metricsPort = await freePort();
+  metricsUrl = `http://127.0.0.1:${metricsPort}`;
+  harness = await openHarness({
+    rounds: 60,
+    variables: { API_WORKERS: String(WORKERS), METRICS_PORT: String(metricsPort) },
+  });
+  await bothServe(harness.program, harness.api.url);
+});
+afterAll(() => harness.close());
+
+const started: Program[] = [];
+afterEach(() => Promise.all(started.splice(0).map((program) => program.kill())));
+
+const env = () => ({ nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url });
+
+async function startAnother(more: Record<string, string> = {}): Promise<{ program: Program; url: string }> {
+  const another = await startApi(env(), undefined, { API_WORKERS: String(WORKERS), ...more });
+  started.push(another.program);
+  await bothServe(another.program, another.url);
+  return another;
+}
+
+/** Returns the process ids of the workers. */
+function workersOf({ processId }: Program): number[] {
+  const lines = execFileSync('ps', ['-A', '-o', 'ppid=,pid='], { encoding: 'utf8' }).split('\n');
+  const pairs = lines.map((line) => line.trim().split(/\s+/).map(Number));
+  return pairs.flatMap(([parent, id]) => (parent === processId && id !== undefined ? [id] : []));
+}
+
+function isAlive(processId: number): boolean {
+  try {
+    process.kill(processId, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until connections are served by this many workers, as the log says. */
+async function bothServe(program: Program, url: string): Promise<void> {
+  const findWorkers = async (): Promise<number> => {
+    const mark = randomUUID();
+    const headers = { 'x-request-id': mark, connection: 'close' };
+    await Promise.allSettled(Array.from({ length: 6 }, () => fetch(`${url}/v1/status`, { headers })));
+    const lines = program.output().split('\n');
+    return new Set(lines.filter((line) => line.includes(mark)).map((line) => /"worker":(\d+)/.exec(line)?.[1])).size;
+  };
+  await vi.waitFor(async () => expect(await findWorkers()).toBe(WORKERS), { timeout: 30_000, interval: 200 });
+}
+
+async function clientWith(limits: Omit<NewKey, 'name'>, url = harness.api.url): Promise<ApiClient & { id: bigint }> {
+  const { id, key } = await createKey(harness.database.kysely, { name: 'shared', ...limits });
+  return Object.assign(new ApiClient(url, key), { id });
+}
+
+const cheap = async (client: ApiClient) => (await client.request(NETWORK)).status;
+
+/** Whether the key has too many requests in flight. An admitted one is given up. */
+const isRefused = async ({ url, key }: ApiClient): Promise<boolean> => {
+  const signal = AbortSignal.timeout(300);
+  const response = await fetch(`${url}${BLOCKS}`, { headers: { 'x-api-key': key }, signal }).catch(() => undefined);
+  return response?.status === 429;
+};
+
+/** Sends requests over one connection each, which the workers take in turn. */
+const atOnce = (client: ApiClient, count: number, path = NETWORK) =>
+  Promise.all(Array.from({ length: count }, () => client.request(path)));
+
+const countOf = (statuses: readonly { status: number }[], wanted: number) =>
+  statuses.filter(({ status }) => status === wanted).length;
+
+const usageOf = (id: bigint) =>
+  harness.database.kysely.selectFrom('api_key_usage').selectAll().where('api_key_id', '=', id).execute();
+
+const sumOf = async (name: string, label = ''): Promise<number> => {
+  const lines = (await (await fetch(`${metricsUrl}/metrics`)).text()).split('\n');
+  const found = lines.filter((line) => line.startsWith(`${name}{`) && line.includes(label));
+  return found.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+};
+
+/** Nothing of the index is served meanwhile. */
+async function whileNothingIsRead(work: (release: () => Promise<void>) => Promise<void>): Promise<void> {
+  const locker: PoolClient = await harness.database.pool.connect();
+  await locker.query('begin; lock table checkpoint in access exclusive mode');
+  const release = async (): Promise<void> => {
+    await locker.query('rollback');
+  };
+  try {
+    await work(release);
+  } finally {
+    await release();
+    locker.release();
+  }
+}
+
+test('a rate is that of all workers together, and exact', async () => {
+  const client = await clientWith({ rateRu: 2, windowSeconds: 60 });
+  const responses = await atOnce(client, 60);
+  expect([countOf(responses, 200), countOf(responses, 429)]).toEqual([20, 40]);
+  const left = responses
+    .filter(({ status }) => status === 200)
+    .map(({ headers }) => headers.get('ratelimit-remaining'));
+  expect(new Set(left).size).toBe(20);
+});
+
+test('the items of a request are charged, and refunded if they are refused', async () => {
+  const client = await clientWith({ rateRu: 2.2, windowSeconds: 60 });
+  const ask = (count: number) =>
+    client.request('/v1/transactions', {
+      body: { transactionIds: Array.from({ length: count }, (_, index) => index.toString(16).padStart(64, '0')) },
+    });
+  const cost = Number((await ask(1)).headers.get('x-request-cost-ru'));
+  expect(Number((await ask(60)).headers.get('x-request-cost-ru'))).toBeCloseTo(3 * cost);
+  const before = Number((await ask(1)).headers.get('ratelimit-remaining'));
+  let refused = await ask(100);
+  // The last look below costs, too.
+  let spent = cost;
+  while (refused.status === 200) {
+    spent += 5 * cost;
+    refused = await ask(100);
+  }
+  expect(refused.status).toBe(429);
+  expect(Number((await ask(1)).headers.get('ratelimit-remaining'))).toBeCloseTo(before - spent);
+});
+
+test('a quota is that of all workers together, and usage is counted once', async () => {
+  const client = await clientWith({ quota: { ru: 5, period: 'day' }, concurrency: 1000 });
+  const responses = await atOnce(client, 200);
+  expect([countOf(responses, 200), countOf(responses, 429)]).toEqual([50, 150]);
+  await expect.poll(() => usageOf(client.id), { timeout: 15_000 }).toMatchObject([{ requests: 50n, ru: '5' }]);
+});
+
+test('requests in flight are those of all workers together', async () => {
+  const client = await clientWith({ concurrency: 5 });
+  await whileNothingIsRead(async (release) => {
+    const all = Array.from({ length: 40 }, () => client.request(BLOCKS));
+    await expect.poll(() => sumOf('kasgres_api_refused_requests_total', 'concurrency')).toBeGreaterThanOrEqual(35);
+    await release();
+    const responses = await Promise.all(all);
+    expect([countOf(responses, 200), countOf(responses, 429)]).toEqual([5, 35]);
+  });
+  await expect.poll(() => cheap(client)).toBe(200);
+});
+
+test('invalid and revoked keys are refused', async () => {
+  const client = await clientWith({});
+  expect(await cheap(client)).toBe(200);
+  await harness.database.pool.query('update api_keys set revoked_at = now() where id = $1', [client.id]);
+  await expect.poll(() => cheap(client), { timeout: 5000 }).toBe(401);
+  expect(await cheap(new ApiClient(harness.api.url, `kdp_${'0'.repeat(64)}`))).toBe(401);
+  expect(await cheap(new ApiClient(harness.api.url, 'wrong'))).toBe(401);
+});
+
+test('metrics are sums that never fall, also when a worker is killed; it is restarted, and what it had in flight is released', async () => {
+  const client = await clientWith({ concurrency: 8, rateRu: 1000 });
+  const served = () => sumOf('kasgres_api_request_seconds_count', `route="${NETWORK}"`);
+  const before = await served();
+  for (let round = 0; round < 5; round += 1) await atOnce(client, 8);
+  await expect.poll(served).toBe(before + 40);
+  expect(await sumOf('kasgres_api_node_connected')).toBe(1);
+
+  const [victim] = workersOf(harness.program);
+  await whileNothingIsRead(async () => {
+    const held = Array.from({ length: 8 }, () => client.request(BLOCKS).catch(() => undefined));
+    await Promise.race([Promise.all(held), new Promise((resolve) => setTimeout(resolve, 700))]);
+    expect(await isRefused(client)).toBe(true);
+    process.kill(victim ?? 0, 'SIGKILL');
+    // The requests of the killed worker no longer count. The others wait for seconds.
+    await expect.poll(() => isRefused(client), { timeout: 1500 }).toBe(false);
+    void Promise.all(held);
+  });
+  expect(await served()).toBeGreaterThanOrEqual(before + 40);
+  expect(harness.program.output()).toContain('worker ended, restarting it');
+  await bothServe(harness.program, harness.api.url);
+  expect(workersOf(harness.program)).not.toContain(victim);
+  await expect.poll(async () => countOf(await atOnce(client, 8), 200)).toBe(8);
+  expect((await fetch(`${metricsUrl}/readyz`)).status).toBe(200);
+  expect((await fetch(`${metricsUrl}/healthz`)).status).toBe(200);
+});
+
+test('SIGTERM lets all workers finish their responses', async () => {
+  const { program, url } = await startAnother();
+  const client = await clientWith({}, url);
+  const workers = workersOf(program);
+  await whileNothingIsRead(async (release) => {
+    const held = Array.from({ length: 10 }, () => client.request(BLOCKS));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    process.kill(program.processId, 'SIGTERM');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(program.isRunning()).toBe(true);
+    await release();
+    const statuses = (await Promise.all(held)).map(({ status }) => status);
+    expect(statuses).toEqual(held.map(() => 200));
+  });
+  expect(await program.exited).toBe(0);
+  expect(workers.filter(isAlive)).toEqual([]);
+  expect(await usageOf(client.id)).toMatchObject([{ requests: 10n }]);
+});
+
+test('a killed primary process leaves no worker', async () => {
+  const { program } = await startApi(env(), undefined, { API_WORKERS: String(WORKERS) });
+  await expect.poll(() => workersOf(program), { timeout: 10_000 }).toHaveLength(WORKERS);
+  // Until both listen.
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  expect(program.output().match(/Server listening/g)).toHaveLength(1);
+  const workers = workersOf(program);
+  await program.kill();
+  await expect.poll(() => workers.filter(isAlive), { timeout: 5000 }).toEqual([]);
+});
+
+test('problems of the configuration and of the database are reported once, with exit code 1', async () => {
+  const wrong = startApiProgram(env(), { API_WORKERS: '2', RATE_LIMIT_STORE: 'paper' });
+  expect(await wrong.exited).toBe(1);
+  expect(wrong.output().match(/RATE_LIMIT_STORE/g)).toHaveLength(1);
+  const many = startApiProgram(env(), { API_WORKERS: '0' });
+  expect(await many.exited).toBe(1);
+  expect(many.output()).toContain('API_WORKERS: must be a whole number from 1 to 64');
+
+  const empty = await createTestDatabase({ empty: true });
+  const unmigrated = startApiProgram({ ...env(), databaseUrl: empty.url }, { API_WORKERS: '2' });
+  expect(await unmigrated.exited).toBe(1);
+  expect(unmigrated.output().match(/stopped permanently/g)).toHaveLength(1);
+  await empty.drop();
+});
+
+test('a port that is taken ends the program, with the exit code of one process', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as { port: number };
+  const exits = await Promise.all(
+    ['1', '2'].map((workers) => startApiProgram(env(), { API_WORKERS: workers, PORT: String(port) }).exited),
+  );
+  expect(exits).toEqual([75, 75]);
+  other.close();
+});
