@@ -1,4 +1,4 @@
-/** Windows of rate limits in the database: what is given back, together and to the window that it was charged in. */
+/** Windows of rate limits in the database: charges of several processes, and refunds. */
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { PostgresWindows } from '../../packages/api/src/limits/postgres-windows.ts';
@@ -42,6 +42,34 @@ test('it refunds thousands of charges in a few statements', async () => {
   expect(remaining).toBe(LIMIT.hundredths - 50_000 + 40_000 - 1);
   expect(query.mock.calls.length).toBeLessThanOrEqual(4);
   expect(await pointsOf('b')).toBe(10_000);
+});
+
+test('it grants exactly what fits to processes that charge at the same time', async () => {
+  const processes = [newWindows(), newWindows(), newWindows()];
+  for (let round = 0; round < 20; round += 1) {
+    const states = await Promise.all(
+      processes.flatMap((windows) =>
+        Array.from({ length: 30 }, () => windows.charge(`round ${round}`, { hundredths: 205, seconds: 3600 }, 10)),
+      ),
+    );
+    expect(states.filter(({ charged }) => charged)).toHaveLength(20);
+    expect(await pointsOf(`round ${round}`)).toBe(200);
+  }
+});
+
+test('it grants the charges that fit, and refunds the rest', async () => {
+  const windows = newWindows();
+  const limit = { hundredths: 100, seconds: 3600 };
+  const states = await Promise.all([40, 70, 30, 50, 20].map((cost) => windows.charge('mixed', limit, cost)));
+  expect(states.map(({ charged, remaining }) => [charged, remaining])).toEqual([
+    [true, 60],
+    [false, 60],
+    [true, 30],
+    [false, 30],
+    [true, 10],
+  ]);
+  await expect.poll(() => pointsOf('mixed')).toBe(90);
+  expect(await windows.charge('mixed', { ...limit, hundredths: 50 }, 20)).toMatchObject({ charged: false });
 });
 
 test('it does not refund to another window', async () => {

@@ -52,6 +52,8 @@ let ports: Record<string, number>;
 beforeAll(async () => {
   simulatedDag = await SimulatedDag.start('monitoring');
   simulatedDag.mine(30);
+  // Its last block may not be the sink, and the sink before it is half an hour old.
+  while (!simulatedDag.node.isSynced) simulatedDag.mine(1);
   const { hostname, port } = new URL(simulatedDag.server.url);
   toNode = await TcpProxy.start({ host: hostname, port: Number(port) });
   node = new NodeClient({ url: simulatedDag.server.url });

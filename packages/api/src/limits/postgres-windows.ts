@@ -17,17 +17,14 @@ const PAUSE_MS = 500;
 /** How long a refused bucket is refused from memory if the cost does not fit either. */
 const REFUSAL_LIFE_MS = 1000;
 const MAX_REFUSALS = 10_000;
-/** Statements of other processes may come between. A request that lost this often is refused. */
-const MAX_ATTEMPTS = 5;
+/** Twice at most: for a bucket whose row another process inserted meanwhile. */
+const MAX_ATTEMPTS = 3;
 
 interface PendingCharge {
   bucket: string;
   limit: WindowLimit;
   cost: number;
 }
-
-/** `fits` is set for a charge that was refused only together with others. */
-type Outcome = WindowState & { fits: boolean };
 
 interface Refusal {
   remaining: number;
@@ -38,36 +35,44 @@ interface Refusal {
 
 interface BucketRow {
   key: string;
-  charged: boolean;
-  points: bigint;
+  granted: bigint;
+  /** What the window had left before the grant. Negative after a limit was lowered. */
+  available: bigint;
   window: bigint;
   ends_in_ms: bigint;
 }
 
-/** statement_timestamp() is constant within a statement. Rows are locked in the order of their keys, which prevents deadlocks. */
+/**
+ * Charges each bucket as much of its sum as fits, in multiples of the unit. Rows are locked in the order of their keys, and locked before any is
+ * inserted, which prevents deadlocks. statement_timestamp() is constant within a statement. A bucket whose row another statement inserts meanwhile
+ * is not in the result.
+ */
 const CHARGE = `
   with clock as (
     select (extract(epoch from statement_timestamp()) * 1000)::bigint as now
   ), requested as (
-    select key, cost, allowed, clock.now + duration as expire, clock.now
-    from clock, unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) as requested (key, cost, allowed, duration)
-  ), charged as (
-    insert into rate_limits as held (key, points, expire)
-    select key, cost, expire from requested where cost <= allowed order by key
-    on conflict (key) do update set
-      points = excluded.points + case when held.expire > (select now from clock) then held.points else 0 end,
-      expire = case when held.expire > (select now from clock) then held.expire else excluded.expire end
-    where held.expire <= (select now from clock)
-      or held.points + excluded.points <= (select allowed from requested where requested.key = held.key)
-    returning key, points, expire
+    select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
+      as requested (key, cost, unit, allowed, duration)
+  ), held as (
+    select key, points, expire from rate_limits where key = any($1::text[]) order by key for update
+  ), opened as (
+    select requested.key, cost, unit, allowed, held.key is not null as has_row, clock.now,
+      case when held.expire > clock.now then held.points else 0 end as points,
+      case when held.expire > clock.now then held.expire else clock.now + duration end as expire
+    from requested cross join clock left join held on held.key = requested.key
+  ), granted as (
+    select *, least(cost, greatest(allowed - points, 0) / unit * unit) as points_granted from opened
+  ), updated as (
+    update rate_limits set points = granted.points + points_granted, expire = granted.expire
+    from granted where rate_limits.key = granted.key and has_row and points_granted > 0
+  ), inserted as (
+    insert into rate_limits (key, points, expire)
+    select key, points_granted, expire from granted where not has_row and points_granted > 0 order by key
+    on conflict do nothing
+    returning key
   )
-  select requested.key, charged.key is not null as charged,
-    coalesce(charged.points, held.points, 0) as points,
-    coalesce(charged.expire, held.expire, requested.expire) as window,
-    coalesce(charged.expire, held.expire, requested.expire) - requested.now as ends_in_ms
-  from requested
-  left join charged on charged.key = requested.key
-  left join rate_limits held on held.key = requested.key and held.expire > requested.now`;
+  select key, points_granted as granted, allowed - points as available, expire as window, expire - now as ends_in_ms
+  from granted where has_row or points_granted = 0 or key in (select key from inserted)`;
 
 const SWEEP_EVERY_MS = 300_000;
 /** Skips locked rows, since waiting for them out of order could deadlock. */
@@ -99,7 +104,7 @@ export class PostgresWindows implements Windows {
   readonly #pool: Connection['pool'];
   readonly #onFailure: (error: unknown) => void;
   readonly #refusals = new Map<string, Refusal>();
-  readonly #charges = new Batches<PendingCharge, Outcome>({
+  readonly #charges = new Batches<PendingCharge, WindowState>({
     run: (charges) => this.#chargeAll(charges),
     maxItems: MAX_PENDING,
     maxPending: MAX_PENDING,
@@ -116,12 +121,7 @@ export class PostgresWindows implements Windows {
   }
 
   async charge(bucket: string, limit: WindowLimit, cost: number): Promise<WindowState> {
-    const known = this.#findRefusal(bucket, cost);
-    if (known !== undefined) return known;
-    for (let attempt = 0; ; attempt += 1) {
-      const { fits, ...state } = await this.#charges.add({ bucket, limit, cost });
-      if (state.charged || !fits || attempt === MAX_ATTEMPTS) return state;
-    }
+    return this.#findRefusal(bucket, cost) ?? this.#charges.add({ bucket, limit, cost });
   }
 
   refund(bucket: string, window: number, cost: number): void {
@@ -147,41 +147,58 @@ export class PostgresWindows implements Windows {
     this.#refunding = undefined;
   }
 
-  async #chargeAll(charges: PendingCharge[]): Promise<Outcome[]> {
+  async #chargeAll(charges: PendingCharge[]): Promise<WindowState[]> {
     if (performance.now() < this.#pausedUntil) throw storeUnavailable();
     await this.#refunding;
-    const byBucket = Map.groupBy(charges, ({ bucket }) => bucket);
-    const requested = [...byBucket.values()].map((ofBucket) => ({ cost: sumOf(ofBucket), limit: limitOf(ofBucket) }));
-    const outcomes = new Map<PendingCharge, Outcome>();
+    const waiting = Map.groupBy(charges, ({ bucket }) => bucket);
+    const states = new Map<PendingCharge, WindowState>();
     try {
-      const { rows } = await this.#pool.query<BucketRow>(CHARGE, [
-        [...byBucket.keys()],
-        requested.map(({ cost }) => cost),
-        requested.map(({ limit }) => Math.min(limit.hundredths, Number.MAX_SAFE_INTEGER)),
-        requested.map(({ limit }) => limit.seconds * 1000),
-      ]);
-      for (const row of rows) this.#settle(row, byBucket.get(row.key) ?? [], outcomes);
+      for (let attempt = 0; waiting.size > 0; attempt += 1) {
+        if (attempt === MAX_ATTEMPTS) throw new Error('Rows of rate_limits appear and disappear');
+        for (const row of await this.#query(waiting)) {
+          this.#settle(row, waiting.get(row.key) ?? [], states);
+          waiting.delete(row.key);
+        }
+      }
     } catch (error) {
       this.#pausedUntil = performance.now() + PAUSE_MS;
       this.#onFailure(error);
       throw storeUnavailable(error);
     }
-    return charges.map((charge) => outcomes.get(charge) as Outcome);
+    return charges.map((charge) => states.get(charge) as WindowState);
   }
 
-  /** The charges of a bucket succeed or fail together. After a failure, those that fit into what is left are retried without the others. */
-  #settle(row: BucketRow, charges: readonly PendingCharge[], outcomes: Map<PendingCharge, Outcome>): void {
-    const { charged } = row;
+  async #query(byBucket: ReadonlyMap<string, readonly PendingCharge[]>): Promise<BucketRow[]> {
+    const requested = [...byBucket.values()].map((charges) => ({
+      cost: sumOf(charges),
+      unit: charges.reduce((unit, { cost }) => greatestCommonDivisor(unit, cost), 0) || 1,
+      limit: limitOf(charges),
+    }));
+    const { rows } = await this.#pool.query<BucketRow>(CHARGE, [
+      [...byBucket.keys()],
+      requested.map(({ cost }) => cost),
+      requested.map(({ unit }) => unit),
+      requested.map(({ limit }) => Math.min(limit.hundredths, Number.MAX_SAFE_INTEGER)),
+      requested.map(({ limit }) => limit.seconds * 1000),
+    ]);
+    return rows;
+  }
+
+  /** Divides what a bucket was granted among its charges, in their order, and refunds what fits none of them. */
+  #settle(row: BucketRow, charges: readonly PendingCharge[], states: Map<PendingCharge, WindowState>): void {
     const [window, endsInMs] = [Number(row.window), Math.max(Number(row.ends_in_ms), 0)];
-    const before = Number(row.points) - (charged ? sumOf(charges) : 0);
-    let remaining = Math.max(limitOf(charges).hundredths - before, 0);
+    let granted = Number(row.granted);
+    let remaining = Math.max(Number(row.available), 0);
     let isRefused = false;
     for (const charge of charges) {
-      const fits = charged || charge.cost <= remaining;
-      if (fits) remaining -= charge.cost;
-      else isRefused = true;
-      outcomes.set(charge, { charged, fits, remaining, window, endsInMs });
+      const charged = charge.cost <= granted;
+      if (charged) {
+        granted -= charge.cost;
+        remaining -= charge.cost;
+      } else isRefused = true;
+      states.set(charge, { charged, remaining, window, endsInMs });
     }
+    if (granted > 0) this.refund(row.key, window, granted);
     if (!isRefused) return;
     const now = performance.now();
     const endsAt = now + endsInMs;
@@ -201,6 +218,10 @@ export class PostgresWindows implements Windows {
 }
 
 const sumOf = (charges: readonly PendingCharge[]): number => charges.reduce((sum, { cost }) => sum + cost, 0);
+
+function greatestCommonDivisor(one: number, other: number): number {
+  return other === 0 ? one : greatestCommonDivisor(other, one % other);
+}
 
 /** The latest limit applies, since keys can be changed. */
 const limitOf = (charges: readonly PendingCharge[]): WindowLimit => (charges.at(-1) as PendingCharge).limit;
