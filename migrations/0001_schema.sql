@@ -231,7 +231,7 @@ create table transactions (
   compute_mass bigint not null,
   fee bigint,
   accepting_index bigint,
-  subnetwork_id bigint not null,
+  subnetwork_id integer not null,
   version integer not null,
   accepted_body integer,
   lock_time numeric not null,
@@ -330,29 +330,29 @@ create table transaction_inputs (
   previous_index bigint not null,
   amount bigint,
   script_id bigint,
-  index integer not null,
-  sig_op_count integer not null,
+  index smallint not null,
+  sig_op_count smallint not null,
   compute_budget integer not null,
   sequence numeric not null,
-  previous_transaction_hash bytea,
+  previous_transaction_hash bytea not null default '',
   signature_script bytea not null,
-  constraint transaction_inputs_previous check ((previous_transaction_id is null) <> (previous_transaction_hash is null))
+  constraint transaction_inputs_previous check ((previous_transaction_id is null) <> (previous_transaction_hash = ''))
 );
 create index transaction_inputs_previous_transaction_id on transaction_inputs (previous_transaction_id, previous_index);
 create index transaction_inputs_script_id on transaction_inputs (script_id, transaction_id) where script_id is not null;
 create index transaction_inputs_transaction_id on transaction_inputs (transaction_id) with (fillfactor = 100);
-create index transaction_inputs_unresolved on transaction_inputs (previous_transaction_hash) where previous_transaction_hash is not null;
+create index transaction_inputs_unresolved on transaction_inputs (previous_transaction_hash) where previous_transaction_hash <> '';
 comment on table transaction_inputs is 'Inputs, of the first variant of an id, with the UTXO that each spends. The id commits to the amount and script of an outpoint, so a resolved input never changes.';
 comment on column transaction_inputs.transaction_id is 'The spending transaction.';
 comment on column transaction_inputs.previous_transaction_id is 'transactions.id of the transaction that created the UTXO; null while it is unknown.';
 comment on column transaction_inputs.previous_index is 'Output index of the UTXO.';
 comment on column transaction_inputs.amount is 'Amount of the UTXO in sompi; null while it is unknown, which is possible only in transactions that were never accepted.';
 comment on column transaction_inputs.script_id is 'Script of the UTXO; null while it is unknown.';
-comment on column transaction_inputs.index is 'Position of the input.';
+comment on column transaction_inputs.index is 'Position of the input. The mass limit of a block allows some 12,000.';
 comment on column transaction_inputs.sig_op_count is 'Sig-op count (transaction version 0).';
 comment on column transaction_inputs.compute_budget is 'Compute budget (transaction version 1).';
 comment on column transaction_inputs.sequence is 'Sequence, unsigned 64-bit.';
-comment on column transaction_inputs.previous_transaction_hash is 'Transaction id of the UTXO; only while previous_transaction_id is null.';
+comment on column transaction_inputs.previous_transaction_hash is 'Transaction id of the UTXO while previous_transaction_id is null, else empty: not null, since a null would add 8 bytes to each row.';
 comment on column transaction_inputs.signature_script is 'Signature script.';
 
 create table transaction_outputs (
@@ -611,6 +611,35 @@ language sql stable as $$
 $$;
 comment on function accepted_by_chain() is 'What each chain block accepts.';
 
+-- Shared by the functions that compute derived state from all rows: made once, read by each.
+create unlogged table accepted_deltas (
+  chain_index bigint not null,
+  chain_time bigint not null,
+  script_id bigint not null,
+  amount_sent bigint not null,
+  amount_received bigint not null,
+  is_coinbase boolean not null
+);
+comment on table accepted_deltas is 'One row for each script that an accepted transaction touches, by the chain block that accepts it. Empty except while derived state is computed from all rows.';
+comment on column accepted_deltas.chain_index is 'chain_blocks.index.';
+comment on column accepted_deltas.chain_time is 'chain_blocks.chain_time.';
+comment on column accepted_deltas.script_id is 'The script.';
+comment on column accepted_deltas.amount_sent is 'Sum of the inputs that spend UTXOs of the script, sompi.';
+comment on column accepted_deltas.amount_received is 'Sum of the outputs that pay the script, sompi.';
+comment on column accepted_deltas.is_coinbase is 'Whether the transaction is a coinbase.';
+
+create function fill_accepted_deltas() returns void language plpgsql set search_path = public as $$
+begin
+  truncate accepted_deltas;
+  insert into accepted_deltas (chain_index, chain_time, script_id, amount_sent, amount_received, is_coinbase)
+  select chain.chain_index, chain.chain_time, d.script_id, sum(d.amount_sent), sum(d.amount_received), chain.is_coinbase
+    from accepted_by_chain() chain join script_deltas d on d.transaction_id = chain.transaction_id
+   where d.script_id is not null
+   group by d.script_id, chain.transaction_id, chain.chain_index, chain.chain_time, chain.is_coinbase;
+  analyze accepted_deltas;
+end $$;
+comment on function fill_accepted_deltas() is 'Fills accepted_deltas, which script_rollups, make_network_intervals and make_balance_changes read.';
+
 -- A start after a gap does not change the sums of the history before it: a script counts as seen at a start only if the chain had not touched it before,
 -- and permanently, even if a later start does not have its UTXOs.
 create function first_holdings() returns table (script_id bigint, chain_index bigint, chain_time bigint) language sql stable as $$
@@ -631,33 +660,27 @@ language sql stable as $$
   select script_id, coalesce(t.accepted_count, 0), coalesce(t.receiving_count, 0), coalesce(t.sending_count, 0),
          coalesce(t.coinbase_count, 0), coalesce(t.received, 0), coalesce(t.sent, 0),
          least(t.first_touched, held.chain_time), coalesce(t.last_touched, held.chain_time)
-    from (select a.script_id, count(*) as accepted_count, count(*) filter (where a.amount_received > 0) as receiving_count,
-                 count(*) filter (where a.amount_sent > 0) as sending_count,
-                 count(*) filter (where a.is_coinbase and a.amount_received > 0) as coinbase_count,
-                 sum(a.amount_received) as received, sum(a.amount_sent) as sent,
-                 min(a.chain_time) as first_touched, max(a.chain_time) as last_touched
-            from (select d.script_id, chain.chain_time, chain.is_coinbase, sum(d.amount_received) as amount_received, sum(d.amount_sent) as amount_sent
-                    from accepted_by_chain() chain join script_deltas d on d.transaction_id = chain.transaction_id
-                   where d.script_id is not null
-                   group by d.script_id, chain.transaction_id, chain.chain_index, chain.chain_time, chain.is_coinbase) a
-           group by a.script_id) t
+    from (select script_id, count(*) as accepted_count, count(*) filter (where amount_received > 0) as receiving_count,
+                 count(*) filter (where amount_sent > 0) as sending_count,
+                 count(*) filter (where is_coinbase and amount_received > 0) as coinbase_count,
+                 sum(amount_received) as received, sum(amount_sent) as sent,
+                 min(chain_time) as first_touched, max(chain_time) as last_touched
+            from accepted_deltas
+           group by script_id) t
     full join first_holdings() held using (script_id)
 $$;
-comment on function script_rollups() is 'What balances sums up of accepted transactions, of every script that has any or that held UTXOs at a start; from all rows.';
+comment on function script_rollups() is 'What balances sums up of accepted transactions, of every script that has any or that held UTXOs at a start; from accepted_deltas.';
 
 create function make_network_intervals() returns void language sql set search_path = public as $$
   delete from network_intervals;
   insert into network_intervals (length, start, chain_blocks, blocks, red_blocks, transactions, fees, volume, minted, supply,
                                  active_scripts, new_scripts, work)
   with touches as (
-    select accepted.chain_index, accepted.chain_time, accepted.is_coinbase, a.amount_received as received,
-           a.amount_sent as sent,
-           lag(accepted.chain_time) over (partition by a.script_id order by accepted.chain_index) as seen_before,
+    select a.chain_index, a.chain_time, a.is_coinbase, a.amount_received as received, a.amount_sent as sent,
+           lag(a.chain_time) over (partition by a.script_id order by a.chain_index) as seen_before,
            held.script_id is not null as was_held
-      from accepted_by_chain() accepted
-      join script_deltas a on a.transaction_id = accepted.transaction_id
-      left join first_holdings() held on held.script_id = a.script_id and held.chain_index < accepted.chain_index
-     where a.script_id is not null),
+      from accepted_deltas a
+      left join first_holdings() held on held.script_id = a.script_id and held.chain_index < a.chain_index),
   acceptance as (
     select chain_index, coalesce(sum(sent - received) filter (where not is_coinbase), 0) as fees,
            coalesce(sum(received) filter (where not is_coinbase), 0) as volume,
@@ -703,7 +726,7 @@ create function make_network_intervals() returns void language sql set search_pa
    group by 1, 2
    order by 1, 2
 $$;
-comment on function make_network_intervals() is 'Computes network_intervals from all rows.';
+comment on function make_network_intervals() is 'Computes network_intervals from all rows and accepted_deltas.';
 
 create function make_balance_changes() returns void language plpgsql set search_path = public as $$
 begin
@@ -715,11 +738,8 @@ begin
   changes as (
     select u.script_id, latest.hour, u.amount as change from start_utxos u, latest
     union all
-    select a.script_id, (c.chain_time / 3600000)::integer, a.amount_received - a.amount_sent
-      from chain_blocks c
-      join transactions t on t.accepting_index = c.index
-      join script_deltas a on a.transaction_id = t.id
-     where c.index > (select index from latest) and a.script_id is not null)
+    select script_id, (chain_time / 3600000)::integer, amount_received - amount_sent
+      from accepted_deltas where chain_index > (select index from latest))
   select script_id, hour, sum(change) from changes
    group by script_id, hour
   having sum(change) <> 0
@@ -736,11 +756,8 @@ begin
     select b.script_id, p.hour, p.next_hour, b.balance as change
       from parts p join start_balances b on b.chain_index = p.chain_index and p.next_index is not null
     union all
-    select a.script_id, listed.hour, listed.next_hour, a.amount_received - a.amount_sent
-      from (select c.chain_time / 3600000 as hour, p.next_hour, unnest(c.accepted_transactions) as transaction_id
-              from parts p join chain_blocks c on c.index > p.chain_index and c.index <= p.next_index) listed
-      join script_deltas a on a.transaction_id = listed.transaction_id
-     where a.script_id is not null)
+    select a.script_id, a.chain_time / 3600000, p.next_hour, a.amount_received - a.amount_sent
+      from parts p join accepted_deltas a on a.chain_index > p.chain_index and a.chain_index <= p.next_index)
   select script_id, moved.hour::integer, sum(moved.change)
     from counted cross join lateral (values (counted.hour, counted.change), (counted.next_hour, -counted.change)) moved (hour, change)
    group by 1, 2
@@ -748,7 +765,7 @@ begin
    order by 1, 2
   on conflict (script_id, hour) do update set change = balance_changes.change + excluded.change;
 end $$;
-comment on function make_balance_changes() is 'Makes balance_changes from all rows. Idempotent.';
+comment on function make_balance_changes() is 'Makes balance_changes from accepted_deltas and the UTXO sets of starts. Idempotent.';
 
 -- Tags ----------------------------------------------------------------------------------------------------------------------
 
@@ -1181,6 +1198,12 @@ begin
 end $$;
 comment on function is_pre_bootstrap is 'Whether the transaction with a key was accepted before a bootstrap block; false for null.';
 
+create function is_pre_bootstrap_id(id text) returns boolean language plpgsql stable parallel safe set search_path = public as $$
+begin
+  return exists (select from earlier_transactions where transaction_id = decode(id, 'hex'));
+end $$;
+comment on function is_pre_bootstrap_id is 'Whether the transaction with an id in hex was accepted before a bootstrap block.';
+
 create function pre_bootstrap_transaction_id(transaction bigint) returns bytea language plpgsql stable parallel safe set search_path = public as $$
 begin
   return (select transaction_id from earlier_transactions where id = transaction);
@@ -1432,10 +1455,10 @@ comment on column kaspa.accepted_transactions.transaction_key is 'Key of the tra
 
 create view kaspa.inputs as
 select encode(t.transaction_id, 'hex') as transaction_id,
-       i.index,
+       i.index::integer as index,
        coalesce((select encode(p.transaction_id, 'hex') from transactions p where p.id = i.previous_transaction_id),
                 (select encode(e.transaction_id, 'hex') from earlier_transactions e where e.id = i.previous_transaction_id),
-                encode(i.previous_transaction_hash, 'hex')) as previous_transaction_id,
+                encode(nullif(i.previous_transaction_hash, ''), 'hex')) as previous_transaction_id,
        i.previous_index,
        s.address,
        i.amount as amount_sompi,

@@ -78,6 +78,7 @@ const STATEMENTS: readonly string[] = [
   `update chain_blocks set index = -index - ($2 - $1 - 1) where index < 0`,
   `update transactions set accepting_index = accepting_index - ($2 - $1 - 1) where accepting_index >= $2`,
   // Balance deltas of the stretch count in the hour of the bootstrap block.
+  `select fill_accepted_deltas()`,
   `select make_balance_changes()`,
   `update balances b set transaction_count = (select count(*) from address_transactions a where a.script_id = b.script_id)`,
   `delete from balances b

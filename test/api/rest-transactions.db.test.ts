@@ -106,7 +106,7 @@ test('the test chain has every kind of transaction', async () => {
       exists (select from transaction_inputs i join transactions t on t.id = i.transaction_id
               join transactions p on p.id = i.previous_transaction_id
               where t.accepting_index is null and p.accepting_index is null) as utxo_of_refused,
-      exists (select from transaction_inputs where previous_transaction_hash is not null) as utxo_never_seen,
+      exists (select from transaction_inputs where previous_transaction_hash <> '') as utxo_never_seen,
       exists (select from transaction_inputs where previous_transaction_id is not null and amount is null) as utxo_beyond_the_last,
       exists (select from transactions where fee < 0) as more_than_there_is,
       exists (select from transactions where payload <> '' and subnetwork_id <> 1) as payload,

@@ -239,6 +239,7 @@ async function rebuildDerivedState(client: PoolClient): Promise<void> {
     `update chain_blocks c set chain_time = timed.latest
      from (select index, max(timestamp) over (order by index) as latest from chain_blocks) timed where timed.index = c.index`,
   );
+  await client.query('select fill_accepted_deltas()');
   await client.query('select make_balance_changes()');
   await client.query(
     `delete from balances where script_id not in (

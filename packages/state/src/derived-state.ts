@@ -105,8 +105,8 @@ export interface DerivedState {
   revert?(client: ClientBase, removed: readonly RemovedChainBlock[], changes: StateChanges): Promise<void> | void;
   /** Computes the state from rows at the end of the first catch-up. Idempotent; `emptied` tables are empty before. */
   rebuild?(client: ClientBase): Promise<void>;
-  /** The kind whose rows `rebuild` reads; kinds without it are rebuilt in parallel. */
-  readonly rebuildAfter?: DerivedState;
+  /** Computes state from `accepted_deltas`, in the same way, after every `rebuild`. */
+  rebuildFromDeltas?(client: ClientBase): Promise<void>;
   /** Runs last in the first catch-up, under the lock on the checkpoint, for state that follows from tags, which may change until then. */
   rebuildLocked?(client: ClientBase): Promise<void>;
   /** Tables that are truncated before `rebuild`. */

@@ -58,12 +58,25 @@ export const EMPTIED_TABLES = DERIVED_STATE.flatMap(({ emptied = [] }) => emptie
 export const FILLED_TABLES = [...EMPTIED_TABLES, ...DERIVED_STATE.flatMap(({ filled = [] }) => filled)];
 export const STATE_INDEXES = DERIVED_STATE.flatMap(({ deferredIndexes = [] }) => deferredIndexes);
 
-export function rebuildJobs(): ((client: ClientBase) => Promise<void>)[] {
-  const firsts = DERIVED_STATE.filter(({ rebuildAfter }) => rebuildAfter === undefined);
-  return firsts.map((first) => async (client) => {
-    await first.rebuild?.(client);
-    for (const kind of DERIVED_STATE) if (kind.rebuildAfter === first) await kind.rebuild?.(client);
-  });
+type Rebuild = (client: ClientBase) => Promise<unknown>;
+
+/** The stages of the rebuild: what one contains may run in parallel. */
+export function rebuildStages(): Rebuild[][] {
+  const rebuilds = DERIVED_STATE.map(
+    (kind): Rebuild =>
+      async (client) =>
+        await kind.rebuild?.(client),
+  );
+  const rebuildsFromDeltas = DERIVED_STATE.map(
+    (kind): Rebuild =>
+      async (client) =>
+        await kind.rebuildFromDeltas?.(client),
+  );
+  return [
+    [(client) => client.query('select fill_accepted_deltas()'), ...rebuilds],
+    rebuildsFromDeltas,
+    [(client) => client.query('truncate accepted_deltas')],
+  ];
 }
 
 export async function rebuildLockedState(client: ClientBase): Promise<void> {

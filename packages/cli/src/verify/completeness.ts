@@ -170,7 +170,7 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
     join transactions t on t.id = i.transaction_id
     left join transactions previous on encode(previous.transaction_id, 'hex') = encode(i.previous_transaction_hash, 'hex')
     left join earlier_transactions earlier on earlier.transaction_id = i.previous_transaction_hash
-    where i.transaction_id >= ${transactionId} and i.previous_transaction_hash is not null
+    where i.transaction_id >= ${transactionId} and i.previous_transaction_hash <> ''
       and (previous.id is not null or earlier.id is not null or i.amount is not null or i.script_id is not null)`,
   'transaction {} is accepted, but the UTXO of an input is not known, or its transaction never was accepted': `
     select encode(t.transaction_id, 'hex') from transaction_inputs i

@@ -60,7 +60,7 @@ const SELECT_VARIANTS = `
 const SELECT_INPUTS = `
   select i.transaction_id as id, i.index, i.previous_index as "previousIndex", i.sequence, i.signature_script as "signatureScript",
     i.sig_op_count as "sigOpCount", i.compute_budget as "computeBudget",
-    coalesce(previous.transaction_id, earlier.transaction_id, i.previous_transaction_hash, '') as "previousTransactionId"
+    coalesce(previous.transaction_id, earlier.transaction_id, i.previous_transaction_hash) as "previousTransactionId"
   from transaction_inputs i
   left join transactions previous on previous.id = i.previous_transaction_id
   left join earlier_transactions earlier on earlier.id = i.previous_transaction_id

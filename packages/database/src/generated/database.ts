@@ -25,6 +25,33 @@ export type ScriptType = "nonstandard" | "pubkey" | "pubkeyecdsa" | "scripthash"
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
+export interface AcceptedDeltas {
+  /**
+   * Sum of the outputs that pay the script, sompi.
+   */
+  amount_received: bigint;
+  /**
+   * Sum of the inputs that spend UTXOs of the script, sompi.
+   */
+  amount_sent: bigint;
+  /**
+   * chain_blocks.index.
+   */
+  chain_index: bigint;
+  /**
+   * chain_blocks.chain_time.
+   */
+  chain_time: bigint;
+  /**
+   * Whether the transaction is a coinbase.
+   */
+  is_coinbase: boolean;
+  /**
+   * The script.
+   */
+  script_id: bigint;
+}
+
 export interface AddressTransactions {
   /**
    * Sum of the outputs that pay the script, sompi.
@@ -1159,7 +1186,7 @@ export interface TransactionInputs {
    */
   compute_budget: number;
   /**
-   * Position of the input.
+   * Position of the input. The mass limit of a block allows some 12,000.
    */
   index: number;
   /**
@@ -1167,9 +1194,9 @@ export interface TransactionInputs {
    */
   previous_index: bigint;
   /**
-   * Transaction id of the UTXO; only while previous_transaction_id is null.
+   * Transaction id of the UTXO while previous_transaction_id is null, else empty: not null, since a null would add 8 bytes to each row.
    */
-  previous_transaction_hash: Buffer | null;
+  previous_transaction_hash: Generated<Buffer>;
   /**
    * transactions.id of the transaction that created the UTXO; null while it is unknown.
    */
@@ -1267,7 +1294,7 @@ export interface Transactions {
   /**
    * subnetworks.id; 1 is a coinbase.
    */
-  subnetwork_id: bigint;
+  subnetwork_id: number;
   /**
    * Transaction id, 32 bytes: leaves out signature scripts, sig-op counts, compute budgets and storage mass.
    */
@@ -1329,6 +1356,7 @@ export interface UtxoSetLoad {
 }
 
 export interface DB {
+  accepted_deltas: AcceptedDeltas;
   address_transactions: AddressTransactions;
   analysts: Analysts;
   api_key_usage: ApiKeyUsage;

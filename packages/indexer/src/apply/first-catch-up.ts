@@ -1,6 +1,6 @@
 /** Indexes and derived state are cheaper to build at the end of the first catch-up. `deferred_indexes` has the definitions in case of a crash. */
 import { type BlockingSession, inTransaction, withExclusiveLocks } from '@kasgres/database';
-import { EMPTIED_TABLES, FILLED_TABLES, rebuildJobs, rebuildLockedState, STATE_INDEXES } from '@kasgres/state';
+import { EMPTIED_TABLES, FILLED_TABLES, rebuildLockedState, rebuildStages, STATE_INDEXES } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import { resolveAllLateInputs } from './late-inputs.ts';
 
@@ -30,6 +30,10 @@ const GROWING_TABLES = [
   'block_parents',
   'chain_blocks',
 ];
+/** Rows of the first catch-up are complete when they are written; later ones leave room for the update on acceptance or merging. */
+const UPDATED_TABLES = ['transactions', 'blocks'];
+/** As in the migration. */
+const UPDATED_FILLFACTOR = 90;
 /** With less, cluster_members would be read again for every level of the trees. */
 const WORK_MEMORY = '128MB';
 /** Dropping an index waits for readers of its table, and later readers queue behind it, so the attempt fails early and is retried. */
@@ -47,6 +51,7 @@ export async function deferIndexes(client: ClientBase): Promise<void> {
   for (const name of names) await client.query(`drop index if exists ${name}`);
   await client.query('set local lock_timeout = 0');
   for (const table of GROWING_TABLES) await client.query(`alter table ${table} set (autovacuum_enabled = false)`);
+  for (const table of UPDATED_TABLES) await client.query(`alter table ${table} set (fillfactor = 100)`);
 }
 
 export async function buildLookUpIndexes(client: ClientBase): Promise<void> {
@@ -67,11 +72,13 @@ export async function finishFirstCatchUp(
     onBlocked,
   });
   for (const worker of clients) await worker.query(`set work_mem = '${WORK_MEMORY}'`);
-  await forEachInParallel(clients, rebuildJobs(), (worker, rebuild) => rebuild(worker));
+  for (const stage of rebuildStages()) await forEachInParallel(clients, stage, (worker, rebuild) => rebuild(worker));
   for (const worker of clients) await worker.query('reset work_mem');
   await forEachInParallel(clients, STATE_INDEXES, buildIndex);
   await forEachInParallel(clients, FILLED_TABLES, (worker, table) => worker.query(`analyze ${table}`));
   for (const table of GROWING_TABLES) await client.query(`alter table ${table} reset (autovacuum_enabled)`);
+  for (const table of UPDATED_TABLES)
+    await client.query(`alter table ${table} set (fillfactor = ${UPDATED_FILLFACTOR})`);
   await inTransaction(client, async () => {
     // Imports of tags take this lock, too, so none is missed.
     await client.query('select from checkpoint for update');

@@ -25,15 +25,13 @@ export async function resolveAllLateInputs(client: ClientBase): Promise<void> {
 
 /** Completes inputs that name a transaction by its id. @param from the least key of a transaction that may have been written since */
 async function resolvePending(client: ClientBase, from: number): Promise<number[]> {
-  const pending = await client.query(
-    'select from transaction_inputs where previous_transaction_hash is not null limit 1',
-  );
+  const pending = await client.query("select from transaction_inputs where previous_transaction_hash <> '' limit 1");
   if (pending.rowCount === 0) return [];
   return await complete(
     client,
     `update transaction_inputs i
         set previous_transaction_id = p.id,
-            previous_transaction_hash = null,
+            previous_transaction_hash = '',
             amount = coalesce(
               (select o.amount from transaction_outputs o where o.transaction_id = p.id and o.index = i.previous_index),
               (select u.amount from start_utxos u where u.transaction_id = p.id and u.index = i.previous_index)),
@@ -43,7 +41,7 @@ async function resolvePending(client: ClientBase, from: number): Promise<number[
        from (select id, transaction_id from transactions where id >= $1
              union all
              select id, transaction_id from earlier_transactions where id >= $1) p
-      where p.transaction_id = i.previous_transaction_hash and i.previous_transaction_hash is not null`,
+      where p.transaction_id = i.previous_transaction_hash and i.previous_transaction_hash <> ''`,
     [from],
   );
 }

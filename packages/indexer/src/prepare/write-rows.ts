@@ -11,6 +11,8 @@ import { classifyScript, type Network, type ScriptPublicKey, scriptToAddress } f
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import type { ResolvedInput } from './resolve.ts';
 
+const NONE = new Uint8Array();
+
 interface BlockKeys {
   key: BlockKey;
   selectedParent: BatchRow<'blocks'>['selected_parent_id'];
@@ -100,7 +102,7 @@ export function writeInputs(
       transaction_id: key,
       index,
       previous_transaction_id: previous,
-      previous_transaction_hash: previous === undefined ? input.previousOutpoint.transactionId : null,
+      previous_transaction_hash: previous === undefined ? input.previousOutpoint.transactionId : NONE,
       previous_index: input.previousOutpoint.index,
       signature_script: input.signatureScript,
       sequence: input.sequence,

@@ -1,7 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { DerivedState } from '../derived-state.ts';
 import { NEVER_SEEN, ScriptActivityChanges } from '../script-activity/replay.ts';
-import { utxos } from '../utxos/utxos.ts';
 import { BalanceDeltas } from './balance-deltas.ts';
 import { verifyBalances, verifyCurrentBalances } from './verify.ts';
 
@@ -9,7 +8,6 @@ export const balances: DerivedState = {
   name: 'balances',
   emptied: ['balances'],
   deferredIndexes: ['balances_balance', 'balances_tagged'],
-  rebuildAfter: utxos,
   verify: { 4: verifyBalances },
   verifyCurrent: verifyCurrentBalances,
 
@@ -69,14 +67,16 @@ export const balances: DerivedState = {
   },
 
   /** Inserts in the order of the primary key, so that its index grows at one end. Includes the script activity. */
-  async rebuild(client) {
+  async rebuildFromDeltas(client) {
     await client.query(
       `insert into balances (script_id, balance, utxo_count, transaction_count, accepted_count, receiving_count, sending_count,
          coinbase_count, received, sent, first_seen, last_seen)
-       select script_id, coalesce(utxos.balance, 0), coalesce(utxos.utxo_count, 0), coalesce(touched.transaction_count, 0),
+       select script_id, coalesce(utxos.balance, 0), coalesce(utxos.utxo_count, 0), coalesce(r.accepted_count, 0) + coalesce(waiting.transaction_count, 0),
               coalesce(r.accepted_count, 0), coalesce(r.receiving_count, 0), coalesce(r.sending_count, 0), coalesce(r.coinbase_count, 0),
               coalesce(r.received, 0), coalesce(r.sent, 0), r.first_seen, r.last_seen
-         from (select script_id, count(*) as transaction_count from address_transactions group by script_id) touched
+         from (select d.script_id, count(distinct d.transaction_id) as transaction_count
+                 from transactions t join script_deltas d on d.transaction_id = t.id
+                where t.accepting_index is null and d.script_id is not null group by d.script_id) waiting
          full join (select script_id, sum(amount) as balance, count(*) as utxo_count from utxos group by script_id) utxos
               using (script_id)
          full join script_rollups() r using (script_id)

@@ -54,7 +54,7 @@ export const hourlyBalanceChanges: DerivedState = {
     });
   },
 
-  async rebuild(client) {
+  async rebuildFromDeltas(client) {
     await client.query('select make_balance_changes()');
   },
 };

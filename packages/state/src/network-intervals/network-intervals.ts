@@ -83,7 +83,7 @@ export const networkIntervals: DerivedState = {
     );
   },
 
-  async rebuild(client) {
+  async rebuildFromDeltas(client) {
     await client.query('select make_network_intervals()');
   },
 };

@@ -1,8 +1,8 @@
 /** POST /v1/transactions/acceptance: whether transactions are accepted, by which chain block, and with how many confirmations. */
+import { toHex } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { hasTransactionId } from '../../index-state/sql.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, sinkBlueScore, Statement } from '../../index-state/statement.ts';
 import { statementRoute } from '../../route.ts';
@@ -32,20 +32,20 @@ type AcceptanceJson = z.infer<typeof transactionAcceptance>;
 
 const acceptanceOfTransactions = new Statement(
   'acceptance',
-  (parameter: ParameterOf<{ transactionIds: readonly Uint8Array[] }>) => ({
+  (parameter: ParameterOf<{ transactionIds: readonly string[] }>) => ({
     body: jsonBuildObject({
       transactions: sql<AcceptanceJson[]>`(
         select coalesce(json_agg(listed), '[]') from (
           select
-            encode(requested.id, 'hex') as "transactionId",
-            accepting.index is not null or earlier.id is not null as "isAccepted",
+            requested.id as "transactionId",
+            accepting.index is not null or is_pre_bootstrap_id(requested.id) as "isAccepted",
             encode(accepting.hash, 'hex') as "acceptingBlockHash",
-            case when accepting.index is not null or earlier.id is not null
-              then ${sinkBlueScore} - coalesce(accepting.blue_score, bootstrap_blue_score()) else 0 end as confirmations
-          from unnest(${parameter('transactionIds', 'bytea[]')}) with ordinality as requested (id, position)
-          left join transactions on ${hasTransactionId('transactions', sql`requested.id`)}
+            case when accepting.index is not null then ${sinkBlueScore} - accepting.blue_score
+              when is_pre_bootstrap_id(requested.id) then ${sinkBlueScore} - bootstrap_blue_score()
+              else 0 end as confirmations
+          from unnest(${parameter('transactionIds', 'text[]')}) with ordinality as requested (id, position)
+          left join transactions on encode(transactions.transaction_id, 'hex') = requested.id
           left join chain_blocks accepting on accepting.index = transactions.accepting_index
-          left join earlier_transactions earlier on earlier.transaction_id = requested.id
           order by requested.position
         ) listed)`,
     }),
@@ -67,6 +67,6 @@ export const getTransactionsAcceptance = statementRoute(
   },
   ({ body }, settled) => {
     requireCaughtUp(settled);
-    return acceptanceOfTransactions.with(body);
+    return acceptanceOfTransactions.with({ transactionIds: body.transactionIds.map(toHex) });
   },
 );

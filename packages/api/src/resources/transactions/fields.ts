@@ -52,7 +52,7 @@ export const inputFields = (number: RawBuilder<number | null>) => {
     case when ${number} > 0 then (variant_input(input.transaction_id, ${number}, input.index)).${sql.ref(column)}
       else ${sql.ref(`input.${column}`)} end`;
   return {
-    previousTransactionId: sql<string>`encode(coalesce(previous.transaction_id, input.previous_transaction_hash,
+    previousTransactionId: sql<string>`encode(coalesce(previous.transaction_id, nullif(input.previous_transaction_hash, ''),
       pre_bootstrap_transaction_id(input.previous_transaction_id)), 'hex')`,
     previousIndex: sql<number>`input.previous_index`,
     signatureScript: sql<string>`encode(${ofVariant('signature_script')}, 'hex')`,
