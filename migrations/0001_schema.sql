@@ -227,13 +227,13 @@ insert into subnetworks values (0, decode('0000000000000000000000000000000000000
 
 create table transactions (
   id bigint not null,
-  storage_mass bigint not null,
-  compute_mass bigint not null,
   fee bigint,
   accepting_index bigint,
   subnetwork_id integer not null,
   version integer not null,
   accepted_body integer,
+  storage_mass numeric not null,
+  compute_mass numeric not null,
   lock_time numeric not null,
   gas numeric not null,
   transaction_id bytea not null,
@@ -262,8 +262,8 @@ create table transaction_bodies (
   transaction_id bigint not null,
   body integer not null,
   hash bytea not null,
-  storage_mass bigint not null,
-  compute_mass bigint not null,
+  storage_mass numeric not null,
+  compute_mass numeric not null,
   constraint transaction_bodies_pkey primary key (transaction_id, body)
 );
 comment on table transaction_bodies is 'Second and further variants of a transaction id, in order of first writing.';
@@ -361,9 +361,10 @@ create table transaction_outputs (
   script_id bigint not null,
   index integer not null,
   covenant_authorizing_input integer,
-  covenant_id bytea,
-  constraint transaction_outputs_pkey primary key (transaction_id, index) with (fillfactor = 100)
+  covenant_id bytea
 );
+-- Look-ups of one output read at most 16, also of a payout to a thousand, and most transactions need a single key: Postgres stores equal keys once.
+create index transaction_outputs_transaction_id on transaction_outputs (transaction_id, (index >> 4)) with (fillfactor = 100);
 create index transaction_outputs_script_id on transaction_outputs (script_id, transaction_id);
 comment on table transaction_outputs is 'Outputs.';
 comment on column transaction_outputs.transaction_id is 'The transaction.';
@@ -409,10 +410,10 @@ comment on column earlier_transactions.transaction_id is 'Transaction id, 32 byt
 
 create table utxos (
   transaction_id bigint not null,
-  index bigint not null,
   script_id bigint not null,
   amount bigint not null,
   block_daa_score bigint not null,
+  index integer not null,
   is_coinbase boolean not null,
   constraint utxos_pkey primary key (transaction_id, index)
 );
@@ -427,10 +428,10 @@ comment on column utxos.is_coinbase is 'Whether a coinbase made it.';
 
 create table start_utxos (
   transaction_id bigint not null,
-  index bigint not null,
   script_id bigint not null,
   amount bigint not null,
   block_daa_score bigint not null,
+  index integer not null,
   is_coinbase boolean not null,
   covenant_id bytea,
   constraint start_utxos_pkey primary key (transaction_id, index)
@@ -1397,10 +1398,10 @@ select encode(t.transaction_id, 'hex') as transaction_id,
        encode(t.payload, 'hex') as payload,
        case when t.accepted_body > 0
             then (select x.storage_mass from transaction_bodies x where x.transaction_id = t.id and x.body = t.accepted_body)
-            else t.storage_mass end as storage_mass,
+            else t.storage_mass end::bigint as storage_mass,
        case when t.accepted_body > 0
             then (select x.compute_mass from transaction_bodies x where x.transaction_id = t.id and x.body = t.accepted_body)
-            else t.compute_mass end as compute_mass,
+            else t.compute_mass end::bigint as compute_mass,
        encode(case when t.accepted_body > 0
                    then (select x.hash from transaction_bodies x where x.transaction_id = t.id and x.body = t.accepted_body)
                    else t.hash end, 'hex') as hash,
@@ -1533,7 +1534,7 @@ comment on column kaspa.outputs.address_key is 'Key of the address, or of a scri
 create view kaspa.utxos as
 select coalesce((select encode(t.transaction_id, 'hex') from transactions t where t.id = u.transaction_id),
                 (select encode(e.transaction_id, 'hex') from earlier_transactions e where e.id = u.transaction_id)) as transaction_id,
-       u.index,
+       u.index::bigint as index,
        s.address,
        u.amount as amount_sompi,
        u.amount * 0.00000001 as amount_kas,

@@ -83,8 +83,8 @@ export const BATCH_TABLES = {
     subnetwork_id: integer,
     gas: numeric,
     payload: bytea,
-    storage_mass: bigint,
-    compute_mass: bigint,
+    storage_mass: numeric,
+    compute_mass: numeric,
     fee: nullable(bigint),
     accepting_index: nullable(reference<'index', 'accepting_index'>()),
     accepted_body: nullable(integer),
@@ -93,8 +93,8 @@ export const BATCH_TABLES = {
     transaction_id: key,
     body: integer,
     hash: bytea,
-    storage_mass: bigint,
-    compute_mass: bigint,
+    storage_mass: numeric,
+    compute_mass: numeric,
   }),
   transaction_body_inputs: defineCopyTable('transaction_body_inputs', {
     transaction_id: key,
@@ -142,7 +142,7 @@ export const BATCH_TABLES = {
 
 export const UTXOS = defineCopyTable('utxos', {
   transaction_id: key,
-  index: key,
+  index: integer,
   script_id: key,
   amount: bigint,
   block_daa_score: daaScore,

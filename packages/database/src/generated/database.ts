@@ -1028,7 +1028,7 @@ export interface StartUtxos {
   /**
    * Output index.
    */
-  index: bigint;
+  index: number;
   /**
    * Whether a coinbase made it.
    */
@@ -1134,7 +1134,7 @@ export interface TransactionBodies {
   /**
    * Compute mass of this variant.
    */
-  compute_mass: bigint;
+  compute_mass: Numeric;
   /**
    * Hash of the whole transaction in this variant.
    */
@@ -1142,7 +1142,7 @@ export interface TransactionBodies {
   /**
    * Committed storage mass of this variant.
    */
-  storage_mass: bigint;
+  storage_mass: Numeric;
   /**
    * transactions.id.
    */
@@ -1262,7 +1262,7 @@ export interface Transactions {
   /**
    * Compute mass as the node gives it, of the first variant.
    */
-  compute_mass: bigint;
+  compute_mass: Numeric;
   /**
    * Inputs minus outputs in sompi; 0 for a coinbase; null while the UTXO of an input is unknown.
    */
@@ -1290,7 +1290,7 @@ export interface Transactions {
   /**
    * Committed storage mass (KIP-9), of the first variant.
    */
-  storage_mass: bigint;
+  storage_mass: Numeric;
   /**
    * subnetworks.id; 1 is a coinbase.
    */
@@ -1317,7 +1317,7 @@ export interface Utxos {
   /**
    * Output index.
    */
-  index: bigint;
+  index: number;
   /**
    * Whether a coinbase made it.
    */

@@ -94,11 +94,12 @@ async function lookUpUtxos({ client, memory, lookedUp, transactions }: LookUp): 
     }
   }
   if (keys.length === 0) return;
-  const { rows } = await client.query<{ transaction_id: bigint; index: bigint; amount: bigint; script_id: bigint }>({
+  const { rows } = await client.query<{ transaction_id: bigint; index: number; amount: bigint; script_id: bigint }>({
     name: 'lookUp-utxos',
     text: `with wanted as (select * from unnest($1::bigint[], $2::bigint[]) wanted (transaction_id, index))
-           select o.transaction_id, o.index::bigint, o.amount, o.script_id
-             from wanted join transaction_outputs o on o.transaction_id = wanted.transaction_id and o.index = wanted.index
+           select o.transaction_id, o.index, o.amount, o.script_id
+             from wanted join transaction_outputs o
+               on o.transaction_id = wanted.transaction_id and o.index = wanted.index and o.index >> 4 = wanted.index >> 4
            union all
            select u.transaction_id, u.index, u.amount, u.script_id
              from wanted join start_utxos u on u.transaction_id = wanted.transaction_id and u.index = wanted.index`,
@@ -106,7 +107,7 @@ async function lookUpUtxos({ client, memory, lookedUp, transactions }: LookUp): 
   });
   for (const { transaction_id, index, amount, script_id } of rows) {
     const key = Number(transaction_id);
-    getOrInsert(lookedUp.utxos, key, () => new Map()).set(Number(index), { amount, script: Number(script_id) });
+    getOrInsert(lookedUp.utxos, key, () => new Map()).set(index, { amount, script: Number(script_id) });
   }
 }
 
