@@ -13,8 +13,14 @@ interface StoredTransaction {
 }
 
 /** A row of numeric columns comes as text. */
-type VariantRow = Omit<StoredTransaction, 'transaction'> &
-  Omit<Transaction, 'inputs' | 'outputs' | 'lockTime' | 'gas'> & { id: bigint; lockTime: string; gas: string };
+type VariantRow = Omit<StoredTransaction, 'transaction' | 'computeMass'> &
+  Omit<Transaction, 'inputs' | 'outputs' | 'lockTime' | 'gas' | 'storageMass'> & {
+    id: bigint;
+    lockTime: string;
+    gas: string;
+    storageMass: string;
+    computeMass: string;
+  };
 
 /** The fields of an input that the id leaves out. */
 type VariantFields = Pick<TransactionInput, 'signatureScript' | 'sigOpCount' | 'computeBudget'>;
@@ -112,17 +118,18 @@ export async function* storedTransactionsOf(db: Queryable, keys: readonly bigint
     const inputs = Map.groupBy(inputRows, ({ id }) => id);
     const outputs = Map.groupBy(outputRows, ({ id }) => id);
     const ofVariants = new Map(variantInputs.map((row) => [`${row.id}:${row.variant}:${row.index}`, row]));
-    for (const { id, transactionId, variant, hash, computeMass, lockTime, gas, ...rest } of variants) {
+    for (const { id, transactionId, variant, hash, lockTime, gas, storageMass, computeMass, ...rest } of variants) {
       const transaction = {
         ...rest,
         lockTime: BigInt(lockTime),
         gas: BigInt(gas),
+        storageMass: BigInt(storageMass) as Transaction['storageMass'],
         inputs: (inputs.get(id) ?? []).map((input) =>
           toInput({ ...input, ...(variant > 0 && ofVariants.get(`${id}:${variant}:${input.index}`)) }),
         ),
         outputs: (outputs.get(id) ?? []).map(toOutput),
       };
-      yield { transactionId, variant, hash, computeMass, transaction };
+      yield { transactionId, variant, hash, computeMass: BigInt(computeMass), transaction };
     }
   }
 }

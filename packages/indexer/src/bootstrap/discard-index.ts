@@ -21,6 +21,7 @@ export const CHAIN_TABLES = [
   'balances',
   'balance_changes',
   'network_intervals',
+  'accepted_deltas',
   'seen_before',
   'start_utxos',
   'start_balances',

@@ -26,9 +26,9 @@ test('it gives each script and each transaction of the set a key, and each UTXO 
   ]);
   expect(await write()).toEqual({ nextTransactionId: 102, nextScriptId: 12 });
   expect(await bootstrapUtxos()).toEqual([
-    { transaction_id: 100n, hash: 'aa', index: 0n, amount: 5n, script: 'a1' },
-    { transaction_id: 100n, hash: 'aa', index: 256n, amount: 6n, script: 'b2' },
-    { transaction_id: 101n, hash: 'bb', index: 1n, amount: 7n, script: 'a1' },
+    { transaction_id: 100n, hash: 'aa', index: 0, amount: 5n, script: 'a1' },
+    { transaction_id: 100n, hash: 'aa', index: 256, amount: 6n, script: 'b2' },
+    { transaction_id: 101n, hash: 'bb', index: 1, amount: 7n, script: 'a1' },
   ]);
 });
 
