@@ -15,7 +15,7 @@ serveJobs(({ rows }: HashJob): HashedRows => {
   const addUtxo = (): void => {
     const [transactionId, index, amount, version, script, daaScore, isCoinbase, covenantId] = fields;
     muhash.add({
-      outpoint: { transactionId: transactionId ?? EMPTY, index: Number(index?.readBigInt64BE()) },
+      outpoint: { transactionId: transactionId ?? EMPTY, index: index?.readInt32BE() ?? 0 },
       amount: amount?.readBigInt64BE() ?? 0n,
       scriptPublicKey: { version: version?.readInt32BE() ?? 0, script: script ?? EMPTY },
       blockDaaScore: daaScore?.readBigInt64BE() ?? 0n,
