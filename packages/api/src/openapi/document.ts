@@ -168,8 +168,10 @@ const parameterComponents = {
 
 const ifNoneMatchReference = { $ref: '#/components/parameters/IfNoneMatch' } as const;
 
-/** The limits of the key are unknown before it is validated, and after an error of the server. */
-const WITHOUT_KEY = new Set([401, 500, 503]);
+const OF_THE_KEY = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'];
+/** Without a valid key there are no limits. An error of the server may come before or after the key is validated. */
+const WITHOUT_KEY = new Set([401]);
+const MAYBE_WITH_KEY = new Set([500, 503]);
 const WITH_RETRY = new Set([429, 503]);
 const WITH_STATE = new Set([200, 304]);
 
@@ -177,11 +179,18 @@ function describeHeaders(status: number, needsKey: boolean, isFromIndex: boolean
   const names = [
     'x-request-id',
     'x-request-cost-ru',
-    ...(needsKey && !WITHOUT_KEY.has(status) ? ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'] : []),
+    ...(needsKey && !WITHOUT_KEY.has(status) ? OF_THE_KEY : []),
     ...(isFromIndex && WITH_STATE.has(status) ? ['etag', 'x-kasgres-sink', 'x-kasgres-gaps'] : []),
     ...(WITH_RETRY.has(status) ? ['retry-after'] : []),
   ];
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${headerComponentName(name)}` }]));
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      MAYBE_WITH_KEY.has(status) && OF_THE_KEY.includes(name)
+        ? { ...HEADERS[name], required: false }
+        : { $ref: `#/components/headers/${headerComponentName(name)}` },
+    ]),
+  );
 }
 
 /** Statuses that any request may get before hooks run, without the headers of other responses. */

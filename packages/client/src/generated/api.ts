@@ -1423,6 +1423,12 @@ export interface components {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
                 "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                /** @description Request units per window, and the length of the window in seconds */
+                "ratelimit-limit"?: string;
+                /** @description Request units left in this window */
+                "ratelimit-remaining"?: number;
+                /** @description Seconds until the window ends */
+                "ratelimit-reset"?: number;
                 [name: string]: unknown;
             };
             content: {
@@ -1434,6 +1440,12 @@ export interface components {
             headers: {
                 "x-request-id": components["headers"]["XRequestId"];
                 "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                /** @description Request units per window, and the length of the window in seconds */
+                "ratelimit-limit"?: string;
+                /** @description Request units left in this window */
+                "ratelimit-remaining"?: number;
+                /** @description Seconds until the window ends */
+                "ratelimit-reset"?: number;
                 "retry-after": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
