@@ -363,7 +363,7 @@ create table transaction_outputs (
   covenant_authorizing_input integer,
   covenant_id bytea
 );
--- Look-ups of one output read at most 16, also of a payout to a thousand, and most transactions need a single key: Postgres stores equal keys once.
+-- Look-ups that compare `index >> 4`, too, read at most 16 outputs of a payout to a thousand. Most transactions need one key, which is stored once.
 create index transaction_outputs_transaction_id on transaction_outputs (transaction_id, (index >> 4)) with (fillfactor = 100);
 create index transaction_outputs_script_id on transaction_outputs (script_id, transaction_id);
 comment on table transaction_outputs is 'Outputs.';
@@ -1199,9 +1199,9 @@ begin
 end $$;
 comment on function is_pre_bootstrap is 'Whether the transaction with a key was accepted before a bootstrap block; false for null.';
 
-create function is_pre_bootstrap_id(id text) returns boolean language plpgsql stable parallel safe set search_path = public as $$
+create function is_pre_bootstrap_id(hex text) returns boolean language plpgsql stable parallel safe set search_path = public as $$
 begin
-  return exists (select from earlier_transactions where transaction_id = decode(id, 'hex'));
+  return exists (select from earlier_transactions where transaction_id = decode(hex, 'hex'));
 end $$;
 comment on function is_pre_bootstrap_id is 'Whether the transaction with an id in hex was accepted before a bootstrap block.';
 

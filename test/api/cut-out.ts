@@ -31,7 +31,7 @@ const STATEMENTS: readonly string[] = [
    from transaction_inputs i join transactions t on t.id = i.transaction_id join chain_blocks c on c.index = t.accepting_index
    where c.index <= $2`,
   `create temp table utxos on commit drop as
-   select o.transaction_id, o.index::bigint, o.script_id, o.amount, c.daa_score as block_daa_score, t.subnetwork_id = 1 as is_coinbase,
+   select o.transaction_id, o.script_id, o.amount, c.daa_score as block_daa_score, o.index, t.subnetwork_id = 1 as is_coinbase,
      o.covenant_id
    from transaction_outputs o join transactions t on t.id = o.transaction_id join chain_blocks c on c.index = t.accepting_index
    where c.index <= $2 and not exists (select from spent s where s.transaction_id = o.transaction_id and s.index = o.index)

@@ -71,7 +71,8 @@ const FAULTS_OF_A_START: Faults = {
     `update start_utxos set block_daa_score = block_daa_score + 1 where ${UNSPENT}`,
     `update start_utxos set script_id = (select max(id) from scripts) where ${SPENT}`,
     `delete from utxos where ${UNSPENT}`,
-    `insert into utxos select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from start_utxos where ${SPENT}`,
+    `insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
+     select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from start_utxos where ${SPENT}`,
     `update starts set utxo_count = utxo_count + 1 where ${LATEST}`,
     `update starts set utxo_sompi = utxo_sompi - 1 where ${LATEST}`,
     `update balance_changes set change = change + 1
@@ -120,7 +121,8 @@ const UTXO = '(transaction_id, index) = (select max(transaction_id), 0 from utxo
 const FAULTS_OF_UTXOS: Faults = {
   'invariant 8, of the UTXOs': [
     `delete from utxos where ${UTXO}`,
-    `insert into utxos select transaction_id, index + 1000, script_id, amount, block_daa_score, is_coinbase from utxos where ${UTXO}`,
+    `insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
+     select transaction_id, index + 1000, script_id, amount, block_daa_score, is_coinbase from utxos where ${UTXO}`,
     `update utxos set amount = amount + 1 where ${UTXO}`,
     `update utxos set block_daa_score = block_daa_score + 1 where ${UTXO}`,
     `update utxos set is_coinbase = not is_coinbase where ${UTXO}`,

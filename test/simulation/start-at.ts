@@ -83,7 +83,7 @@ async function createStateAt(client: PoolClient, chainIndex: number): Promise<vo
      made as (
        select * from start_utxos
        union all
-       select o.transaction_id, o.index, o.script_id, o.amount, a.daa_score, a.subnetwork_id = 1, o.covenant_id
+       select o.transaction_id, o.script_id, o.amount, a.daa_score, o.index, a.subnetwork_id = 1, o.covenant_id
        from accepted a join transaction_outputs o on o.transaction_id = a.id
      )
      insert into state select * from made where not exists (

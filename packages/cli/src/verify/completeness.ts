@@ -153,7 +153,8 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
     join transactions t on t.id = i.transaction_id
     left join transactions previous on previous.id = i.previous_transaction_id
     left join earlier_transactions earlier on earlier.id = i.previous_transaction_id
-    left join transaction_outputs o on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
+    left join transaction_outputs o
+      on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.index >> 4 = i.previous_index >> 4
     left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
     where i.transaction_id >= ${transactionId} and i.previous_transaction_id is not null
       and case

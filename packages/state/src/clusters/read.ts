@@ -123,7 +123,8 @@ const SELECT_INPUTS = `
     join transaction_inputs i on i.transaction_id = several.id
     join scripts s on s.id = i.script_id
    cross join lateral (${SIGNATURE_SCRIPTS}) signed
-    left join transaction_outputs o on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
+    left join transaction_outputs o
+      on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.index >> 4 = i.previous_index >> 4
     left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
    order by several.chain_index, several.position, i.index`;
 

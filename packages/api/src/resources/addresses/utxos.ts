@@ -95,7 +95,7 @@ const utxoPage = statementsBy(
         from unnest(${rowsOf(sql`
           select utxos from utxos where ${from} and script_id ${within} ${scriptId}
           order by script_id ${order}, transaction_id ${order}, index ${order} limit ${limit} + 1`)})
-          with ordinality as keys (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, position)`,
+          with ordinality as keys (transaction_id, script_id, amount, block_daa_score, index, is_coinbase, position)`,
       },
       body: jsonBuildObject({
         utxos: sql<z.infer<typeof restUtxo>[]>`(
@@ -184,7 +184,7 @@ const utxosOfAddresses = new Statement('utxos of addresses', (parameter: Paramet
         left join earlier_transactions earlier on earlier.id = utxo.transaction_id
         cross join lateral (select coalesce(
           (select output.covenant_id from transaction_outputs output
-            where output.transaction_id = utxo.transaction_id and output.index = utxo.index),
+            where output.transaction_id = utxo.transaction_id and output.index = utxo.index and output.index >> 4 = utxo.index >> 4),
           (select output.covenant_id from start_utxos output
             where output.transaction_id = utxo.transaction_id and output.index = utxo.index)) as id offset 0) covenant
         order by utxo.position, utxo.transaction_id, utxo.index

@@ -79,7 +79,7 @@ async function listUtxos(db: Db, outpoints: readonly Outpoint[]): Promise<UtxoRo
       ${outpoints.map((outpoint) => outpoint.transactionId)}::bytea[], ${outpoints.map((outpoint) => outpoint.index)}::bigint[]
     ) as spent (transaction_id, index)
     join ${transactions} t on ${isSpent}
-    join ${outputs} o on o.transaction_id = t.id and o.index = spent.index
+    join ${outputs} o on o.transaction_id = t.id and o.index = spent.index and o.index >> 4 = spent.index >> 4
     join scripts s on s.id = o.script_id`;
   const { rows } = await sql<UtxoRow>`
     ${from(sql`transactions`, hasTransactionId('t', sql`spent.transaction_id`), sql`transaction_outputs`)}
