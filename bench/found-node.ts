@@ -8,24 +8,27 @@ const SIMULATED_NODE = new URL('../packages/devnet/src/main.ts', import.meta.url
 export interface FoundNode {
   url: string;
   isSimulated: boolean;
+  /** @throws Error if the simulated node has exited */
+  requireRunning: () => void;
   stop: () => Promise<void>;
 }
 
 /** @param simulation variables of the simulated node; those of the environment take precedence */
 export async function findNode(simulation: Readonly<Record<string, string>>): Promise<FoundNode> {
   const url = process.env['NODE_URL'];
-  if (url) return { url, isSimulated: false, stop: async () => undefined };
+  if (url) return { url, isSimulated: false, requireRunning: () => undefined, stop: async () => undefined };
   const set = Object.entries(process.env).filter(([name]) => name === 'PATH' || name.startsWith('DEVNET_'));
   const child = fork(SIMULATED_NODE, [], {
     env: { LOG_LEVEL: 'warn', ...simulation, ...Object.fromEntries(set) },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   killAtExit(child);
-  const exited = once(child, 'exit').then(([code]) => {
-    throw new Error(`the simulated node exited with code ${String(code)}`);
-  });
-  // It also exits when it is stopped.
-  exited.catch(() => undefined);
-  const [message] = (await Promise.race([once(child, 'message'), exited])) as [{ url: string }];
-  return { url: message.url, isSimulated: true, stop: async () => await stopProcess(child, 'SIGTERM') };
+  const requireRunning = (): void => {
+    const { exitCode, signalCode } = child;
+    if (exitCode !== null || signalCode !== null)
+      throw new Error(`the simulated node exited: ${exitCode ?? signalCode}`);
+  };
+  const [message] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [{ url: string }];
+  requireRunning();
+  return { url: message.url, isSimulated: true, requireRunning, stop: async () => await stopProcess(child, 'SIGTERM') };
 }

@@ -137,6 +137,7 @@ async function catchUp(database: Connection, databaseUrl: string) {
   const until = async (isReached: () => Promise<boolean>): Promise<void> => {
     while (!(await isReached())) {
       programs.requireRunning();
+      node.requireRunning();
       await sleep(POLL_MS);
     }
   };
