@@ -25,6 +25,7 @@ const FULL = [
   'test/recording/index-and-api.db.test.ts',
   'test/invariants/{bootstraps-and-gaps,tampering}.db.test.ts',
   'test/plans/plans.db.test.ts',
+  'test/bench/{sync,tip,growth}.db.test.ts',
   'test/browser/*.test.ts',
   'test/export/*.test.ts',
   'test/start/*.test.ts',

@@ -4,8 +4,9 @@
  *   npm run bench:compare -- COMMIT api [text in the name of a request]
  *   NODE_URL=grpc://127.0.0.1:16510 npm run bench:compare -- COMMIT sync
  *
- * `api` sends the requests of `npm run bench:api` to both; `sync` runs `npm run bench:sync` of both against a loaded node. Each prints the
- * medians of RUNS runs (default 5; of MEASURED_MS each for `api`, default 2,000) and their ratio: above 1, this checkout is faster. The
+ * `api` sends the requests of `npm run bench:api` to both; `sync` runs `npm run bench:sync` of both against a loaded node, and compares
+ * catch-ups without the start of the programs, which older commits do not measure. Each prints the medians of RUNS runs (default 5; of
+ * MEASURED_MS each for `api`, default 2,000) and their ratio: above 1, this checkout is faster. The
  * other commit is checked out into a temporary worktree with its own dependencies. Uncommitted changes of this checkout are part of the
  * measurement.
  */
@@ -14,6 +15,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Request } from '../test/plans/harness.ts';
+import { parseCatchUpSeconds } from './catch-up-seconds.ts';
+import { median } from './options.ts';
 import { type ComparedServer, endServer, sendRequests, serve } from './send-requests.ts';
 
 const HERE = join(import.meta.dirname, '..');
@@ -53,11 +56,13 @@ function compareSync(): void {
       ['before', other],
       ['now', HERE],
     ] as const) {
-      const output = execFileSync(process.execPath, ['bench/sync.ts'], { cwd: directory, encoding: 'utf8' });
-      const [, time] = /node to commit\s+([\d.]+) s/.exec(output) ?? [];
-      if (time === undefined) throw new Error(`no time in the output of bench/sync.ts:\n${output}`);
-      seconds[name].push(Number(time));
-      console.log(`run ${run + 1}, ${name}: ${time} s`);
+      const command = ['bench/sync.ts', '--json', '--runs', '1'];
+      // Older commits need an empty database for each run, so both use an embedded one.
+      const env = { ...process.env, DATABASE_URL: undefined };
+      const output = execFileSync(process.execPath, command, { cwd: directory, encoding: 'utf8', env });
+      const time = parseCatchUpSeconds(output);
+      seconds[name].push(time);
+      console.log(`run ${run + 1}, ${name}: ${time.toFixed(1)} s`);
     }
   }
   const [before, now] = [median(seconds.before), median(seconds.now)];
@@ -100,8 +105,4 @@ async function compareApi(): Promise<void> {
 async function measure({ url, key }: ComparedServer, request: Request): Promise<number> {
   await sendRequests(WARM_UP_MS, url, key, request);
   return ((await sendRequests(MEASURED_MS, url, key, request)).length * 1000) / MEASURED_MS;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -10,11 +10,12 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { connect, type Connection, migrate } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
 import { startDurablePostgres } from './durable-postgres.ts';
 import { FILLINGS } from './memory-chain.ts';
+import { median } from './options.ts';
+import { readMemory } from './process-memory.ts';
 
 const INDEXER = new URL('../packages/indexer/src/main.ts', import.meta.url);
 const [blocks = '1000', filling = 'payload', slowSeconds = '0', parentsPerLevel = '0'] = process.argv.slice(2);
@@ -73,17 +74,14 @@ async function measure(indexer: ChildProcess, database: Connection): Promise<Rec
   const resident: number[] = [];
   for (;;) {
     if (indexer.exitCode !== null) throw new Error(`the indexer exited with code ${indexer.exitCode}`);
-    resident.push(readMemory(indexer, 'VmRSS'));
+    resident.push(await megabytesOf(indexer, 'VmRSS'));
     const { rows } = await database.pool.query<{ first_catch_up: boolean }>('select first_catch_up from checkpoint');
     if (rows[0]?.first_catch_up === false) break;
     await sleep(100);
   }
-  const median = resident.toSorted((a, b) => a - b)[Math.floor(resident.length / 2)] ?? 0;
-  return { 'resident, most': readMemory(indexer, 'VmHWM'), 'resident, median': median };
+  return { 'resident, most': await megabytesOf(indexer, 'VmHWM'), 'resident, median': median(resident) };
 }
 
-/** Megabytes, as the kernel counts them. */
-function readMemory({ pid }: ChildProcess, field: 'VmRSS' | 'VmHWM'): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1_000);
+async function megabytesOf({ pid = 0 }: ChildProcess, field: 'VmRSS' | 'VmHWM'): Promise<number> {
+  return Math.round(((await readMemory(pid, field)) ?? Number.NaN) / 1e6);
 }

@@ -7,24 +7,18 @@
  * (test/plans/large-index.ts). Server, Postgres and this client share the cores. bench/README.md has figures.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { parseArgs } from 'node:util';
-import { connect, type Connection, createKey, migrate, startTemporaryPostgres } from '@kasgres/database';
-import { sleep } from '@kasgres/runtime';
+import { connect, type Connection, migrate, startTemporaryPostgres } from '@kasgres/database';
 import { fillLargeIndex } from '../test/plans/large-index.ts';
-import { freePort } from '../test/support/programs.ts';
+import { startApi } from '../test/support/programs.ts';
+import { encodeRequest, HttpConnection, type Request } from './http-connection.ts';
+import { markdownTable, median, percentile, readOptions, round } from './options.ts';
+import { withTemporaryKey } from './temporary-key.ts';
 
 const CONNECTIONS = 64;
 const WARM_UP_MS = 1000;
 const SAMPLES = 2000;
-
-interface Read {
-  method?: 'POST';
-  path: string;
-  body?: object;
-}
 
 interface Measurement {
   perSecond: number;
@@ -32,57 +26,58 @@ interface Measurement {
   p99: number;
 }
 
-const { values: options, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    json: { type: 'boolean', default: false },
-    runs: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '5' },
-  },
-});
-const only = positionals[0] ?? '';
+const { json, numbers, positionals } = readOptions({ runs: 3, seconds: 5 });
+const [only = ''] = positionals;
 
 const embedded = process.env['DATABASE_URL'] === undefined ? await startTemporaryPostgres() : undefined;
 const databaseUrl = process.env['DATABASE_URL'] ?? embedded?.url ?? '';
-const children: ChildProcess[] = [];
+let bareServer: ChildProcess | undefined;
 try {
   await migrate(databaseUrl);
   const database = connect({ url: databaseUrl, applicationName: 'kasgres bench' });
   if (embedded !== undefined) await fillLargeIndex(database.pool);
-  const { key } = await createKey(database.kysely, {
-    name: `bench ${Date.now()}`,
-    rateRu: 1e9,
-    concurrency: CONNECTIONS,
-  });
-  const reads = await findReads(database);
-  await database.close();
-  const bare = await startBare();
-  const api = await startApi();
-  const results = new Map<string, Measurement[]>();
-  const measure = async (name: string, url: string, requests: readonly Read[]): Promise<void> => {
-    await sendAll(WARM_UP_MS, url, key, requests);
-    const measured = await sendAll(Number(options.seconds) * 1000, url, key, requests);
-    results.set(name, [...(results.get(name) ?? []), measured]);
-  };
-  const bareReads = (reads['transaction by id'] ?? []).map(({ path }) => ({ path: path.replace(/^.*\//, '/') }));
-  for (let run = 0; run < Number(options.runs); run += 1) {
-    await measure('bare look-up', bare, bareReads);
-    for (const [name, requests] of Object.entries(reads)) {
-      if (name.includes(only)) await measure(name, api, requests);
-    }
+  try {
+    const reads = await findReads(database);
+    await withTemporaryKey(database, CONNECTIONS, async (key) => await measureAll(reads, key));
+  } finally {
+    await database.close();
   }
-  report(results);
 } finally {
-  for (const child of children) child.kill();
+  bareServer?.kill();
   await embedded?.stop();
 }
 
-function get(path: (value: string) => string, values: readonly string[]): Read[] {
+async function measureAll(reads: Record<string, Request[]>, key: string): Promise<void> {
+  const bare = await startBare();
+  // Nothing listens at this node: no read needs one.
+  const programEnv = { nodeUrl: 'grpc://127.0.0.1:1', databaseUrl };
+  const api = await startApi(programEnv, undefined, { LOG_LEVEL: 'error' });
+  const results = new Map<string, Measurement[]>();
+  const measure = async (name: string, url: string, requests: readonly Request[]): Promise<void> => {
+    await sendAll(WARM_UP_MS, url, key, requests);
+    const measured = await sendAll(numbers.seconds * 1000, url, key, requests);
+    results.set(name, [...(results.get(name) ?? []), measured]);
+  };
+  const bareReads = (reads['transaction by id'] ?? []).map(({ path }) => ({ path: path.replace(/^.*\//, '/') }));
+  try {
+    for (let run = 0; run < numbers.runs; run += 1) {
+      await measure('bare look-up', bare, bareReads);
+      for (const [name, requests] of Object.entries(reads)) {
+        if (name.includes(only)) await measure(name, api.url, requests);
+      }
+    }
+  } finally {
+    await api.program.stop();
+  }
+  report(results);
+}
+
+function get(path: (value: string) => string, values: readonly string[]): Request[] {
   return values.map((value) => ({ path: path(value) }));
 }
 
 /** Samples ids and addresses of the index, the same in each run. */
-async function findReads({ pool }: Connection): Promise<Record<string, Read[]>> {
+async function findReads({ pool }: Connection): Promise<Record<string, Request[]>> {
   const list = async (text: string): Promise<string[]> =>
     (await pool.query<{ value: string }>({ text, values: [] })).rows.map(({ value }) => value);
   const ids = await list(
@@ -128,7 +123,7 @@ async function findReads({ pool }: Connection): Promise<Record<string, Read[]>> 
     'latest 20 transactions': [{ path: '/v1/transactions' }],
     'UTXO page': look.utxos,
     'mix of six': ids.flatMap((_, index) =>
-      Object.values(look).map((requests) => requests[index % requests.length] as Read),
+      Object.values(look).map((requests) => requests[index % requests.length] as Request),
     ),
   };
 }
@@ -137,126 +132,49 @@ async function startBare(): Promise<string> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'bare-server.ts'), databaseUrl], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  children.push(child);
+  bareServer = child;
   for await (const line of createInterface({ input: child.stdout })) return (JSON.parse(line) as { url: string }).url;
   throw new Error('the bare server did not start');
 }
 
-async function startApi(): Promise<string> {
-  const port = await freePort();
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../packages/api/src/main.ts')], {
-    env: {
-      PATH: process.env['PATH'],
-      DATABASE_URL: databaseUrl,
-      // Nothing listens there: no read needs a node.
-      NODE_URL: 'grpc://127.0.0.1:1',
-      PORT: String(port),
-      METRICS_PORT: '0',
-      LOG_LEVEL: 'error',
-    },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  children.push(child);
-  const url = `http://127.0.0.1:${port}`;
-  while (
-    !(await fetch(`${url}/v1/status`).then(
-      ({ ok }) => ok,
-      () => false,
-    ))
-  ) {
-    if (child.exitCode !== null) throw new Error(`the API exited with code ${child.exitCode}`);
-    await sleep(100);
-  }
-  return url;
-}
-
 /** Sends the requests in turn over all connections. @throws Error for a response other than 200 */
-async function sendAll(durationMs: number, url: string, key: string, reads: readonly Read[]): Promise<Measurement> {
-  const requests = reads.map((read) => encode(url, key, read));
+async function sendAll(durationMs: number, url: string, key: string, reads: readonly Request[]): Promise<Measurement> {
+  const requests = reads.map((read) => encodeRequest(url, key, read));
   const times: number[] = [];
   let next = 0;
   const endAt = performance.now() + durationMs;
   const work = async (): Promise<void> => {
-    const exchange = openConnection(url);
+    const connection = new HttpConnection(url);
     while (performance.now() < endAt) {
       const startedAt = performance.now();
-      const status = await exchange(requests[next++ % requests.length]);
-      if (status !== '200') throw new Error(`${reads[(next - 1) % reads.length]?.path} responds ${status}`);
+      const index = next++ % requests.length;
+      const { status } = await connection.send(requests[index] as Buffer);
+      if (status !== 200) throw new Error(`${reads[index]?.path} responds ${status}`);
       times.push(performance.now() - startedAt);
     }
-    await exchange(undefined);
+    connection.close();
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, work));
-  times.sort((a, b) => a - b);
-  const percentile = (share: number): number => times[Math.floor(share * (times.length - 1))] ?? 0;
-  return { perSecond: (times.length * 1000) / durationMs, p50: percentile(0.5), p99: percentile(0.99) };
-}
-
-function encode(url: string, key: string, { method, path, body }: Read): Buffer {
-  const text = body === undefined ? '' : JSON.stringify(body);
-  const lines = [`${method ?? 'GET'} ${path} HTTP/1.1`, `host: ${new URL(url).host}`, `x-api-key: ${key}`];
-  if (body !== undefined) lines.push('content-type: application/json', `content-length: ${Buffer.byteLength(text)}`);
-  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${text}`);
-}
-
-/**
- * Returns a function that sends a request and resolves to the status of the response, or closes the connection. Clients of HTTP take longer than
- * the API for a small response, and share its cores.
- */
-function openConnection(url: string): (request: Buffer | undefined) => Promise<string> {
-  const { hostname, port } = new URL(url);
-  const socket = createConnection(Number(port), hostname).setNoDelay();
-  let waiting = Promise.withResolvers<string>();
-  let status = '';
-  let missing = 0;
-  let head = '';
-  socket.on('error', (error) => waiting.reject(error));
-  socket.on('close', () => waiting.reject(new Error('the server closed the connection')));
-  socket.on('data', (data) => {
-    if (missing === 0) {
-      head += data.toString('latin1');
-      const end = head.indexOf('\r\n\r\n');
-      if (end === -1) return;
-      const [, length] = /content-length: (\d+)/i.exec(head) ?? [];
-      if (length === undefined) throw new Error(`a response without content-length: ${head}`);
-      status = head.slice(9, 12);
-      missing = Number(length) - (head.length - end - 4);
-      head = '';
-    } else {
-      missing -= data.length;
-    }
-    if (missing === 0) waiting.resolve(status);
-  });
-  return async (request) => {
-    waiting = Promise.withResolvers<string>();
-    if (request === undefined) {
-      waiting.promise.catch(() => undefined);
-      socket.end();
-      return '';
-    }
-    socket.write(request);
-    return waiting.promise;
+  return {
+    perSecond: (times.length * 1000) / durationMs,
+    p50: percentile(times, 0.5),
+    p99: percentile(times, 0.99),
   };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 }
 
 function report(results: ReadonlyMap<string, readonly Measurement[]>): void {
   const medians = [...results].map(([name, measured]) => ({
     name,
     perSecond: Math.round(median(measured.map(({ perSecond }) => perSecond))),
-    p50: Number(median(measured.map(({ p50 }) => p50)).toFixed(1)),
-    p99: Number(median(measured.map(({ p99 }) => p99)).toFixed(1)),
+    p50: round(median(measured.map(({ p50 }) => p50)), 1),
+    p99: round(median(measured.map(({ p99 }) => p99)), 1),
   }));
   const bare = medians[0]?.perSecond ?? Number.NaN;
-  const rows = medians.map((row) => ({ ...row, ratio: Number((row.perSecond / bare).toFixed(3)) }));
-  if (options.json) {
+  const rows = medians.map((row) => ({ ...row, ratio: round(row.perSecond / bare, 3) }));
+  if (json) {
     console.log(JSON.stringify(rows, null, 2));
     return;
   }
-  console.log('| read | requests/s | ratio | p50 ms | p99 ms |\n|---|---|---|---|---|');
-  for (const { name, perSecond, ratio, p50, p99 } of rows)
-    console.log(`| ${name} | ${perSecond} | ${ratio} | ${p50} | ${p99} |`);
+  const cells = rows.map(({ name, perSecond, ratio, p50, p99 }) => [name, perSecond, ratio, p50, p99]);
+  console.log(markdownTable(['read', 'requests/s', 'ratio', 'p50 ms', 'p99 ms'], cells));
 }

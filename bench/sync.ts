@@ -1,243 +1,224 @@
 /**
- * How fast the indexer catches up, from node to commit, by stage, compared with two lower bounds: the node alone (its responses decoded and
- * discarded), and a bare COPY of the same rows into tables without indexes.
+ * How fast a first catch-up is, from `npm start` on a prepared database until /v1/status is synced, as a ratio to the node alone: the second,
+ * warm of two reads of everything that the catch-up requests, decoded and discarded. The other lower bound is a bare COPY of the same rows.
  *
- *   NODE_URL=grpc://127.0.0.1:16510 npm run bench:sync
+ *   npm run bench:sync [-- --json] [--runs 3] [--keep NAME]
  *
- * DATABASE_URL names an empty database; without it an embedded Postgres is started for the run. MEMORY_LIMIT_MB is the
- * indexer's; 2113, below its minimum, shows the cost of a chain that is longer than the memory. bench/README.md has figures.
+ * NODE_URL names a node with a chain since genesis; without it, a simulated one is started. Each run has its own empty database: on an
+ * embedded Postgres, or with DATABASE_URL beside the database that it names. --keep gives the last of these a name instead of dropping it.
+ * bench/README.md has figures.
  */
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { cpus, tmpdir, totalmem } from 'node:os';
-import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { connect, type Connection, migrate } from '@kasgres/database';
-import {
-  createMetrics,
-  DEFAULT_MEMORY_LIMIT_MB,
-  keepClustering,
-  memoryBounds,
-  runIndexer,
-  type RunIndexerOptions,
-  NodeChoice,
-  openClusteringDatabase,
-  Progress,
-  fetchPages,
-} from '@kasgres/indexer';
-import { checkNode, NodeClient } from '@kasgres/node';
-import { createLogger, createRegistry, type Registry, sleep } from '@kasgres/runtime';
-import copyStreams from 'pg-copy-streams';
-import { startDurablePostgres } from './durable-postgres.ts';
+import { connect, type Connection } from '@kasgres/database';
+import { DEFAULT_MEMORY_LIMIT_MB, memoryBounds } from '@kasgres/indexer';
+import { getNetwork } from '@kasgres/kaspa';
+import { sleep } from '@kasgres/runtime';
+import { copyBare } from './bare-copy.ts';
+import { findNode } from './found-node.ts';
+import { readNodeAlone } from './node-alone.ts';
+import { describeMachine, type Figure, mediansOf, readOptions, tableOfRuns } from './options.ts';
+import { readMemory } from './process-memory.ts';
+import { createRunDatabase } from './run-database.ts';
+import { startKasgres, type StartedKasgres } from './started-kasgres.ts';
 
-const OPTIONS = {
-  ...memoryBounds(Number(process.env['MEMORY_LIMIT_MB'] ?? DEFAULT_MEMORY_LIMIT_MB)),
-  p2pUrl: undefined,
-  onGap: 'stop',
-} as const;
-const COPIED = [
-  'blocks',
-  'block_parents',
-  'chain_blocks',
-  'transactions',
-  'block_transactions',
-  'scripts',
-  'transaction_inputs',
-  'transaction_outputs',
-  'utxos',
-  'balances',
-  'balance_changes',
-];
+const POLL_MS = 50;
+const SIMULATION = {
+  DEVNET_PAST_BLOCKS: '6000',
+  DEVNET_PAST_TRANSACTIONS: '60000',
+  DEVNET_BLOCKS_PER_SECOND: '0',
+  DEVNET_TRANSACTIONS_PER_SECOND: '0',
+};
+const STAGES = ['wait', 'prepare', 'apply', 'finish'] as const;
 
-const nodeUrl = process.env['NODE_URL'];
-if (nodeUrl === undefined) {
-  console.error('NODE_URL is not set: name a loaded node, as in NODE_URL=grpc://127.0.0.1:16510 npm run bench:sync');
-  process.exit(1);
-}
-const embedded = process.env['DATABASE_URL'] === undefined ? await startDurablePostgres() : undefined;
-const databaseUrl = process.env['DATABASE_URL'] ?? embedded?.url ?? '';
-try {
-  await migrate(databaseUrl);
-  const database = connect({ url: databaseUrl, applicationName: 'kasgres bench', max: 4 });
-  const { rows: server } = await database.pool.query<{ version: string }>(
-    "select current_setting('server_version') as version",
-  );
-  console.log(
-    `${cpus().length} x ${cpus()[0]?.model}, ${Math.round(totalmem() / 2 ** 30)} GiB; Postgres ${server[0]?.version}; Node ${process.version}`,
-  );
-  const alone = await readNodeAlone(nodeUrl);
-  const sync = await runSync(nodeUrl, database, databaseUrl);
-  const bareSeconds = await copyBare(database);
-  report(alone, sync, bareSeconds);
-  await database.close();
-} finally {
-  await embedded?.stop();
-}
-
-interface Sync {
-  seconds: number;
+interface Run {
+  nodeFirstSeconds: number;
+  nodeSecondSeconds: number;
+  nodeBytes: number;
+  /** From `npm start` until /v1/status is synced. */
+  nodeToCommitSeconds: number;
+  /** Of these, from genesis in the database to the end of the first catch-up: without the start of the programs. */
+  catchUpSeconds: number;
+  ratioToNode: number;
+  transactionsPerSecond: number;
+  rowsPerSecond: number;
+  waitSeconds: number;
+  prepareSeconds: number;
+  applySeconds: number;
+  finishSeconds: number;
   /** From then on until everything that is deep enough is clustered. */
   clusteringSeconds: number;
-  finishSeconds: number;
+  bareCopySeconds: number;
+  ratioToBareCopy: number;
   transactions: number;
   rows: number;
-  bytes: number;
-  stages: Record<string, number>;
+  bytesPerTransaction: number;
+  /** Undefined on other systems than Linux. */
+  indexerPeakBytes: number | undefined;
 }
 
-/** Reads everything that a catch-up requests, decodes it and discards it. */
-async function readNodeAlone(url: string): Promise<{ seconds: number; megabytes: number }> {
-  const node = new NodeClient({ url, streams: 1 + OPTIONS.pageStreams });
-  const { signal } = new AbortController();
-  await node.waitUntilConnected();
-  const { network } = await checkNode(node);
-  const started = performance.now();
-  let bytes = 0;
-  async function* chainHashes() {
-    for (let startHash = network.genesisHash; ; ) {
-      const chain = await node.getVirtualChainFromBlock(
-        { startHash, includeAcceptedTransactionIds: true },
-        { stream: 0 },
-      );
-      const last = chain.addedChainBlockHashes.at(-1);
-      if (last === undefined) return;
-      bytes += chain.wireBytes;
-      yield chain.addedChainBlockHashes;
-      startHash = last;
-    }
+const FIGURES: readonly Figure<Run>[] = [
+  { name: 'node alone, first read, s', of: (run) => run.nodeFirstSeconds, digits: 1 },
+  { name: 'node alone, second read, s', of: (run) => run.nodeSecondSeconds, digits: 1 },
+  { name: '**node to commit, s**', of: (run) => run.nodeToCommitSeconds, digits: 1 },
+  { name: '**ratio to the second read**', of: (run) => run.ratioToNode, digits: 2 },
+  { name: 'transactions/s', of: (run) => run.transactionsPerSecond, digits: 0 },
+  { name: 'rows/s', of: (run) => run.rowsPerSecond, digits: 0 },
+  { name: 'catch-up without the start of programs, s', of: (run) => run.catchUpSeconds, digits: 1 },
+  { name: 'waiting for the source, s', of: (run) => run.waitSeconds, digits: 1 },
+  { name: 'preparing rows, s', of: (run) => run.prepareSeconds, digits: 1 },
+  { name: 'COPY to commit, s', of: (run) => run.applySeconds, digits: 1 },
+  { name: 'finish: indexes and derived state, s', of: (run) => run.finishSeconds, digits: 1 },
+  { name: 'clustering afterwards, s', of: (run) => run.clusteringSeconds, digits: 1 },
+  { name: 'bare COPY, s', of: (run) => run.bareCopySeconds, digits: 1 },
+  { name: 'ratio to the bare COPY', of: (run) => run.ratioToBareCopy, digits: 2 },
+  { name: 'bytes per transaction', of: (run) => run.bytesPerTransaction, digits: 0 },
+  {
+    name: 'resident memory of the indexer at most, MB',
+    of: ({ indexerPeakBytes }) => indexerPeakBytes && indexerPeakBytes / 1e6,
+    digits: 0,
+  },
+];
+
+const { json, numbers, texts } = readOptions({ runs: 3 }, ['keep']);
+if (texts.keep !== undefined && !process.env['DATABASE_URL']) {
+  console.error('--keep needs DATABASE_URL: an embedded Postgres is deleted after the run');
+  process.exit(1);
+}
+const limits = memoryBounds(Number(process.env['MEMORY_LIMIT_MB'] ?? DEFAULT_MEMORY_LIMIT_MB));
+const node = await findNode(SIMULATION);
+let postgresVersion = '';
+const runs: Run[] = [];
+try {
+  for (let index = 1; index <= numbers.runs; index += 1)
+    runs.push(await runOnce(index === numbers.runs ? texts.keep : undefined));
+} finally {
+  await node.stop();
+}
+report();
+
+async function runOnce(keepAs: string | undefined): Promise<Run> {
+  const first = await readNodeAlone(node.url, limits);
+  const second = await readNodeAlone(node.url, limits);
+  const target = await createRunDatabase();
+  const database = connect({ url: target.url, applicationName: 'kasgres bench', max: 2 });
+  let isComplete = false;
+  try {
+    const { rows: server } = await database.pool.query<{ version: string }>(
+      "select current_setting('server_version') as version",
+    );
+    postgresVersion = server[0]?.version ?? '';
+    const { seconds, ...caughtUp } = await catchUp(database, target.url);
+    const { transactions, bytes } = await measureSize(database);
+    const bare = await copyBare(database);
+    isComplete = true;
+    return {
+      nodeFirstSeconds: first.seconds,
+      nodeSecondSeconds: second.seconds,
+      nodeBytes: second.bytes,
+      nodeToCommitSeconds: seconds,
+      ...caughtUp,
+      ratioToNode: seconds / second.seconds,
+      transactionsPerSecond: transactions / seconds,
+      rowsPerSecond: bare.rows / seconds,
+      bareCopySeconds: bare.seconds,
+      ratioToBareCopy: seconds / bare.seconds,
+      transactions,
+      rows: bare.rows,
+      bytesPerTransaction: bytes / transactions,
+    };
+  } finally {
+    await database.close();
+    await target.end(isComplete ? keepAs : undefined);
   }
-  for await (const page of fetchPages(node, network.genesisHash, chainHashes(), OPTIONS, signal))
-    bytes += page.wireBytes;
-  const seconds = (performance.now() - started) / 1_000;
-  await node.close();
-  return { seconds, megabytes: bytes / 1e6 };
 }
 
-/** Runs a first catch-up on an empty database, with clustering in parallel as in the program. */
-async function runSync(url: string, database: Connection, databaseUrl: string): Promise<Sync> {
-  const log = createLogger({ name: 'indexer', level: 'warn' });
-  const registry = createRegistry('bench');
-  const metrics = createMetrics(registry);
-  const nodes = new NodeChoice({ urls: [url], client: { streams: 1 + OPTIONS.pageStreams }, log, metrics });
-  const stop = new AbortController();
-  const dependencies: RunIndexerOptions = {
-    nodes,
-    database,
-    expectedNetwork: undefined,
-    options: OPTIONS,
-    log,
-    progress: new Progress(log),
-    metrics,
-    status: { isFollowing: false },
+async function catchUp(database: Connection, databaseUrl: string) {
+  const startedAt = performance.now();
+  const programs = await startKasgres({ nodeUrl: node.url, databaseUrl });
+  const until = async (isReached: () => Promise<boolean>): Promise<void> => {
+    while (!(await isReached())) {
+      programs.requireRunning();
+      node.requireRunning();
+      await sleep(POLL_MS);
+    }
   };
-  const clusteringDatabase = openClusteringDatabase(databaseUrl);
-  const clusteringOptions = { depth: undefined, sizeLimit: 1_000_000n, change: false };
-  const started = performance.now();
-  const clustering = keepClustering(
-    { database: clusteringDatabase, options: clusteringOptions, log, metrics: metrics.clustering },
-    stop.signal,
-  );
-  const following = runIndexer(dependencies, stop.signal);
-  while (await isCatchingUp(database)) await Promise.race([sleep(50), following]);
-  const seconds = (performance.now() - started) / 1_000;
-  while (await isClustering(database)) await sleep(50);
-  const clusteringSeconds = (performance.now() - started) / 1_000 - seconds;
-  stop.abort();
-  await following;
-  await clustering;
-  await clusteringDatabase.close();
-  await nodes.close();
-  const stages = await readStages(registry);
-  const counts = await countRows(database);
-  return { seconds, clusteringSeconds, finishSeconds: stages['finish'] ?? 0, stages, ...counts };
+  try {
+    await until(async () => (await findFirstCatchUp(database)) !== undefined);
+    const bootstrappedAt = performance.now();
+    await until(async () => (await findFirstCatchUp(database)) === false);
+    const catchUpSeconds = secondsSince(bootstrappedAt);
+    await until(async () => await isSynced(programs.apiUrl));
+    const seconds = secondsSince(startedAt);
+    const stages = await readStages(programs);
+    await until(async () => !(await isClustering(database)));
+    const clusteringSeconds = secondsSince(startedAt) - seconds;
+    const indexerPeakBytes = await readMemory(await programs.findIndexerProcess(), 'VmHWM');
+    return { seconds, catchUpSeconds, ...stages, clusteringSeconds, indexerPeakBytes };
+  } finally {
+    await programs.stop();
+  }
 }
 
-async function isCatchingUp(database: Connection): Promise<boolean> {
-  const { rows } = await database.pool.query<{ first_catch_up: boolean }>('select first_catch_up from checkpoint');
-  return rows[0]?.first_catch_up !== false;
+function secondsSince(startedAt: number): number {
+  return (performance.now() - startedAt) / 1_000;
 }
 
-/** Whether blocks deeper than simnet's settled depth are not clustered yet. */
-async function isClustering(database: Connection): Promise<boolean> {
-  const { rows } = await database.pool.query<{ isBehind: boolean }>(
+/** Returns undefined before the bootstrap. */
+async function findFirstCatchUp({ pool }: Connection): Promise<boolean | undefined> {
+  const { rows } = await pool.query<{ first_catch_up: boolean }>('select first_catch_up from checkpoint');
+  return rows[0]?.first_catch_up;
+}
+
+async function isSynced(apiUrl: string): Promise<boolean> {
+  const response = await fetch(`${apiUrl}/v1/status`).catch(() => undefined);
+  return response?.ok === true && ((await response.json()) as { synced: boolean }).synced;
+}
+
+/** Whether blocks deeper than the settled depth of the network are not clustered yet. */
+async function isClustering({ pool }: Connection): Promise<boolean> {
+  const { rows: meta } = await pool.query<{ network: string }>('select network from meta');
+  const { rows } = await pool.query<{ isBehind: boolean }>(
     `select exists (
-       select from chain_blocks c join blocks b on b.id = c.block_id
-        where b.blue_score <= (select sink.blue_score from checkpoint join blocks sink on sink.id = checkpoint.block_id) - 100
+       select from chain_blocks c
+        where c.blue_score <= (select sink.blue_score from checkpoint join blocks sink on sink.id = checkpoint.block_id) - $1::bigint
           and c.index > coalesce((select chain_index from clustering), -1)) as "isBehind"`,
+    [getNetwork(meta[0]?.network ?? '').settledDepth],
   );
   return rows[0]?.isBehind === true;
 }
 
 /** Returns the seconds that each stage took in all batches. */
-async function readStages(registry: Registry): Promise<Record<string, number>> {
-  const metric = await registry.getSingleMetric('kasgres_indexer_stage_seconds')?.get();
-  const sums =
-    metric?.values.filter((value) => 'metricName' in value && String(value.metricName).endsWith('_sum')) ?? [];
-  return Object.fromEntries(sums.map(({ labels, value }) => [String(labels['stage']), value]));
+async function readStages(programs: StartedKasgres) {
+  const metrics = await programs.readIndexerMetrics();
+  const secondsOf = (stage: (typeof STAGES)[number]): number => {
+    const [, sum] =
+      new RegExp(`^kasgres_indexer_stage_seconds_sum{[^}]*stage="${stage}"[^}]*} (\\S+)$`, 'm').exec(metrics) ?? [];
+    return Number(sum);
+  };
+  const [waitSeconds, prepareSeconds, applySeconds, finishSeconds] = STAGES.map(secondsOf) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  return { waitSeconds, prepareSeconds, applySeconds, finishSeconds };
 }
 
-async function countRows(database: Connection): Promise<{ transactions: number; rows: number; bytes: number }> {
-  const counts = new Map<string, number>();
-  for (const table of COPIED) {
-    const { rows } = await database.pool.query<{ count: bigint }>(`select count(*) from ${table}`);
-    counts.set(table, Number(rows[0]?.count));
+async function measureSize({ pool }: Connection): Promise<{ transactions: number; bytes: number }> {
+  const { rows } = await pool.query<Record<'transactions' | 'bytes', bigint>>(
+    'select (select count(*) from transactions) as transactions, pg_database_size(current_database()) as bytes',
+  );
+  return { transactions: Number(rows[0]?.transactions), bytes: Number(rows[0]?.bytes) };
+}
+
+function report(): void {
+  const machine = `${describeMachine()}, Postgres ${postgresVersion}`;
+  if (json) {
+    console.log(JSON.stringify({ machine, isSimulated: node.isSimulated, medians: mediansOf(runs), runs }, null, 2));
+    return;
   }
-  const { rows: size } = await database.pool.query<{ bytes: bigint }>(
-    'select pg_database_size(current_database()) as bytes',
-  );
-  const rows = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  return { transactions: counts.get('transactions') ?? 0, rows, bytes: Number(size[0]?.bytes) };
-}
-
-/** Writes the same rows by COPY in one transaction into tables without indexes. */
-async function copyBare(database: Connection): Promise<number> {
-  const directory = await mkdtemp(join(tmpdir(), 'kasgres-bare-'));
-  const client = await database.pool.connect();
-  try {
-    await client.query('create schema bare');
-    for (const table of COPIED) {
-      await client.query(`create table bare.${table} (like public.${table})`);
-      const source = client.query(copyStreams.to(`copy ${table} to stdout (format binary)`));
-      await pipeline(source, createWriteStream(join(directory, table)));
-    }
-    const started = performance.now();
-    await client.query('begin');
-    for (const table of COPIED) {
-      const target = client.query(copyStreams.from(`copy bare.${table} from stdin (format binary)`));
-      await pipeline(createReadStream(join(directory, table), { highWaterMark: 1024 * 1024 }), target);
-    }
-    await client.query('commit');
-    return (performance.now() - started) / 1_000;
-  } finally {
-    client.release();
-    await rm(directory, { recursive: true });
-  }
-}
-
-function report(alone: { seconds: number; megabytes: number }, sync: Sync, bareSeconds: number): void {
-  const { seconds, clusteringSeconds, transactions, rows, bytes, stages } = sync;
-  console.log(
-    `node alone       ${alone.seconds.toFixed(1)} s  ${perSecond(transactions, alone.seconds)} tx/s, ${alone.megabytes.toFixed(0)} MB`,
-  );
-  console.log(
-    `node to commit   ${seconds.toFixed(1)} s  ${perSecond(transactions, seconds)} tx/s, ${perSecond(rows, seconds)} rows/s`,
-  );
-  for (const [stage, time] of Object.entries(stages)) console.log(`  ${stage.padEnd(14)} ${time.toFixed(1)} s`);
-  console.log(
-    '  (wait: for the source; prepare: rows; apply: COPY to commit, beside the next prepare; finish: indexes, UTXOs, balances)',
-  );
-  console.log(
-    `clustering       ${clusteringSeconds.toFixed(1)} s more  ${perSecond(transactions, clusteringSeconds)} tx/s`,
-  );
-  console.log(`bare COPY        ${bareSeconds.toFixed(1)} s  ${perSecond(rows, bareSeconds)} rows/s`);
-  console.log(
-    `${transactions.toLocaleString('en')} transactions, ${rows.toLocaleString('en')} rows, ${Math.round(bytes / transactions)} bytes per transaction`,
-  );
-  console.log(
-    `ratios           ${(seconds / alone.seconds).toFixed(2)} x the node alone, ${(seconds / bareSeconds).toFixed(2)} x the bare COPY`,
-  );
-}
-
-function perSecond(amount: number, seconds: number): string {
-  return Math.round(amount / seconds).toLocaleString('en');
+  const { transactions, rows, nodeBytes } = runs[0] as Run;
+  const [counts, megabytes] = [[transactions, rows].map((count) => count.toLocaleString('en')), nodeBytes / 1e6];
+  console.log(`${machine}; ${node.isSimulated ? 'simulated node' : 'node of NODE_URL'}`);
+  console.log(`${counts.join(' transactions, ')} rows, ${megabytes.toFixed(0)} MB of responses\n`);
+  console.log(tableOfRuns(runs, FIGURES));
 }

@@ -1,4 +1,4 @@
-/** Writes a generated chain with the indexer's own prepare and apply, in a first catch-up without a node, and clusters it. */
+/** Writes a generated chain with the indexer's own prepare and apply, without a node, and clusters it. */
 import { performance } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import type { Connection } from '@kasgres/database';
@@ -6,53 +6,108 @@ import { openClusteringDatabase } from '@kasgres/indexer';
 import { getNetwork } from '@kasgres/kaspa';
 import { createLogger } from '@kasgres/runtime';
 import { clusterStep, flagStep } from '@kasgres/state';
+import type { PoolClient } from 'pg';
 import { apply } from '../../packages/indexer/src/apply/apply.ts';
-import { finishFirstCatchUp } from '../../packages/indexer/src/apply/first-catch-up.ts';
+import { findCheckpoint } from '../../packages/indexer/src/apply/checkpoint.ts';
+import { buildLookUpIndexes, finishFirstCatchUp } from '../../packages/indexer/src/apply/first-catch-up.ts';
+import { bootstrapAtGenesis, EMPTY_CHECKPOINT } from '../../packages/indexer/src/bootstrap/bootstrap.ts';
 import type { AddedChainBlock } from '../../packages/indexer/src/chain-update.ts';
 import { Memory } from '../../packages/indexer/src/memory/memory.ts';
 import { AmbiguousVariants } from '../../packages/indexer/src/prepare/ambiguous-variants.ts';
+import type { Checkpoint } from '../../packages/indexer/src/prepare/batch.ts';
 import { Preparer } from '../../packages/indexer/src/prepare/preparer.ts';
 import { Registry } from '../../packages/indexer/src/prepare/registry.ts';
-import { bootstrapAtGenesis, EMPTY_CHECKPOINT } from '../../packages/indexer/src/bootstrap/bootstrap.ts';
 import type { RequestChain } from './chain.ts';
 
-const TRANSACTIONS_PER_BATCH = 10_000;
+export const TRANSACTIONS_PER_BATCH = 10_000;
 /** Large enough that nothing is evicted, so nothing has to be looked up. */
 const MEMORY_TRANSACTIONS = 40_000_000;
 
 type Chain = Pick<RequestChain, 'network' | 'genesis' | 'chainBlocks'>;
 
-/** @param progress is called with the number of transactions written so far */
-export async function indexChain(
-  { pool }: Connection,
-  chain: Chain,
-  progress: (transactions: number) => void,
-): Promise<void> {
-  const [writer, reader] = await Promise.all([pool.connect(), pool.connect()]);
-  try {
-    const { network, genesis } = chain;
-    const memory = new Memory(MEMORY_TRANSACTIONS, EMPTY_CHECKPOINT.nextTransactionId, true);
-    const registry = new Registry(memory, network, EMPTY_CHECKPOINT, undefined);
-    const preparer = new Preparer(registry, new AmbiguousVariants(oneVariantEach));
+/** Prepares each batch while the previous one is applied, as the indexer does. */
+export class ChainWriter {
+  readonly #clients: readonly [PoolClient, PoolClient];
+  readonly #memory: Memory;
+  readonly #preparer: Preparer;
+  #checkpoint: Checkpoint;
+  #applying: Promise<void> = Promise.resolve();
+  #lookUpIndexesAreBuilt = false;
+
+  /**
+   * Begins at genesis if the database is empty, in a first catch-up. Otherwise it continues as the indexer after a restart, with an empty cache.
+   * @param memoryTransactions cached transactions
+   */
+  static async open(
+    { pool }: Connection,
+    chain: Pick<Chain, 'network' | 'genesis'>,
+    memoryTransactions = MEMORY_TRANSACTIONS,
+  ): Promise<ChainWriter> {
+    const clients = [await pool.connect(), await pool.connect()] as const;
+    const found = await findCheckpoint(clients[0]);
+    const writer = new ChainWriter(clients, chain, found, memoryTransactions);
+    if (found === undefined) await writer.#bootstrap(chain);
+    return writer;
+  }
+
+  private constructor(
+    clients: readonly [PoolClient, PoolClient],
+    { network }: Pick<Chain, 'network'>,
+    found: Checkpoint | undefined,
+    memoryTransactions: number,
+  ) {
+    this.#clients = clients;
+    this.#checkpoint = found ?? EMPTY_CHECKPOINT;
+    this.#memory = new Memory(memoryTransactions, this.#checkpoint.nextTransactionId, found === undefined);
+    const registry = new Registry(this.#memory, network, this.#checkpoint, undefined);
+    this.#preparer = new Preparer(registry, new AmbiguousVariants(oneVariantEach));
+  }
+
+  /** The number of transactions that are written or prepared. */
+  get transactions(): number {
+    return this.#checkpoint.nextTransactionId - 1;
+  }
+
+  /** Writes these blocks as one batch. Returns as soon as the previous batch is written. */
+  async write(added: AddedChainBlock[]): Promise<void> {
+    const [writer, reader] = this.#clients;
+    if (this.#checkpoint.firstCatchUp && !this.#memory.isComplete) await this.#needLookUpIndexes();
+    const targetBlueScore = added.at(-1)?.block.header.blueScore ?? 0n;
+    const update = { removed: [], added, tail: undefined, atTip: false, targetBlueScore };
+    const batch = await this.#preparer.prepare(reader, update, this.#checkpoint, this.#checkpoint);
+    this.#checkpoint = batch.to;
+    await this.#applying;
+    this.#applying = apply(writer, batch);
+    // The rejection is handled where `#applying` is awaited.
+    this.#applying.catch(() => undefined);
+  }
+
+  /** Waits until everything is written. */
+  async flush(): Promise<void> {
+    await this.#applying;
+  }
+
+  async finishFirstCatchUp(): Promise<void> {
+    await this.flush();
+    await finishFirstCatchUp(this.#clients);
+    this.#checkpoint = { ...this.#checkpoint, firstCatchUp: false };
+  }
+
+  async close(): Promise<void> {
+    await this.#applying.catch(() => undefined);
+    for (const client of this.#clients) client.release();
+  }
+
+  async #bootstrap({ network, genesis }: Pick<Chain, 'network' | 'genesis'>): Promise<void> {
     const log = createLogger({ name: 'bench', level: 'warn' });
-    let checkpoint = await bootstrapAtGenesis({ client: writer, network, log }, preparer, genesis);
-    let applying = Promise.resolve();
-    for await (const added of batchesOf(chain)) {
-      const targetBlueScore = added.at(-1)?.block.header.blueScore ?? 0n;
-      const update = { removed: [], added, tail: undefined, atTip: false, targetBlueScore };
-      const batch = await preparer.prepare(reader, update, checkpoint, checkpoint);
-      checkpoint = batch.to;
-      await applying;
-      applying = apply(writer, batch);
-      // The rejection is handled where `applying` is awaited.
-      applying.catch(() => undefined);
-      progress(checkpoint.nextTransactionId);
-    }
-    await applying;
-    await finishFirstCatchUp([writer, reader]);
-  } finally {
-    writer.release();
-    reader.release();
+    this.#checkpoint = await bootstrapAtGenesis({ client: this.#clients[0], network, log }, this.#preparer, genesis);
+  }
+
+  async #needLookUpIndexes(): Promise<void> {
+    if (this.#lookUpIndexesAreBuilt) return;
+    await this.flush();
+    await buildLookUpIndexes(this.#clients[0]);
+    this.#lookUpIndexesAreBuilt = true;
   }
 }
 
@@ -61,21 +116,42 @@ async function oneVariantEach(): Promise<undefined> {
   return undefined;
 }
 
-async function* batchesOf(chain: Chain): AsyncGenerator<AddedChainBlock[]> {
-  let added: AddedChainBlock[] = [];
-  let transactions = 0;
-  for (const block of chain.chainBlocks()) {
-    added.push(block);
-    transactions += block.acceptedTransactionIds.length;
-    if (transactions >= TRANSACTIONS_PER_BATCH) {
-      yield added;
-      added = [];
-      transactions = 0;
-    }
+/** Takes chain blocks until they accept this many transactions. Returns fewer at the end of the chain. */
+export async function takeBatch(
+  blocks: Iterator<AddedChainBlock, unknown>,
+  transactions: number,
+): Promise<AddedChainBlock[]> {
+  const added: AddedChainBlock[] = [];
+  for (let accepted = 0; accepted < transactions; ) {
+    const next = blocks.next();
+    if (next.done === true) break;
+    added.push(next.value);
+    accepted += next.value.acceptedTransactionIds.length;
     // Lets the previous batch be written meanwhile.
     await setImmediate();
   }
-  if (added.length > 0) yield added;
+  return added;
+}
+
+/** Indexes the whole chain in a first catch-up. @param progress is called with the number of transactions written so far */
+export async function indexChain(
+  database: Connection,
+  chain: Chain,
+  progress: (transactions: number) => void,
+): Promise<void> {
+  const writer = await ChainWriter.open(database, chain);
+  try {
+    const blocks = chain.chainBlocks();
+    for (;;) {
+      const added = await takeBatch(blocks, TRANSACTIONS_PER_BATCH);
+      if (added.length === 0) break;
+      await writer.write(added);
+      progress(writer.transactions);
+    }
+    await writer.finishFirstCatchUp();
+  } finally {
+    await writer.close();
+  }
 }
 
 /** About as many as the indexer clusters in one step on an idle machine. */

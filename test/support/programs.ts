@@ -107,9 +107,10 @@ export function killAtExit(child: ChildProcess): void {
   child.once('exit', () => children.delete(child));
 }
 
-export async function freePort(): Promise<number> {
+/** @throws Error if the given port is not free */
+export async function freePort(given = 0): Promise<number> {
   const server = createServer();
-  server.listen(0, '127.0.0.1');
+  server.listen(given, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   server.close();

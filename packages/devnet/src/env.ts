@@ -6,7 +6,7 @@ import { DEFAULT_OPTIONS, SIMNET_PARAMS } from './simulation/index.ts';
 
 const rate = z.coerce.number().min(0).max(1);
 const count = z.coerce.number().int().min(0);
-const perSecond = z.coerce.number().min(0).max(100);
+const perSecond = z.coerce.number().min(0).max(1_000);
 const PREFIX = 'DEVNET_';
 
 export const devnetEnvSchema = z.object({

@@ -7,6 +7,9 @@ import { readDevnetEnv } from './env.ts';
 import { NodeServer } from './rpc/server.ts';
 import { makePast, openSimulatedDag, type SimulatedDag, type Simulation } from './simulation/index.ts';
 
+/** The longest delay of a timer that later events make up for. */
+const MADE_UP_MS = 1_000;
+
 await runProgram('devnet', async ({ signal, shutdown, useLogger }) => {
   const env = readDevnetEnv(process.argv.slice(2), process.env);
   const logger = createLogger({ name: 'devnet', level: env.logLevel, destination: process.stderr });
@@ -63,9 +66,13 @@ export async function grow(simulation: Simulation, pace: Pace, signal: AbortSign
 
 async function again(timesPerSecond: number, signal: AbortSignal, act: () => void): Promise<void> {
   if (timesPerSecond === 0) return untilAborted(signal);
+  let dueAt = performance.now();
   for (;;) {
     // Independent events have exponential gaps.
-    await sleep((-Math.log(1 - Math.random()) * 1_000) / timesPerSecond, signal);
+    dueAt += (-Math.log(1 - Math.random()) * 1_000) / timesPerSecond;
+    // Delays of timers are made up for, so that the rate is exact; those of a suspended machine are not.
+    dueAt = Math.max(dueAt, performance.now() - MADE_UP_MS);
+    await sleep(Math.max(0, dueAt - performance.now()), signal);
     act();
   }
 }

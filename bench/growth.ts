@@ -1,0 +1,239 @@
+/**
+ * Whether an index becomes slower as it grows: the time of a batch, of an address page and of a look-up at sizes from half a million
+ * transactions to --transactions, and the ratio of the last to the first.
+ *
+ *   npm run bench:growth [-- --json] [--transactions 20000000] [--first 500000] [--marks 6] [--samples 200] [--runs 3]
+ *
+ * A generated chain (request-chain/) is written with the indexer's own prepare and apply: up to --first transactions in a first catch-up, then
+ * in normal operation. DATABASE_URL names a server, on which a database is created and dropped; without it, an embedded Postgres is started.
+ * The generator keeps its UTXOs in memory. bench/README.md says how to read the figures.
+ */
+import { connect, type Connection } from '@kasgres/database';
+import { startApi } from '../test/support/programs.ts';
+import { encodeRequest, HttpConnection } from './http-connection.ts';
+import { describeMachine, markdownTable, median, readOptions, round } from './options.ts';
+import { RequestChain } from './request-chain/chain.ts';
+import { ChainWriter, takeBatch, TRANSACTIONS_PER_BATCH } from './request-chain/index-chain.ts';
+import { createRunDatabase } from './run-database.ts';
+import { withTemporaryKey } from './temporary-key.ts';
+
+const MEASURED_BATCHES = 20;
+const PAGE = 20;
+/** A batch must be small in relation to the index, and large in relation to the fixed costs of a transaction of Postgres. */
+const TRANSACTIONS_PER_MEASURED_BATCH = 1_000;
+/** Batches end with a whole chain block, so they have a few transactions more. */
+const SPARE = 1.2;
+
+type Chain = ReturnType<RequestChain['chainBlocks']>;
+
+/** Medians in milliseconds. */
+interface Times {
+  batchMs: number;
+  pageMs: number;
+  lookUpMs: number;
+}
+
+interface Mark extends Times {
+  transactions: number;
+  databaseBytes: number;
+}
+
+interface Reader {
+  url: string;
+  key: string;
+  /** Addresses with at least a page of transactions at the first mark. */
+  addresses: readonly string[];
+}
+
+const { json, numbers } = readOptions({ transactions: 20_000_000, first: 500_000, marks: 6, samples: 200, runs: 3 });
+const { transactions, first, marks, samples, runs } = numbers;
+if (first <= 0 || transactions <= first || !Number.isInteger(marks) || marks < 2) {
+  console.error('--transactions must be above --first, and --marks a whole number of at least 2');
+  process.exit(1);
+}
+// Sizes grow by the same factor from mark to mark.
+const sizes = Array.from({ length: marks }, (_, index) =>
+  Math.round(first * (transactions / first) ** (index / (marks - 1))),
+);
+const perBatch = Math.min(TRANSACTIONS_PER_MEASURED_BATCH, Math.ceil(first / 100));
+/** Below the first size, so that earlier rows are looked up at all sizes alike. */
+const memoryTransactions = Math.floor(first / 5);
+const measured: Mark[] = [];
+const target = await createRunDatabase();
+const database = connect({ url: target.url, applicationName: 'kasgres bench', max: 3 });
+try {
+  await measureAll();
+} finally {
+  await database.close();
+  await target.end();
+}
+report();
+
+async function measureAll(): Promise<void> {
+  const spare = Math.ceil(marks * runs * MEASURED_BATCHES * perBatch * SPARE);
+  const chain = new RequestChain({ seed: 'growth', transactions: transactions + spare });
+  const blocks = chain.chainBlocks();
+  const catchUp = await ChainWriter.open(database, chain);
+  try {
+    await fill(catchUp, blocks, first);
+    await catchUp.finishFirstCatchUp();
+  } finally {
+    await catchUp.close();
+  }
+  const writer = await ChainWriter.open(database, chain, memoryTransactions);
+  // Nothing listens at this node: no read needs one.
+  const programEnv = { nodeUrl: 'grpc://127.0.0.1:1', databaseUrl: target.url };
+  const api = await startApi(programEnv, undefined, { LOG_LEVEL: 'warn' });
+  try {
+    const addresses = await findAddresses(database);
+    await withTemporaryKey(database, 2, async (key) => {
+      for (const size of sizes) {
+        await fill(writer, blocks, size);
+        measured.push(await measure(writer, blocks, { url: api.url, key, addresses }));
+      }
+    });
+  } finally {
+    await api.program.stop();
+    await writer.close();
+  }
+}
+
+async function fill(writer: ChainWriter, blocks: Chain, size: number): Promise<void> {
+  while (writer.transactions < size) {
+    const missing = size - writer.transactions;
+    await writer.write(await takeRequired(blocks, Math.min(TRANSACTIONS_PER_BATCH, missing)));
+  }
+  await writer.flush();
+}
+
+async function takeRequired(blocks: Chain, count: number): ReturnType<typeof takeBatch> {
+  const added = await takeBatch(blocks, count);
+  if (added.length === 0) throw new Error('the generated chain is too short');
+  return added;
+}
+
+async function measure(writer: ChainWriter, blocks: Chain, reader: Reader): Promise<Mark> {
+  // Otherwise autovacuum would run during some measurements and not during others.
+  await database.pool.query('vacuum analyze');
+  await database.pool.query('checkpoint');
+  const { transactions } = writer;
+  const ids = await sampleIds(database, transactions);
+  const rounds: Times[] = [];
+  for (let run = 0; run < runs; run += 1) {
+    rounds.push({
+      batchMs: median(await timeBatches(writer, blocks)),
+      pageMs: median(await timeReads(reader, reader.addresses.map(pathOfPage), checkPage)),
+      lookUpMs: median(await timeReads(reader, ids.map(pathOfLookUp))),
+    });
+  }
+  const { rows } = await database.pool.query<{ bytes: number }>(
+    'select pg_database_size(current_database())::float8 as bytes',
+  );
+  const mark = {
+    transactions,
+    batchMs: median(rounds.map(({ batchMs }) => batchMs)),
+    pageMs: median(rounds.map(({ pageMs }) => pageMs)),
+    lookUpMs: median(rounds.map(({ lookUpMs }) => lookUpMs)),
+    databaseBytes: rows[0]?.bytes ?? Number.NaN,
+  };
+  const { batchMs, pageMs, lookUpMs } = mark;
+  console.error(
+    `${transactions} transactions: batch ${round(batchMs, 1)} ms, page ${round(pageMs, 2)} ms, look-up ${round(lookUpMs, 2)} ms`,
+  );
+  return mark;
+}
+
+/** Times prepare and apply, without the generation of the blocks. */
+async function timeBatches(writer: ChainWriter, blocks: Chain): Promise<number[]> {
+  const times: number[] = [];
+  for (let index = 0; index < MEASURED_BATCHES; index += 1) {
+    const added = await takeRequired(blocks, perBatch);
+    const startedAt = performance.now();
+    await writer.write(added);
+    await writer.flush();
+    times.push(performance.now() - startedAt);
+  }
+  return times;
+}
+
+/** Reads everything twice on one connection, and times the second read. */
+async function timeReads(
+  { url, key }: Reader,
+  paths: readonly string[],
+  check?: (body: string) => void,
+): Promise<number[]> {
+  for (const path of paths) {
+    const response = await fetch(`${url}${path}`, { headers: { 'x-api-key': key } });
+    const body = await response.text();
+    if (!response.ok) throw new Error(`${path} responds ${response.status}: ${body}`);
+    check?.(body);
+  }
+  const connection = new HttpConnection(url);
+  const times: number[] = [];
+  for (const path of paths) {
+    const request = encodeRequest(url, key, { path });
+    const startedAt = performance.now();
+    const { status } = await connection.send(request);
+    if (status !== 200) throw new Error(`${path} responds ${status}`);
+    times.push(performance.now() - startedAt);
+  }
+  connection.close();
+  return times;
+}
+
+function pathOfPage(address: string): string {
+  return `/v1/addresses/${address}/transactions?limit=${PAGE}`;
+}
+
+function checkPage(body: string): void {
+  const { length } = (JSON.parse(body) as { transactions: unknown[] }).transactions;
+  if (length !== PAGE) throw new Error(`a page has ${length} transactions instead of ${PAGE}`);
+}
+
+function pathOfLookUp(id: string): string {
+  return `/v1/transactions/${id}`;
+}
+
+async function findAddresses({ pool }: Connection): Promise<string[]> {
+  const { rows } = await pool.query<{ address: string }>(
+    `select s.address from balances b join scripts s on s.id = b.script_id
+      where b.transaction_count >= $1 and s.address is not null order by md5(s.address) limit $2`,
+    [PAGE, samples],
+  );
+  if (rows.length === 0) throw new Error(`no address has ${PAGE} transactions at the first size: raise --first`);
+  return rows.map(({ address }) => address);
+}
+
+/** Samples the whole index evenly. */
+async function sampleIds({ pool }: Connection, transactions: number): Promise<string[]> {
+  const keys = Array.from({ length: samples }, (_, index) => 1 + Math.floor(((index + 0.5) * transactions) / samples));
+  const { rows } = await pool.query<{ id: string }>(
+    "select encode(transaction_id, 'hex') as id from transactions where id = any($1::bigint[])",
+    [keys],
+  );
+  return rows.map(({ id }) => id);
+}
+
+function report(): void {
+  const [one, last] = [measured[0] as Mark, measured.at(-1) as Mark];
+  const ratios = {
+    batch: round(last.batchMs / one.batchMs, 3),
+    page: round(last.pageMs / one.pageMs, 3),
+    lookUp: round(last.lookUpMs / one.lookUpMs, 3),
+  };
+  const machine = describeMachine();
+  if (json) {
+    console.log(JSON.stringify({ machine, transactionsPerBatch: perBatch, marks: measured, ratios }, null, 2));
+    return;
+  }
+  const rows = measured.map(({ transactions, databaseBytes, batchMs, pageMs, lookUpMs }) => [
+    transactions.toLocaleString('en'),
+    round(databaseBytes / 1e9, 2),
+    round(batchMs, 1),
+    round(pageMs, 2),
+    round(lookUpMs, 2),
+  ]);
+  console.log(`${machine}; batches of ${perBatch} transactions\n`);
+  const head = ['transactions', 'GB', 'batch, ms', 'address page of 20, ms', 'transaction by id, ms'];
+  console.log(markdownTable(head, [...rows, ['**last / first**', '', ratios.batch, ratios.page, ratios.lookUp]]));
+}
