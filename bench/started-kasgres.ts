@@ -14,6 +14,8 @@ export interface StartedKasgres {
   /** @throws Error with its output if it has exited */
   requireRunning: () => void;
   findIndexerProcess: () => Promise<number>;
+  /** Whether the indexer serves metrics, which it does from the moment when it begins to follow the node. */
+  isIndexerUp: () => Promise<boolean>;
   /** Returns the metrics of the indexer in the text format of Prometheus. */
   readIndexerMetrics: () => Promise<string>;
   stop: () => Promise<void>;
@@ -39,6 +41,8 @@ export async function startKasgres({
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   killAtExit(child);
+  const readIndexerMetrics = async (): Promise<string> =>
+    await (await fetch(`http://127.0.0.1:${metricsPort + 1}/metrics`)).text();
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (data: Buffer) => {
@@ -55,7 +59,12 @@ export async function startKasgres({
       // With a given node and database, the indexer is the first program that it starts.
       return file.processIds[0] ?? 0;
     },
-    readIndexerMetrics: async () => await (await fetch(`http://127.0.0.1:${metricsPort + 1}/metrics`)).text(),
+    isIndexerUp: async () =>
+      await readIndexerMetrics().then(
+        () => true,
+        () => false,
+      ),
+    readIndexerMetrics,
     stop: async () => {
       await stopProcess(child, 'SIGTERM');
       await rm(dataDir, { recursive: true });
