@@ -194,13 +194,8 @@ async function setHarnessBeforeMove(name: string): Promise<{ harness: Harness; p
 test('the indexer waits if the pruning point is about to move, and loads the set of the next one', async () => {
   const { harness } = await setHarnessBeforeMove('near move');
   const { simulatedDag, database, node } = harness;
-  const indexer = startIndexing(
-    simulatedDag,
-    database.url,
-    depthsForMoveIn(harness, (near) => near / 2n),
-    // On a busy machine the next block may come late.
-    { standstillMs: 60_000 },
-  );
+  const depths = depthsForMoveIn(harness, (near) => near / 2n);
+  const indexer = startIndexing(simulatedDag, database.url, depths);
   for (let step = 0; step < 4; step += 1) {
     await new Promise((resolve) => setTimeout(resolve, 300));
     simulatedDag.mine(1);

@@ -65,6 +65,8 @@ export async function awaitPruningPoint(dependencies: BootstrapDependencies): Pr
   let sink = { blueScore: -1n, since: 0 };
   let lineAt = Number.NEGATIVE_INFINITY;
   for (;;) {
+    // The sink first: a sink from after a move would make the pruning point from before it look far from its move.
+    const { blueScore } = await node.call('getSinkBlueScore', {}, { signal });
     const { pruningPointHash } = await node.call('getBlockDagInfo', {}, { signal });
     if (pruningPointHash !== pruningPoint) {
       const delayMs = timing.settleMs;
@@ -75,7 +77,6 @@ export async function awaitPruningPoint(dependencies: BootstrapDependencies): Pr
       await sleep(delayMs, signal);
       return await getPruningPoint(node, signal);
     }
-    const { blueScore } = await node.call('getSinkBlueScore', {}, { signal });
     const blueScoresLeft = blueScoreOfMove(block.header.blueScore, network) - blueScore;
     if (!isNear(blueScoresLeft, network)) return block;
     const now = performance.now();
