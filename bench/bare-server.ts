@@ -1,6 +1,6 @@
 /**
- * The lower bound for the API in read.ts: Fastify with one prepared look-up of a transaction id, without keys, headers and limits. Prints its URL
- * when it is ready, and exits when its standard input ends.
+ * The lower bounds for the API in read.ts: Fastify without keys, headers and limits, with one prepared look-up of a transaction id, and with a
+ * response that needs no work. Prints its URL when it is ready, and exits when its standard input ends.
  */
 import { connect } from '@kasgres/database';
 import Fastify from 'fastify';
@@ -9,6 +9,7 @@ const TEXT = `select id::text, fee::text, version from transactions where encode
 
 const { pool } = connect({ url: process.argv[2] ?? '', applicationName: 'kasgres bench', max: 10 });
 const app = Fastify();
+app.get('/', async () => ({ network: 'simnet' }));
 app.get<{ Params: { id: string } }>('/:id', async ({ params }) => {
   const { rows } = await pool.query({ name: 'look-up', text: TEXT, values: [Buffer.from(params.id, 'hex')] });
   return rows[0];

@@ -62,6 +62,7 @@ async function measureAll(reads: Record<string, Request[]>, key: string): Promis
   try {
     for (let run = 0; run < numbers.runs; run += 1) {
       await measure('bare look-up', bare, bareReads);
+      await measure('bare response without work', bare, [{ path: '/' }]);
       for (const [name, requests] of Object.entries(reads)) {
         if (name.includes(only)) await measure(name, api.url, requests);
       }
