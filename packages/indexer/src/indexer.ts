@@ -8,6 +8,7 @@ import type { ClientBase, PoolClient } from 'pg';
 import { apply } from './apply/apply.ts';
 import { findCheckpoint, findNetworkOfDatabase } from './apply/checkpoint.ts';
 import { buildLookUpIndexes, finishFirstCatchUp } from './apply/first-catch-up.ts';
+import { Statistics } from './apply/statistics.ts';
 import type { Sessions } from './database.ts';
 import type { ChainUpdate } from './chain-update.ts';
 import { findFork, getBootstrap, loadPreBootstrapBlocks, readOwnChain } from './indexed-chain.ts';
@@ -88,6 +89,7 @@ class Attempt {
   readonly #dependencies: AttemptDependencies;
   #applying: Promise<void> = Promise.resolve();
   #lookUpIndexesAreBuilt = false;
+  readonly #statistics = new Statistics();
 
   constructor(dependencies: AttemptDependencies) {
     this.#dependencies = dependencies;
@@ -213,6 +215,7 @@ class Attempt {
         log.info({ depth: batch.removed.length, blueScore: batch.to.blueScore }, 'followed a reorg');
       }
       progress.applied(batch, atTip);
+      if (!batch.to.firstCatchUp) await this.#statistics.update(client, batch);
     };
     this.#applying = run();
     // The rejection is handled where `#applying` is awaited.

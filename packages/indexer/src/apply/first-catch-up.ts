@@ -20,7 +20,7 @@ const REQUEST_INDEXES = [
 ];
 
 /** Autovacuum is off for these until they are analysed at the end. The slowest to analyse come first. */
-const GROWING_TABLES = [
+export const GROWING_TABLES = [
   'transactions',
   'transaction_inputs',
   'scripts',

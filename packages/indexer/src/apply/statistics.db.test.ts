@@ -1,0 +1,55 @@
+import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import type { PoolClient } from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Statistics } from './statistics.ts';
+
+let database: TestDatabase;
+let client: PoolClient;
+let written = 0;
+beforeEach(async () => {
+  written = 0;
+  database = await createTestDatabase();
+  client = await database.pool.connect();
+});
+afterEach(async () => {
+  client.release();
+  await database.drop();
+});
+
+/** Writes a batch of transactions, and returns how many Postgres counted when it analysed the table last: -1 if never. */
+async function countAfterBatch(statistics: Statistics, transactions: number): Promise<number> {
+  await client.query(
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass)
+     select key, sha256(key::text::bytea), sha256(key::text::bytea), 0, 0, 0, 0, '', 0, 0
+       from generate_series($1::bigint, $2::bigint) as key`,
+    [written + 1, written + transactions],
+  );
+  written += transactions;
+  await statistics.update(client, { rows: { blocks: { rows: 0 }, transactions: { rows: transactions } } });
+  const { rows } = await client.query<{ counted: number }>(
+    `select reltuples::integer as counted from pg_class where oid = 'transactions'::regclass`,
+  );
+  return rows[0]?.counted ?? Number.NaN;
+}
+
+test('it analyses the tables each time they have doubled', async () => {
+  const statistics = new Statistics();
+  expect(await countAfterBatch(statistics, 99)).toBe(-1);
+  expect(await countAfterBatch(statistics, 1)).toBe(100);
+  expect(await countAfterBatch(statistics, 99)).toBe(100);
+  expect(await countAfterBatch(statistics, 1)).toBe(200);
+  expect(await countAfterBatch(statistics, 199)).toBe(200);
+});
+
+test('it goes on from what was counted before a restart', async () => {
+  await countAfterBatch(new Statistics(), 500);
+  const statistics = new Statistics();
+  expect(await countAfterBatch(statistics, 499)).toBe(500);
+  expect(await countAfterBatch(statistics, 1)).toBe(1000);
+});
+
+test('it leaves a large index to autovacuum', async () => {
+  const statistics = new Statistics();
+  expect(await countAfterBatch(statistics, 100_001)).toBe(100_001);
+  expect(await countAfterBatch(statistics, 100_002)).toBe(100_001);
+});

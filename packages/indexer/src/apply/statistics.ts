@@ -1,0 +1,38 @@
+/**
+ * The planner's statistics of an index that is still small. Postgres keeps the plan of a prepared statement until a table is analysed again,
+ * and autovacuum does that once a minute: meanwhile the API would read with plans for ten rows in tables of ten thousand.
+ */
+import { FILLED_TABLES } from '@kasgres/state';
+import type { ClientBase } from 'pg';
+import { GROWING_TABLES } from './first-catch-up.ts';
+
+/** Of blocks and transactions. A larger index does not double between two runs of autovacuum. */
+const SMALL_ROWS = 100_000;
+const MIN_GROWTH = 100;
+
+interface Written {
+  rows: Record<'blocks' | 'transactions', { rows: number }>;
+}
+
+export class Statistics {
+  #analysedRows: number | undefined;
+  #newRows = 0;
+
+  /** Analyses the tables after they have doubled. Must run outside a transaction. */
+  async update(client: ClientBase, { rows: { blocks, transactions } }: Written): Promise<void> {
+    this.#newRows += blocks.rows + transactions.rows;
+    if (this.#newRows < MIN_GROWTH) return;
+    this.#analysedRows ??= await estimateRows(client);
+    if (this.#analysedRows > SMALL_ROWS || this.#newRows < this.#analysedRows) return;
+    await client.query(`analyze ${[...GROWING_TABLES, ...FILLED_TABLES].join(', ')}`);
+    this.#analysedRows += this.#newRows;
+    this.#newRows = 0;
+  }
+}
+
+async function estimateRows(client: ClientBase): Promise<number> {
+  const { rows } = await client.query<{ estimate: number }>(
+    `select sum(greatest(reltuples, 0))::float8 as estimate from pg_class where oid in ('blocks'::regclass, 'transactions'::regclass)`,
+  );
+  return rows[0]?.estimate ?? 0;
+}
