@@ -41,7 +41,7 @@ test('it analyses the tables each time they have doubled', async () => {
   expect(await countAfterBatch(statistics, 199)).toBe(200);
 });
 
-test('it goes on from what was counted before a restart', async () => {
+test('it continues from what was counted before a restart', async () => {
   await countAfterBatch(new Statistics(), 500);
   const statistics = new Statistics();
   expect(await countAfterBatch(statistics, 499)).toBe(500);
