@@ -110,6 +110,8 @@ create table blocks (
   blue_score bigint not null,
   selected_parent_id bigint,
   merging_block_id bigint,
+  miner_script_id bigint,
+  subsidy bigint,
   version integer not null,
   transaction_count integer not null,
   is_chain_block boolean not null,
@@ -126,6 +128,7 @@ create table blocks (
   merge_set_reds bigint[] not null,
   constraint blocks_pkey primary key (id) with (fillfactor = 100)
 ) with (fillfactor = 90);
+create index blocks_blue_score on blocks (blue_score);
 create index blocks_blue_work on blocks (blue_work, hash);
 create index blocks_daa_score on blocks (daa_score);
 create unique index blocks_hash on blocks (hash);
@@ -139,6 +142,8 @@ comment on column blocks.daa_score is 'Difficulty adjustment score.';
 comment on column blocks.blue_score is 'Number of blue blocks in the past.';
 comment on column blocks.selected_parent_id is 'Selected parent by GHOSTDAG; null for genesis.';
 comment on column blocks.merging_block_id is 'Chain block in whose mergeset this block is; null while not merged.';
+comment on column blocks.miner_script_id is 'scripts.id that the payload of its coinbase names: who is paid when it is merged. Null for genesis.';
+comment on column blocks.subsidy is 'Subsidy in sompi that the same payload names, without fees. Null for genesis.';
 comment on column blocks.version is 'Header version.';
 comment on column blocks.transaction_count is 'Number of its rows in block_transactions.';
 comment on column blocks.is_chain_block is 'Whether the block is on the virtual selected parent chain now.';
@@ -190,6 +195,15 @@ comment on column chain_blocks.timestamp is 'Its time, Unix milliseconds.';
 comment on column chain_blocks.chain_time is 'Highest timestamp of this block and of all chain blocks below it, Unix milliseconds. Unlike timestamp, it never decreases. Rollups and script activity use it.';
 comment on column chain_blocks.hash is 'Its hash.';
 comment on column chain_blocks.accepted_transactions is 'transactions.id of every transaction it accepts, in the node''s order (invariant 3).';
+
+create table removed_chain_blocks (
+  block_id bigint not null,
+  accepted_transactions bigint[] not null,
+  constraint removed_chain_blocks_pkey primary key (block_id)
+);
+comment on table removed_chain_blocks is 'What blocks accepted that were chain blocks once: a block accepts the same whenever it is one. Kept for twice the finality depth.';
+comment on column removed_chain_blocks.block_id is 'The block. It may be a chain block again.';
+comment on column removed_chain_blocks.accepted_transactions is 'As in chain_blocks.';
 
 create table earlier_blocks (
   id bigint not null,
@@ -1283,12 +1297,15 @@ select encode(b.hash, 'hex') as hash,
                 (select encode(e.hash, 'hex') from earlier_blocks e where e.id = b.selected_parent_id)) as selected_parent_hash,
        (select encode(m.hash, 'hex') from blocks m where m.id = b.merging_block_id) as merging_block_hash,
        (select to_timestamp(m.timestamp / 1000::double precision) from blocks m where m.id = b.merging_block_id) as merged_at,
-       (select count(*) from block_transactions t where t.block_id = b.id) as transaction_count,
+       b.transaction_count::bigint as transaction_count,
        encode(b.pruning_point, 'hex') as pruning_point,
        encode(b.utxo_commitment, 'hex') as utxo_commitment,
        encode(b.hash_merkle_root, 'hex') as hash_merkle_root,
        encode(b.accepted_id_merkle_root, 'hex') as accepted_id_merkle_root,
-       b.id as block_key
+       b.id as block_key,
+       (select s.address from scripts s where s.id = b.miner_script_id) as miner_address,
+       b.subsidy as subsidy_sompi,
+       b.subsidy * 0.00000001 as subsidy_kas
   from blocks b;
 comment on view kaspa.blocks is 'Every block seen: header, and what the chain made of it. Fast by hash, and by time.';
 comment on column kaspa.blocks.hash is 'Block hash.';
@@ -1311,6 +1328,9 @@ comment on column kaspa.blocks.utxo_commitment is 'MuHash of the UTXO set.';
 comment on column kaspa.blocks.hash_merkle_root is 'Merkle root of the hashes of its transactions.';
 comment on column kaspa.blocks.accepted_id_merkle_root is 'Commitment to the accepted transactions.';
 comment on column kaspa.blocks.block_key is 'Key of the block. Joins views fast; differs from one database to another.';
+comment on column kaspa.blocks.miner_address is 'Address that its coinbase names for its reward; null for a script without an address, and for genesis.';
+comment on column kaspa.blocks.subsidy_sompi is 'What its coinbase names as its subsidy, without fees; null for genesis.';
+comment on column kaspa.blocks.subsidy_kas is 'The same in KAS.';
 
 create view kaspa.chain_blocks as
 select c.index,

@@ -72,8 +72,9 @@ const SECTIONS: Record<string, string> = {
       array(select m.hash from unnest(b.merge_set_blues) with ordinality u (id, n) left join known_blocks m on m.id = u.id order by u.n),
       array(select m.hash from unnest(b.merge_set_reds) with ordinality u (id, n) left join known_blocks m on m.id = u.id order by u.n),
       array(select p.hash from block_parents bp left join known_blocks p on p.id = bp.parent_id where bp.block_id = b.id order by bp.index),
-      b.is_chain_block, merging.hash, b.is_blue)
+      b.is_chain_block, merging.hash, b.is_blue, miner.version, miner.script, b.subsidy)
     from visible b
+    left join scripts miner on miner.id = b.miner_script_id
     left join known_blocks selected on selected.id = b.selected_parent_id
     left join blocks merging on merging.id = b.merging_block_id`,
 

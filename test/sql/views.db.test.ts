@@ -4,7 +4,8 @@
  * was put in.
  */
 import { createTestDatabase, insertCluster, type TestDatabase, upsertTags } from '@kasgres/database';
-import { difficultyFromBits, toHex } from '@kasgres/kaspa';
+import type { DagBlock } from '@kasgres/devnet';
+import { decodeCoinbasePayload, difficultyFromBits, scriptToAddress, toHex } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Utxo, known, outpoint, sumOf, readHistory, type Transaction, type History } from '../cookbook/history.ts';
@@ -82,11 +83,18 @@ function* touches(): Generator<{ transaction: Transaction; address: string; rece
 const MERGED_OR_NEW = `(merging_block_hash is not null or hash in (select encode(hash, 'hex') from public.blocks, public.checkpoint
   where id = block_id or id = any(virtual_merge_set)))`;
 
+/** Address and subsidy. Genesis has none. */
+function minerOf({ transactions, parents }: DagBlock): [address: string | undefined, subsidy: bigint | undefined] {
+  if (parents.length === 0) return [undefined, undefined];
+  const { scriptPublicKey, subsidy } = decodeCoinbasePayload(known(transactions[0]).payload);
+  return [scriptToAddress(scriptPublicKey, simulatedDag.node.network.addressPrefix), subsidy];
+}
+
 describe('views of the DAG', () => {
   test('it shows every block in kaspa.blocks', async () => {
     await expectRows(
       `select hash, time, blue_score, daa_score, blue_work, difficulty, nonce, is_chain_block, color, selected_parent_hash, merging_block_hash,
-              merged_at, transaction_count, pruning_point from kaspa.blocks where ${MERGED_OR_NEW}`,
+              merged_at, transaction_count, pruning_point, miner_address, subsidy_sompi from kaspa.blocks where ${MERGED_OR_NEW}`,
       oracle.blocks.map((block) => [
         block.hash,
         block.header.timestamp,
@@ -102,6 +110,7 @@ describe('views of the DAG', () => {
         block.mergingBlock?.header.timestamp,
         block.transactions.length,
         toHex(block.header.pruningPoint),
+        ...minerOf(block),
       ]),
     );
     expect(oracle.blocks.some((block) => block.mergingBlock?.mergeSetReds.includes(block))).toBe(true);

@@ -120,6 +120,9 @@ const blocks = ({ chainIndex, blockId }: From): Faults => ({
     select encode(b.hash, 'hex') from blocks b
     where b.id >= ${blockId}
       and b.transaction_count <> (select count(*) from block_transactions bt where bt.block_id = b.id)`,
+  'block {}: the script of its miner is missing': `
+    select encode(b.hash, 'hex') from blocks b left join scripts s on s.id = b.miner_script_id
+    where b.id >= ${blockId} and b.miner_script_id is not null and s.id is null`,
   'block {} carries a variant that is not stored': `
     select encode(b.hash, 'hex') from block_transactions bt
     join blocks b on b.id = bt.block_id
@@ -128,6 +131,13 @@ const blocks = ({ chainIndex, blockId }: From): Faults => ({
 });
 
 const transactions = ({ chainIndex, transactionId }: From): Faults => ({
+  'removed chain block {} accepted something else when it was a chain block': `
+    select encode(b.hash, 'hex') from removed_chain_blocks r join blocks b on b.id = r.block_id
+    left join chain_blocks c on c.block_id = r.block_id
+    where c.accepted_transactions <> r.accepted_transactions
+      or exists (
+        select from unnest(r.accepted_transactions) accepted (id) left join transactions t using (id) where t.id is null
+      )`,
   'transaction {} is accepted twice': `
     with ${BARE_BOOTSTRAPS},
     listed as (

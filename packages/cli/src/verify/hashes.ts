@@ -1,7 +1,10 @@
 /** Invariant 8: ids, hashes, merkle roots, and types and addresses of scripts recomputed from stored rows equal the stored ones. */
 import {
   classifyScript,
+  type CoinbasePayload,
+  CoinbasePayloadError,
   computeMass,
+  decodeCoinbasePayload,
   findNetwork,
   headerHash,
   merkleRoot,
@@ -47,7 +50,7 @@ export async function checkTransactions(db: Queryable, from: From = EVERYTHING):
 /** Returns the faults, one sentence each (about the first 20). */
 export async function checkBlocks(db: Queryable, from: From = EVERYTHING): Promise<string[]> {
   const wrong: string[] = [];
-  for await (const { hash, header, merkleLeaves } of storedBlocks(db, from)) {
+  for await (const { hash, header, merkleLeaves, miner, coinbasePayload } of storedBlocks(db, from)) {
     if (wrong.length >= MOST_FAULTS) break;
     const name = `block ${toHex(hash)}`;
     if (!equal(headerHash(header), hash)) wrong.push(`${name}: its rows give another hash`);
@@ -55,9 +58,26 @@ export async function checkBlocks(db: Queryable, from: From = EVERYTHING): Promi
     if (leaves.length !== merkleLeaves.length) wrong.push(`${name}: it carries a variant that is not stored`);
     else if (!equal(merkleRoot(leaves), header.hashMerkleRoot))
       wrong.push(`${name}: its rows give another merkle root`);
+    const isGenesis = header.parentsByLevel.length === 0;
+    const named = isGenesis || coinbasePayload === null ? undefined : decodeMiner(coinbasePayload);
+    if (named !== (miner && describeMiner(miner))) wrong.push(`${name}: its coinbase names another miner or subsidy`);
   }
   return wrong;
 }
+
+function decodeMiner(payload: Uint8Array): string | undefined {
+  try {
+    return describeMiner(decodeCoinbasePayload(payload));
+  } catch (error) {
+    if (error instanceof CoinbasePayloadError) return undefined;
+    throw error;
+  }
+}
+
+const describeMiner = ({
+  scriptPublicKey: { version, script },
+  subsidy,
+}: Pick<CoinbasePayload, 'scriptPublicKey' | 'subsidy'>) => `${subsidy} sompi for version ${version} ${toHex(script)}`;
 
 function equal(left: Uint8Array, right: Uint8Array): boolean {
   return Buffer.compare(left, right) === 0;

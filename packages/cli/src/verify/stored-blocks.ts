@@ -2,7 +2,14 @@
  * Rebuilds blocks from stored rows, page by page, for invariant 8. It decodes by the comments of the schema (migrations/0001_schema.sql), not
  * with the code that encoded the rows.
  */
-import { type Crescendo, type Hash, type Header, toHex, transactionHashBeforeCrescendo } from '@kasgres/kaspa';
+import {
+  type Crescendo,
+  type Hash,
+  type Header,
+  type ScriptPublicKey,
+  toHex,
+  transactionHashBeforeCrescendo,
+} from '@kasgres/kaspa';
 import { pagesByKey, type Queryable } from '@kasgres/state';
 import { findCrescendo } from './queries.ts';
 import { EVERYTHING, type From } from './since.ts';
@@ -14,6 +21,9 @@ interface StoredBlock {
   header: Header;
   /** The hashes of the block's transactions in order; null where the variant is not stored. */
   merkleLeaves: (Hash | null)[];
+  /** As stored with the block. */
+  miner: { scriptPublicKey: ScriptPublicKey; subsidy: bigint } | undefined;
+  coinbasePayload: Uint8Array | null;
 }
 
 /** A row of numeric columns comes as text. */
@@ -26,6 +36,10 @@ interface BlockRow extends Omit<Header, 'parentsByLevel' | 'bits' | 'nonce' | 'b
   higherParents: Buffer;
   directParents: Buffer[];
   transactionHashes: (Buffer | null)[];
+  subsidy: bigint | null;
+  minerVersion: number | null;
+  minerScript: Buffer | null;
+  coinbasePayload: Buffer | null;
 }
 
 const PAGE = 1000;
@@ -46,8 +60,13 @@ const SELECT = `
       left join transactions t on t.id = bt.transaction_id
       left join transaction_bodies body on body.transaction_id = bt.transaction_id and body.body = bt.body
       where bt.block_id = b.id order by bt.index
-    ) as "transactionHashes"
-  from blocks b where b.id > $1`;
+    ) as "transactionHashes",
+    b.subsidy, miner.version as "minerVersion", miner.script as "minerScript",
+    (
+      select t.payload from block_transactions bt join transactions t on t.id = bt.transaction_id
+      where bt.block_id = b.id and bt.index = 0
+    ) as "coinbasePayload"
+  from blocks b left join scripts miner on miner.id = b.miner_script_id where b.id > $1`;
 
 const ORDER = `order by b.id limit ${PAGE}`;
 
@@ -96,7 +115,8 @@ async function leavesBeforeCrescendo(db: Queryable, blocks: readonly BlockRow[])
 }
 
 function toStoredBlock(row: BlockRow, leaves: ReadonlyMap<string, Hash>): StoredBlock {
-  const { id, hash, bits, nonce, blueWork, higherParents, directParents, transactionHashes, ...rest } = row;
+  const { id, hash, bits, nonce, blueWork, higherParents, directParents, transactionHashes, ...others } = row;
+  const { subsidy, minerVersion, minerScript, coinbasePayload, ...rest } = others;
   const header: Header = {
     ...rest,
     // Genesis has no parents on any level.
@@ -106,7 +126,11 @@ function toStoredBlock(row: BlockRow, leaves: ReadonlyMap<string, Hash>): Stored
     blueWork: BigInt(blueWork),
   };
   const merkleLeaves = transactionHashes.map((stored) => stored && (leaves.get(toHex(stored)) ?? stored));
-  return { id, hash, header, merkleLeaves };
+  const miner =
+    subsidy === null || minerVersion === null || minerScript === null
+      ? undefined
+      : { scriptPublicKey: { version: minerVersion, script: minerScript }, subsidy };
+  return { id, hash, header, merkleLeaves, miner, coinbasePayload };
 }
 
 /** Runs of: number of levels, number of parents (both u16 LE), the parents' hashes. */

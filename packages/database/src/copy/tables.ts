@@ -54,6 +54,8 @@ export const BATCH_TABLES = {
     merge_set_reds: keys,
     is_chain_block: boolean,
     merging_block_id: nullable(reference<'block_id', 'merging_block_id'>()),
+    miner_script_id: nullable(scriptKey),
+    subsidy: nullable(bigint),
     is_blue: nullable(boolean),
     transaction_count: integer,
   }),

@@ -334,6 +334,10 @@ export interface Blocks {
    */
   merging_block_id: bigint | null;
   /**
+   * scripts.id that the payload of its coinbase names: who is paid when it is merged. Null for genesis.
+   */
+  miner_script_id: bigint | null;
+  /**
    * Proof-of-work nonce, unsigned 64-bit.
    */
   nonce: Numeric;
@@ -349,6 +353,10 @@ export interface Blocks {
    * Selected parent by GHOSTDAG; null for genesis.
    */
   selected_parent_id: bigint | null;
+  /**
+   * Subsidy in sompi that the same payload names, without fees. Null for genesis.
+   */
+  subsidy: bigint | null;
   /**
    * Unix time in milliseconds, as claimed by the miner.
    */
@@ -917,6 +925,17 @@ export interface RateLimits {
   points: bigint;
 }
 
+export interface RemovedChainBlocks {
+  /**
+   * As in chain_blocks.
+   */
+  accepted_transactions: ArrayType<bigint>;
+  /**
+   * The block. It may be a chain block again.
+   */
+  block_id: bigint;
+}
+
 export interface ScriptDeltas {
   /**
    * Amount of an output, sompi; 0 for an input.
@@ -1388,6 +1407,7 @@ export interface DB {
   migrations: Migrations;
   network_intervals: NetworkIntervals;
   rate_limits: RateLimits;
+  removed_chain_blocks: RemovedChainBlocks;
   script_deltas: ScriptDeltas;
   scripts: Scripts;
   seen_before: SeenBefore;

@@ -13,6 +13,7 @@ const REQUEST_INDEXES = [
   'transaction_inputs_script_id',
   'block_transactions_transaction_id',
   'blocks_hash_text',
+  'blocks_blue_score',
   'blocks_daa_score',
   'blocks_time',
   'chain_blocks_time',

@@ -20,9 +20,27 @@ export async function revertChainBlocks(client: ClientBase, batch: Batch): Promi
       where id in (select unnest(merge_set_blues || merge_set_reds) from blocks where id = any($1::bigint[])) returning id`,
     [blocks],
   );
+  await keepAccepted(client, batch, removed);
   await client.query('update blocks set is_chain_block = false where id = any($1::bigint[])', [blocks]);
   await client.query('delete from chain_blocks where block_id = any($1::bigint[])', [blocks]);
   await restoreFromBeforeGap(client, { merged: merged.rows.map(({ id }) => id), accepted });
+}
+
+/** Keeps what the removed blocks had accepted, for those who follow the chain, and drops what nobody may ask for any more. */
+async function keepAccepted(
+  client: ClientBase,
+  { oldestRemoved }: Batch,
+  removed: readonly { id: bigint; accepted: bigint[] }[],
+): Promise<void> {
+  await client.query(
+    `insert into removed_chain_blocks
+     select block_id, accepted_transactions from chain_blocks where block_id = any($1::bigint[]) on conflict do nothing`,
+    [removed.map(({ id }) => id)],
+  );
+  await client.query(
+    'delete from removed_chain_blocks where block_id < (select block_id from chain_blocks where index = $1)',
+    [oldestRemoved],
+  );
 }
 
 interface RemovedRow {

@@ -8,6 +8,7 @@ export const CHAIN_TABLES = [
   'starts',
   'gaps',
   'chain_blocks',
+  'removed_chain_blocks',
   'blocks',
   'block_parents',
   'block_transactions',

@@ -3,6 +3,7 @@ import { type Hash, HASH_BYTES, type Network, type ScriptPublicKey, scriptToAddr
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import { getOrInsert } from '@kasgres/state';
 import type { ClientBase } from 'pg';
+import { findMiner } from '../prepare/miner.ts';
 import { type Memory, scriptKey } from './memory.ts';
 
 export interface LookedUp {
@@ -17,6 +18,7 @@ interface LookUp {
   network: Network;
   memory: Memory;
   lookedUp: LookedUp;
+  blocks: RpcBlock[];
   transactions: RpcTransaction[];
 }
 
@@ -29,7 +31,8 @@ export async function lookUp(
   if (memory.isComplete) return lookedUp;
   const all = [...blocks];
   await lookUpBlocks(client, memory, all);
-  const request = { client, network, memory, lookedUp, transactions: all.flatMap((block) => block.transactions) };
+  const transactions = all.flatMap((block) => block.transactions);
+  const request = { client, network, memory, lookedUp, blocks: all, transactions };
   await lookUpTransactions(request);
   await lookUpUtxos(request);
   await lookUpVariants(request);
@@ -130,13 +133,16 @@ async function lookUpVariants({ client, memory, lookedUp, transactions }: LookUp
 }
 
 /** A script with an address is found by its address, any other one by its digest. */
-async function lookUpScripts({ client, memory, network, transactions }: LookUp): Promise<void> {
+async function lookUpScripts({ client, memory, network, blocks, transactions }: LookUp): Promise<void> {
   const missing = new Map<string, ScriptPublicKey>();
-  for (const { outputs } of transactions) {
-    for (const { scriptPublicKey } of outputs) {
-      const key = scriptKey(scriptPublicKey);
-      if (memory.scripts.get(key) === undefined) missing.set(key, scriptPublicKey);
-    }
+  const see = ({ scriptPublicKey }: { scriptPublicKey: ScriptPublicKey }): void => {
+    const key = scriptKey(scriptPublicKey);
+    if (memory.scripts.get(key) === undefined) missing.set(key, scriptPublicKey);
+  };
+  for (const { outputs } of transactions) outputs.forEach(see);
+  for (const block of blocks) {
+    const miner = findMiner(block);
+    if (miner !== undefined) see(miner);
   }
   if (missing.size === 0) return;
   const addresses: string[] = [];

@@ -24,6 +24,8 @@ export interface Batch {
   from: Checkpoint;
   to: Checkpoint;
   removed: Hash[];
+  /** Chain index; what chain blocks accepted that were written earlier and removed is not kept. */
+  oldestRemoved: number;
   rows: BatchRows;
   mergedBefore: { block: number; mergingBlock: number; isBlue: boolean }[];
   chainBefore: number[];

@@ -93,6 +93,7 @@ export class Preparer {
         firstCatchUp: from.firstCatchUp,
       },
       removed: update.removed,
+      oldestRemoved: index - 2 * Number(this.#registry.network.finalityDepth),
       rows: seen.rows,
       mergedBefore: writtenBefore.flatMap(({ key, mergingBlock, isBlue }) =>
         mergingBlock === null || isBlue === null ? [] : [{ block: key, mergingBlock, isBlue }],

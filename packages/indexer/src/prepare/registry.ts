@@ -16,6 +16,7 @@ import { IncompleteUpdateError } from '../errors.ts';
 import type { LookedUp } from '../memory/look-up.ts';
 import { type Memory, scriptKey } from '../memory/memory.ts';
 import type { Checkpoint } from './batch.ts';
+import { findMiner } from './miner.ts';
 import { writeScript, writeVariant } from './write-rows.ts';
 
 export interface SeenTransaction {
@@ -31,6 +32,9 @@ export interface SeenBlock {
   isNew: boolean;
   block: RpcBlock;
   transactions: SeenTransaction[];
+  /** Undefined for genesis, and if the block has a row. */
+  minerScript: ScriptKey | undefined;
+  subsidy: bigint | undefined;
   isChainBlock: boolean;
   mergingBlock: NonNullable<BatchRow<'blocks'>['merging_block_id']> | null;
   isBlue: boolean | null;
@@ -88,11 +92,15 @@ export class Registry {
     if (before !== undefined) return before;
     const key = known ?? this.#findPreBootstrap(seen, block.hash) ?? this.#next.nextBlockId++;
     if (known === undefined) this.memory.blocks.set(block.hash, key);
+    const transactions = block.transactions.map((transaction) => this.#seeTransaction(seen, transaction));
+    const miner = known === undefined ? findMiner(block) : undefined;
     const now: SeenBlock = {
       key,
       isNew: known === undefined,
       block,
-      transactions: block.transactions.map((transaction) => this.#seeTransaction(seen, transaction)),
+      transactions,
+      minerScript: miner && this.#seeScript(seen, miner.scriptPublicKey),
+      subsidy: miner?.subsidy,
       isChainBlock: false,
       mergingBlock: null,
       isBlue: null,

@@ -22,6 +22,8 @@ interface BlockKeys {
   isChainBlock: boolean;
   mergingBlock: BatchRow<'blocks'>['merging_block_id'];
   isBlue: boolean | null;
+  minerScript: BatchRow<'blocks'>['miner_script_id'];
+  subsidy: bigint | undefined;
 }
 
 export function writeBlock(rows: BatchRows, { hash, header, transactions }: RpcBlock, keys: BlockKeys): void {
@@ -45,6 +47,8 @@ export function writeBlock(rows: BatchRows, { hash, header, transactions }: RpcB
     merge_set_reds: keys.mergeSetReds,
     is_chain_block: keys.isChainBlock,
     merging_block_id: keys.mergingBlock,
+    miner_script_id: keys.minerScript,
+    subsidy: keys.subsidy,
     is_blue: keys.isBlue,
     transaction_count: transactions.length,
   });
