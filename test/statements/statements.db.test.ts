@@ -75,6 +75,7 @@ test('only statements that name roles, indexes or tables at run time are not che
       "packages/database/src/testing/server-url.ts": 1,
       "packages/indexer/src/apply/first-catch-up.ts": 9,
       "packages/indexer/src/apply/late-inputs.ts": 1,
+      "packages/indexer/src/apply/statistics.ts": 1,
       "packages/indexer/src/bootstrap/discard-index.ts": 1,
       "packages/indexer/src/indexed-chain.ts": 1,
       "packages/indexer/src/memory/look-up.ts": 1,
