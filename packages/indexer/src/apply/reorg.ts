@@ -26,7 +26,7 @@ export async function revertChainBlocks(client: ClientBase, batch: Batch): Promi
   await restoreFromBeforeGap(client, { merged: merged.rows.map(({ id }) => id), accepted });
 }
 
-/** Keeps what the removed blocks had accepted, for those who follow the chain, and drops what nobody may ask for any more. */
+/** Keeps what the removed blocks had accepted, for those who follow the chain, and drops what is too old to be asked for. */
 async function keepAccepted(
   client: ClientBase,
   { oldestRemoved }: Batch,
