@@ -157,6 +157,7 @@ export const TABLES: Readonly<Record<string, Relation>> = {
   tag_labels: left('it follows from tags'),
   tag_marks: left('it holds pending work of the indexer'),
   seen_before: left('it is needed to undo reorgs only'),
+  removed_chain_blocks: left('it is kept for twice the finality depth only'),
   deferred_indexes: left('it belongs to the first catch-up'),
   utxo_set_load: left('it belongs to a pending bootstrap'),
   loaded_utxos: left('it belongs to a pending bootstrap'),
