@@ -1,0 +1,316 @@
+/**
+ * Cuts the chain at the first chain block of a generation: afterwards the index is one that was bootstrapped there. Everything that takes long
+ * happens before any lock that others could wait for: rows of the older generations that blocks above the cut still carry, merge or refer to
+ * are copied, the UTXO set is replaced, and so on, invisibly to others. The end takes milliseconds: the older partitions are detached, those
+ * with the kept rows are attached, and the start and the checkpoint change, all in the same transaction.
+ */
+import type { Network } from '@kasgres/kaspa';
+import type { ClientBase } from 'pg';
+import type { CutPoint } from './cut-point.ts';
+import { restartFrom } from './next-start.ts';
+import {
+  BLOCK_TABLES,
+  firstKeyOf,
+  keptPartition,
+  listPartitionsBefore,
+  PARTITIONED_TABLES,
+  TRANSACTION_TABLES,
+} from './partitions.ts';
+
+/** Statements that wait longer for a lock fail, and the end of the cut is tried again later. New readers wait behind it meanwhile. */
+const LOCK_TIMEOUT = '20ms';
+const WORK_MEMORY = '128MB';
+
+/** Whether a block or transaction stays. `cut_kept_…` has the ones below the bound, `cut_removed_…` those from the bound on. */
+const stays = (kind: 'blocks' | 'transactions', id: string, bound: number): string =>
+  `(case when ${id} >= ${bound} then ${id} not in (select id from cut_removed_${kind}) else ${id} in (select id from cut_kept_${kind}) end)`;
+
+export interface PreparedCut {
+  cut: CutPoint;
+  /** Rows from these keys on were written after the cut was prepared. */
+  nextBlockId: bigint;
+  nextTransactionId: bigint;
+}
+
+/** Must run inside the transaction that makes the cut, when the next start is staged. */
+export async function prepareCut(
+  client: ClientBase,
+  cut: CutPoint,
+  { finalityDepth }: Pick<Network, 'finalityDepth'>,
+): Promise<PreparedCut> {
+  await client.query(`set local work_mem = '${WORK_MEMORY}'`);
+  const { rows } = await client.query<{ next_block_id: bigint; next_transaction_id: bigint }>(
+    'select next_block_id, next_transaction_id from checkpoint',
+  );
+  const [next] = rows;
+  if (next === undefined) throw new Error('there is no checkpoint');
+  const bound = firstKeyOf(cut.generation);
+  await findBlocks(client, cut, bound, finalityDepth);
+  await findTransactions(client, bound);
+  await replaceStart(client);
+  await findReferences(client, cut, bound, finalityDepth);
+  await copyKept(client, cut);
+  await forgetSpentOutputs(client, cut, bound);
+  await removeStragglers(client, cut, finalityDepth);
+  await client.query(`update chain_blocks set accepted_transactions = '{}' where index = $1`, [cut.chainIndex]);
+  return { cut, nextBlockId: next.next_block_id, nextTransactionId: next.next_transaction_id };
+}
+
+/**
+ * Must run when no batch is being written. @returns false if somebody reads for too long, or a block that arrived meanwhile refers to something
+ * that would be removed; the transaction is then as before
+ */
+export async function completeCut(client: ClientBase, prepared: PreparedCut): Promise<boolean> {
+  const { cut } = prepared;
+  await client.query('savepoint complete_cut');
+  try {
+    await client.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
+    await client.query('select from checkpoint for update');
+    await client.query(
+      `lock table ${PARTITIONED_TABLES.map((table) => `only ${table}`).join(', ')} in access exclusive mode`,
+    );
+    if (!(await refersToRemoved(client, prepared))) {
+      await exchangePartitions(client, cut);
+      await writeStart(client, cut);
+      return true;
+    }
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error;
+  }
+  await client.query('rollback to savepoint complete_cut');
+  return false;
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01');
+}
+
+/** Only blocks within the finality depth of the cut are on both sides of it. */
+async function findBlocks(client: ClientBase, cut: CutPoint, bound: number, finalityDepth: bigint): Promise<void> {
+  const merged = `
+    select merged.id from chain_blocks c join blocks b on b.id = c.block_id
+     cross join lateral unnest(b.merge_set_blues || b.merge_set_reds) merged (id)`;
+  await client.query('create temporary table cut_kept_blocks (id bigint primary key) on commit drop');
+  await client.query(
+    `insert into cut_kept_blocks
+     select merged.id from (${merged} where c.index > $1 and c.blue_score <= $2 and merged.id < $3) merged join blocks using (id)
+     union select $4 where $4 < $3
+     union select id from blocks where id > $4 and id < $3 and merging_block_id is null`,
+    [cut.chainIndex, cut.blueScore + finalityDepth, bound, cut.blockId],
+  );
+  await client.query('create temporary table cut_removed_blocks (id bigint primary key) on commit drop');
+  await client.query(
+    `insert into cut_removed_blocks
+     select id from (
+       ${merged} where c.index <= $1 and c.blue_score >= $2 and merged.id >= $3
+       union select id from blocks where id >= $3 and id < $4 and merging_block_id is null) removed
+      where id <> $4`,
+    [cut.chainIndex, cut.blueScore - finalityDepth, bound, cut.blockId],
+  );
+  await client.query('analyze cut_kept_blocks, cut_removed_blocks');
+}
+
+async function findTransactions(client: ClientBase, bound: number): Promise<void> {
+  await client.query('create temporary table cut_kept_transactions (id bigint primary key) on commit drop');
+  await client.query(
+    `insert into cut_kept_transactions
+     select transaction_id from block_transactions
+      where transaction_id < ${bound} and block_id >= ${bound} and block_id not in (select id from cut_removed_blocks)
+     union
+     select bt.transaction_id from cut_kept_blocks kept join block_transactions bt on bt.block_id = kept.id
+      where bt.transaction_id < ${bound}`,
+  );
+  await client.query('create temporary table cut_removed_transactions (id bigint primary key) on commit drop');
+  await client.query(
+    `insert into cut_removed_transactions
+     select distinct bt.transaction_id from cut_removed_blocks removed join block_transactions bt on bt.block_id = removed.id
+      where bt.transaction_id >= ${bound}
+        and not exists (
+          select from block_transactions other
+           where other.transaction_id = bt.transaction_id and ${stays('blocks', 'other.block_id', bound)})`,
+  );
+  await client.query('analyze cut_kept_transactions, cut_removed_transactions');
+}
+
+/** `earlier_transactions` keeps the ones that are still needed to name removed outputs until `forgetSpentOutputs`. */
+async function replaceStart(client: ClientBase): Promise<void> {
+  await client.query('analyze next_start_created, next_start_spent');
+  await client.query(
+    `delete from start_utxos u using next_start_spent s where u.transaction_id = s.transaction_id and u.index = s.index`,
+  );
+  await client.query(
+    `insert into start_utxos (transaction_id, script_id, amount, block_daa_score, index, is_coinbase, covenant_id)
+     select transaction_id, script_id, amount, block_daa_score, index, is_coinbase, covenant_id from next_start_created
+      order by transaction_id, index`,
+  );
+  await client.query(
+    `insert into earlier_transactions (id, transaction_id)
+     select t.id, t.transaction_id from (select distinct transaction_id from next_start_created) made
+       join transactions t on t.id = made.transaction_id
+      order by 1
+     on conflict (id) do nothing`,
+  );
+}
+
+/** Removed blocks that remaining ones refer to are known by hash only. */
+async function findReferences(client: ClientBase, cut: CutPoint, bound: number, finalityDepth: bigint): Promise<void> {
+  await client.query('create temporary table cut_references (id bigint primary key) on commit drop');
+  await client.query(
+    `insert into cut_references
+     select id from (
+       select parent_id as id from block_parents
+        where parent_id < $1 and block_id >= $1 and block_id not in (select id from cut_removed_blocks)
+       union
+       select p.parent_id from cut_kept_blocks kept join block_parents p on p.block_id = kept.id
+       union
+       select p.parent_id from cut_removed_blocks removed join block_parents p on p.parent_id = removed.id
+        where ${stays('blocks', 'p.block_id', bound)}
+       union
+       select named.id from blocks b
+        cross join lateral unnest(b.selected_parent_id || b.merge_set_blues || b.merge_set_reds) named (id)
+        where b.blue_score between $2 and $3 and ${stays('blocks', 'b.id', bound)} and named.id is not null) named
+      where not ${stays('blocks', 'id', bound)}`,
+    [bound, cut.blueScore - finalityDepth, cut.blueScore + finalityDepth],
+  );
+  await client.query('delete from earlier_blocks where id not in (select id from cut_references)');
+  await client.query(
+    `insert into earlier_blocks (id, hash) select b.id, b.hash from cut_references named join blocks b using (id)`,
+  );
+}
+
+/** Copies what stays of the older generations, under its keys, into partitions of its own. */
+async function copyKept(client: ClientBase, { generation, chainIndex }: CutPoint): Promise<void> {
+  const copy = async (table: string, key: string, kind: string): Promise<void> => {
+    const partition = keptPartition(table, generation);
+    await client.query('select make_partition($1, $2)', [table, partition]);
+    await client.query(
+      `insert into ${partition} select rows.* from cut_kept_${kind} kept join ${table} rows on rows.${key} = kept.id`,
+    );
+  };
+  for (const [table, key] of Object.entries(BLOCK_TABLES)) await copy(table, key, 'blocks');
+  for (const [table, key] of Object.entries(TRANSACTION_TABLES)) await copy(table, key, 'transactions');
+  await client.query(
+    `update ${keptPartition('transactions', generation)} set accepting_index = null, accepted_body = null where accepting_index <= $1`,
+    [chainIndex],
+  );
+}
+
+/**
+ * Remaining transactions may have inputs whose output was spent before the cut, since blocks may carry what is never accepted. As after a
+ * bootstrap, such an output is not known: its transaction is named by its id, or by its key if the UTXO set has another output of it.
+ */
+async function forgetSpentOutputs(client: ClientBase, { generation }: CutPoint, bound: number): Promise<void> {
+  const lost = (condition: string): string => `
+    select i.transaction_id, i.index, i.previous_transaction_id,
+           exists (select from start_utxos u where u.transaction_id = i.previous_transaction_id) as is_named
+      from ${condition}
+       and not exists (
+         select from start_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)`;
+  await client.query(
+    `create temporary table cut_lost on commit drop as
+     ${lost(`transaction_inputs i
+      where i.previous_transaction_id < ${bound} and i.transaction_id >= ${bound}
+        and i.previous_transaction_id not in (select id from cut_kept_transactions)
+        and i.transaction_id not in (select id from cut_removed_transactions)`)}
+     union
+     ${lost(`cut_kept_transactions kept join transaction_inputs i on i.transaction_id = kept.id
+      where i.previous_transaction_id is not null and not ${stays('transactions', 'i.previous_transaction_id', bound)}`)}
+     union
+     ${lost(`cut_removed_transactions removed join transaction_inputs i on i.previous_transaction_id = removed.id
+      where ${stays('transactions', 'i.transaction_id', bound)}`)}`,
+  );
+  await client.query('create index on cut_lost (transaction_id)');
+  await client.query('analyze cut_lost');
+  for (const [inputs, transactions] of [
+    ['transaction_inputs', 'transactions'],
+    [keptPartition('transaction_inputs', generation), keptPartition('transactions', generation)],
+  ]) {
+    await client.query(
+      `update ${inputs} i set amount = null, script_id = null,
+              previous_transaction_id = case when lost.is_named then i.previous_transaction_id end,
+              previous_transaction_hash = case when lost.is_named then '' else coalesce(
+                (select t.transaction_id from transactions t where t.id = i.previous_transaction_id),
+                (select e.transaction_id from earlier_transactions e where e.id = i.previous_transaction_id)) end
+         from cut_lost lost where i.transaction_id = lost.transaction_id and i.index = lost.index`,
+    );
+    await client.query(
+      `update ${transactions} t set fee = null from cut_lost lost where t.id = lost.transaction_id and t.subnetwork_id <> 1`,
+    );
+  }
+  await client.query(
+    `delete from earlier_transactions e using (select distinct transaction_id from next_start_spent) spent
+      where e.id = spent.transaction_id and not exists (select from start_utxos u where u.transaction_id = e.id)`,
+  );
+}
+
+/** Rows of the new generation that belong below the cut: what its first chain block merges and accepts, and what reorgs near it left. */
+async function removeStragglers(client: ClientBase, cut: CutPoint, finalityDepth: bigint): Promise<void> {
+  await client.query(
+    `update transactions t set accepting_index = null, accepted_body = null
+       from (select unnest(accepted_transactions) as id from chain_blocks where index <= $1 and blue_score >= $2) accepted
+      where t.id = accepted.id and t.id >= $3 and t.accepting_index <= $1`,
+    [cut.chainIndex, cut.blueScore - finalityDepth, firstKeyOf(cut.generation)],
+  );
+  for (const [table, key] of Object.entries(BLOCK_TABLES)) {
+    await client.query(`delete from ${table} rows using cut_removed_blocks removed where rows.${key} = removed.id`);
+  }
+  for (const [table, key] of Object.entries(TRANSACTION_TABLES)) {
+    await client.query(`delete from ${table} rows using cut_removed_transactions removed where rows.${key} = removed.id`);
+  }
+  await client.query(
+    `delete from removed_chain_blocks where not ${stays('blocks', 'block_id', firstKeyOf(cut.generation))}`,
+  );
+  await client.query('delete from seen_before where chain_index <= $1', [cut.chainIndex]);
+}
+
+/** Whether rows that were written since the cut was prepared refer to what it removes. */
+async function refersToRemoved(client: ClientBase, prepared: PreparedCut): Promise<boolean> {
+  const { cut, nextBlockId, nextTransactionId } = prepared;
+  const bound = firstKeyOf(cut.generation);
+  const { rows } = await client.query<{ refers: boolean }>(
+    `select exists (
+         select from block_transactions
+          where block_id >= $1 and transaction_id < $2 and transaction_id not in (select id from cut_kept_transactions))
+       or exists (
+         select from block_parents
+          where block_id >= $1 and parent_id < $2 and parent_id not in (select id from cut_kept_blocks)
+            and parent_id not in (select id from earlier_blocks))
+       or exists (
+         select from transaction_inputs i
+          where i.transaction_id >= $3 and i.previous_transaction_id < $2
+            and i.previous_transaction_id not in (select id from cut_kept_transactions)
+            and not exists (
+              select from start_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)) as refers`,
+    [nextBlockId, bound, nextTransactionId],
+  );
+  return rows[0]?.refers === true;
+}
+
+async function exchangePartitions(client: ClientBase, { generation }: CutPoint): Promise<void> {
+  for (const { table, name } of await listPartitionsBefore(client, generation)) {
+    await client.query(`alter table ${table} detach partition ${name}`);
+  }
+  const bound = firstKeyOf(generation);
+  for (const table of [...Object.keys(BLOCK_TABLES), ...Object.keys(TRANSACTION_TABLES)]) {
+    await client.query(
+      `alter table ${table} attach partition ${keptPartition(table, generation)} for values from (minvalue) to (${bound})`,
+    );
+  }
+  await client.query('delete from generations where generation < $1', [generation]);
+}
+
+async function writeStart(client: ClientBase, cut: CutPoint): Promise<void> {
+  await client.query(
+    `insert into starts (chain_index, block_id, utxo_count, utxo_sompi)
+     select $1, $2, s.utxo_count + created.utxos - spent.utxos, s.utxo_sompi + created.sompi - spent.sompi
+       from (select * from starts order by chain_index desc limit 1) s,
+            (select count(*) as utxos, coalesce(sum(amount), 0) as sompi from next_start_created) created,
+            (select count(*) as utxos, coalesce(sum(amount), 0) as sompi from next_start_spent) spent`,
+    [cut.chainIndex, cut.blockId],
+  );
+  await client.query('delete from starts where chain_index < $1', [cut.chainIndex]);
+  await client.query('delete from start_balances');
+  await client.query('delete from gaps');
+  await restartFrom(client, cut);
+  await client.query('update checkpoint set version = version + 1, updated_at = clock_timestamp()');
+}

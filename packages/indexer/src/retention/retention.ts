@@ -1,0 +1,47 @@
+/** How much of the chain an index keeps, as `RETENTION` says it. */
+import type { Network } from '@kasgres/kaspa';
+
+/** An age by the time of the chain, or a depth below its sink. */
+export type Retention =
+  | { kind: 'milliseconds'; milliseconds: bigint }
+  | { kind: 'blue score'; blueScore: bigint };
+
+const DAY_MS = 86_400_000n;
+
+/** @throws TypeError unless the text is a number of days, such as `30d`, or a blue score */
+export function parseRetention(text: string): Retention {
+  const [, count, unit] = /^([1-9]\d{0,11})(d?)$/.exec(text) ?? [];
+  if (count === undefined) throw new TypeError('must be a number of days such as 30d, or a blue score such as 2000000');
+  if (unit === '') return { kind: 'blue score', blueScore: BigInt(count) };
+  return { kind: 'milliseconds', milliseconds: BigInt(count) * DAY_MS };
+}
+
+/** Returns the blue score that the network reaches in this time if every block is blue. */
+export function blueScoreOf(retention: Retention, { targetTimePerBlockMs }: Pick<Network, 'targetTimePerBlockMs'>): bigint {
+  return retention.kind === 'blue score'
+    ? retention.blueScore
+    : retention.milliseconds / BigInt(targetTimePerBlockMs);
+}
+
+/** Old rows go one generation at a time: with more generations, less is kept for longer than necessary, and each look-up probes more partitions. */
+const GENERATIONS = 8n;
+
+/**
+ * Returns the number of chain blocks of a generation. A chain block adds at least one to the blue score.
+ * @param pace blue score or milliseconds per chain block of late; undefined if there is no chain yet
+ */
+export function generationLength(
+  retention: Retention,
+  network: Pick<Network, 'targetTimePerBlockMs'>,
+  pace: { blueScore: number; milliseconds: number } | undefined,
+): bigint {
+  const longest = blueScoreOf(retention, network) / GENERATIONS;
+  const part =
+    retention.kind === 'blue score'
+      ? Number(retention.blueScore) / (pace?.blueScore || 1)
+      : Number(retention.milliseconds) / (pace?.milliseconds || network.targetTimePerBlockMs);
+  const length = BigInt(Math.floor(part)) / GENERATIONS;
+  return max(1n, length < longest || pace === undefined ? length : longest);
+}
+
+const max = (a: bigint, b: bigint): bigint => (a > b ? a : b);
