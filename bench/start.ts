@@ -74,6 +74,9 @@ async function readResidentBytes(port: number): Promise<number> {
 }
 
 async function sizeOf({ pool }: Connection, table: string): Promise<number> {
-  const { rows } = await pool.query<{ bytes: bigint }>('select pg_total_relation_size($1) as bytes', [table]);
+  const { rows } = await pool.query<{ bytes: bigint }>(
+    'select sum(pg_total_relation_size(relid)) as bytes from pg_partition_tree($1)',
+    [table],
+  );
   return Number(rows[0]?.bytes);
 }

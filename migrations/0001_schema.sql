@@ -6,6 +6,9 @@
 --
 -- Columns are ordered by alignment, 8-byte columns first, so that rows have no padding. Primary keys to which only higher keys are added fill their
 -- pages (fillfactor 100).
+--
+-- What grows with the chain is partitioned by range into generations. Generation g has the keys of blocks and transactions from g * 2^36 on, and the
+-- chain blocks of its row in `generations`. Partitions are few and large, since a look-up by hash probes each of them.
 
 create type script_type as enum ('pubkey', 'pubkeyecdsa', 'scripthash', 'nonstandard');
 comment on type script_type is 'Class of a script public key, named as the node names it.';
@@ -127,11 +130,10 @@ create table blocks (
   merge_set_blues bigint[] not null,
   merge_set_reds bigint[] not null,
   constraint blocks_pkey primary key (id) with (fillfactor = 100)
-) with (fillfactor = 90);
+) partition by range (id);
 create index blocks_blue_score on blocks (blue_score);
 create index blocks_blue_work on blocks (blue_work, hash);
 create index blocks_daa_score on blocks (daa_score);
-create unique index blocks_hash on blocks (hash);
 create index blocks_hash_text on blocks using hash (encode(hash, 'hex'));
 create index blocks_time on blocks (to_timestamp(timestamp / 1000::double precision));
 comment on table blocks is 'Every block that was seen: its header, its mergeset, and the chain block that merges it.';
@@ -164,7 +166,7 @@ create table block_parents (
   index smallint not null,
   parent_id bigint not null,
   constraint block_parents_pkey primary key (block_id, index) with (fillfactor = 100)
-);
+) partition by range (block_id);
 create index block_parents_parent_id on block_parents (parent_id);
 comment on table block_parents is 'Direct (level 0) parents of each block.';
 comment on column block_parents.block_id is 'The child.';
@@ -181,8 +183,7 @@ create table chain_blocks (
   hash bytea not null,
   accepted_transactions bigint[] not null,
   constraint chain_blocks_pkey primary key (index) with (fillfactor = 100)
-);
-create unique index chain_blocks_block_id on chain_blocks (block_id);
+) partition by range (index);
 create index chain_blocks_chain_time on chain_blocks (to_timestamp(chain_time / 1000::double precision));
 create index chain_blocks_daa_score on chain_blocks (daa_score);
 create index chain_blocks_time on chain_blocks (to_timestamp(timestamp / 1000::double precision));
@@ -254,7 +255,7 @@ create table transactions (
   hash bytea not null,
   payload bytea not null,
   constraint transactions_pkey primary key (id) with (fillfactor = 100)
-) with (fillfactor = 90);
+) partition by range (id);
 -- What filters and orders of the views find. Hash indexes hold four bytes of a text, not the text.
 create index transactions_transaction_id_text on transactions using hash (encode(transaction_id, 'hex'));
 comment on table transactions is 'One row for each transaction id that a block carries, with its first variant. Further variants are in transaction_bodies.';
@@ -279,7 +280,7 @@ create table transaction_bodies (
   storage_mass numeric not null,
   compute_mass numeric not null,
   constraint transaction_bodies_pkey primary key (transaction_id, body)
-);
+) partition by range (transaction_id);
 comment on table transaction_bodies is 'Second and further variants of a transaction id, in order of first writing.';
 comment on column transaction_bodies.transaction_id is 'transactions.id.';
 comment on column transaction_bodies.body is 'Number of the variant, from 1.';
@@ -295,7 +296,7 @@ create table transaction_body_inputs (
   sig_op_count integer not null,
   compute_budget integer not null,
   constraint transaction_body_inputs_pkey primary key (transaction_id, body, index)
-);
+) partition by range (transaction_id);
 comment on table transaction_body_inputs is 'Columns of inputs that differ in second and further variants.';
 comment on column transaction_body_inputs.transaction_id is 'transactions.id.';
 comment on column transaction_body_inputs.body is 'Number of the variant, from 1.';
@@ -309,7 +310,7 @@ create table block_transactions (
   transaction_id bigint not null,
   index integer not null,
   body integer not null
-);
+) partition by range (block_id);
 create index block_transactions_block_id on block_transactions (block_id) with (fillfactor = 100);
 create index block_transactions_transaction_id on block_transactions (transaction_id);
 comment on table block_transactions is 'Which block contains which transaction, at which place. One transaction may be in several blocks.';
@@ -351,7 +352,7 @@ create table transaction_inputs (
   previous_transaction_hash bytea not null default '',
   signature_script bytea not null,
   constraint transaction_inputs_previous check ((previous_transaction_id is null) <> (previous_transaction_hash = ''))
-);
+) partition by range (transaction_id);
 create index transaction_inputs_previous_transaction_id on transaction_inputs (previous_transaction_id, previous_index);
 create index transaction_inputs_script_id on transaction_inputs (script_id, transaction_id) where script_id is not null;
 create index transaction_inputs_transaction_id on transaction_inputs (transaction_id) with (fillfactor = 100);
@@ -376,7 +377,7 @@ create table transaction_outputs (
   index integer not null,
   covenant_authorizing_input integer,
   covenant_id bytea
-);
+) partition by range (transaction_id);
 -- Look-ups that compare `index >> 4`, too, read at most 16 outputs of a payout to a thousand. Most transactions need one key, which is stored once.
 create index transaction_outputs_transaction_id on transaction_outputs (transaction_id, (index >> 4)) with (fillfactor = 100);
 create index transaction_outputs_script_id on transaction_outputs (script_id, transaction_id);
@@ -387,6 +388,69 @@ comment on column transaction_outputs.script_id is 'Script public key.';
 comment on column transaction_outputs.index is 'Position of the output.';
 comment on column transaction_outputs.covenant_authorizing_input is 'Input that authorises the covenant; null without a covenant.';
 comment on column transaction_outputs.covenant_id is 'Covenant id; null without a covenant.';
+
+-- Partitions ----------------------------------------------------------------------------------------------------------------
+
+create table generations (
+  generation integer not null,
+  first_index bigint not null,
+  end_index bigint not null,
+  constraint generations_pkey primary key (generation)
+);
+comment on table generations is 'The partitions: `blocks_3` has the blocks of generation 3, and so on.';
+comment on column generations.generation is 'Its number. Keys of its blocks and transactions begin at 2^36 times this.';
+comment on column generations.first_index is 'Lowest chain_blocks.index of its chain blocks. The first batch that begins there, or higher, takes its keys.';
+comment on column generations.end_index is 'First chain_blocks.index that is too high.';
+
+-- Hashes are unique in each partition, since a unique index of all of them would need the key; `kasgres verify` finds duplicates between partitions.
+-- Rows of blocks and transactions are updated when they are merged or accepted, and have room for that.
+create function make_partition(parent text, name text) returns void language plpgsql set search_path = public, pg_temp as $$
+begin
+  execute format('create table %I (like %I including defaults including constraints including indexes including storage)%s', name, parent,
+    case when parent in ('blocks', 'transactions') then ' with (fillfactor = 90)' else '' end);
+  if parent = 'blocks' then
+    execute format('create unique index %I on %I (hash)', name || '_hash', name);
+  elsif parent = 'chain_blocks' then
+    execute format('create unique index %I on %I (block_id)', name || '_block_id', name);
+  end if;
+end $$;
+comment on function make_partition(text, text) is 'Makes a table that can be attached as a partition.';
+
+create function make_generation(generation integer, first_index bigint, end_index bigint) returns void
+language plpgsql set search_path = public, pg_temp as $$
+declare
+  parent text;
+  name text;
+  keys text := format('from (%s) to (%s)', case generation when 0 then 'minvalue' else (generation * 2::numeric ^ 36)::bigint::text end,
+    ((generation + 1) * 2::numeric ^ 36)::bigint);
+begin
+  foreach parent in array array['blocks', 'block_parents', 'block_transactions', 'transactions', 'transaction_bodies', 'transaction_body_inputs',
+                                'transaction_inputs', 'transaction_outputs', 'chain_blocks'] loop
+    name := format('%s_%s', parent, generation);
+    perform make_partition(parent, name);
+    execute format('alter table %I attach partition %I for values %s', parent, name, case parent
+      when 'chain_blocks' then format('from (%s) to (%s)', case generation when 0 then 'minvalue' else first_index::text end, end_index)
+      else keys end);
+  end loop;
+  insert into generations values (generation, first_index, end_index);
+end $$;
+comment on function make_generation(integer, bigint, bigint) is 'Makes the partitions of a generation. Nobody waits for it.';
+
+-- Attaching it again reads all of its chain blocks.
+create function end_generation(ended integer, at_index bigint) returns void language plpgsql set search_path = public, pg_temp as $$
+declare
+  name text := format('chain_blocks_%s', ended);
+  first_index bigint := (select g.first_index from generations g where g.generation = ended);
+begin
+  execute format('alter table chain_blocks detach partition %I', name);
+  execute format('alter table chain_blocks attach partition %I for values from (%s) to (%s)', name,
+    case ended when 0 then 'minvalue' else first_index::text end, at_index);
+  update generations set end_index = at_index where generation = ended;
+end $$;
+comment on function end_generation(integer, bigint) is 'Ends the last generation earlier than planned.';
+
+-- About a year of mainnet; an indexer with RETENTION makes it shorter.
+select make_generation(0, 0, 100000000);
 
 -- Without conditions, and with the same types on both sides: so the planner sees through it and finds both indexes.
 create view script_deltas as
@@ -469,6 +533,54 @@ comment on table start_balances is 'What each script held at each start before t
 comment on column start_balances.chain_index is 'starts.chain_index.';
 comment on column start_balances.script_id is 'The script.';
 comment on column start_balances.balance is 'Sum of its UTXOs in the UTXO set of that start, sompi; scripts without any have no row.';
+
+create table next_start (
+  one_row boolean not null default true,
+  start_index bigint not null,
+  chain_index bigint not null,
+  hashed_transaction_id bigint,
+  hashed_index integer,
+  product bytea not null,
+  constraint next_start_pkey primary key (one_row),
+  constraint next_start_one_row check (one_row)
+);
+comment on table next_start is 'How far the UTXO set of the next start is computed that RETENTION makes: no row, or one. It is that of the latest start, without next_start_spent, with next_start_created.';
+comment on column next_start.one_row is 'Always true: keeps the table at one row.';
+comment on column next_start.start_index is 'starts.chain_index of the latest start.';
+comment on column next_start.chain_index is 'The last chain block whose accepted transactions are in it.';
+comment on column next_start.hashed_transaction_id is 'The last UTXO of start_utxos in `product`: its transaction. Null when all are.';
+comment on column next_start.hashed_index is 'Its output index.';
+comment on column next_start.product is 'MuHash of the set: a number of 384 bytes, big-endian.';
+
+create table next_start_created (
+  transaction_id bigint not null,
+  script_id bigint not null,
+  amount bigint not null,
+  block_daa_score bigint not null,
+  index integer not null,
+  is_coinbase boolean not null,
+  covenant_id bytea,
+  constraint next_start_created_pkey primary key (transaction_id, index)
+);
+comment on table next_start_created is 'UTXOs of the next start that were created since the latest one.';
+comment on column next_start_created.transaction_id is 'The transaction that created the UTXO.';
+comment on column next_start_created.index is 'Output index.';
+comment on column next_start_created.script_id is 'Script public key.';
+comment on column next_start_created.amount is 'Amount in sompi.';
+comment on column next_start_created.block_daa_score is 'DAA score of the block that accepted it.';
+comment on column next_start_created.is_coinbase is 'Whether a coinbase made it.';
+comment on column next_start_created.covenant_id is 'Covenant id; null without a covenant.';
+
+create table next_start_spent (
+  transaction_id bigint not null,
+  amount bigint not null,
+  index integer not null,
+  constraint next_start_spent_pkey primary key (transaction_id, index)
+);
+comment on table next_start_spent is 'UTXOs of the latest start that were spent up to the next one.';
+comment on column next_start_spent.transaction_id is 'The transaction that created the UTXO.';
+comment on column next_start_spent.amount is 'Amount in sompi.';
+comment on column next_start_spent.index is 'Output index.';
 
 create unlogged table utxo_set_load (
   one_row boolean not null default true,

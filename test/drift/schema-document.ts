@@ -64,7 +64,7 @@ async function describeRelations(pool: Pool, schema: string): Promise<string[]> 
        array(
          select pg_get_indexdef(indexrelid)
          from pg_index join pg_class i on i.oid = indexrelid where indrelid = pg_class.oid order by indisprimary desc, i.relname) as indexes
-     from pg_class where relnamespace = $1::regnamespace and relkind in ('r', 'p', 'v', 'm') order by oid`,
+     from pg_class where relnamespace = $1::regnamespace and relkind in ('r', 'p', 'v', 'm') and not relispartition order by oid`,
     [schema],
   );
   return rows.map(({ name, comment, columns, indexes }) =>
@@ -84,7 +84,8 @@ async function describeRelations(pool: Pool, schema: string): Promise<string[]> 
 
 /** `CREATE [UNIQUE] INDEX name ON table USING method (columns) …`, shortened to the parts that the section does not show yet. */
 function describeIndex(definition: string): string {
-  const [, unique, name, rest = ''] = /^CREATE (UNIQUE )?INDEX (\S+) ON \S+ USING (.*)$/.exec(definition) ?? [];
+  const [, unique, name, rest = ''] =
+    /^CREATE (UNIQUE )?INDEX (\S+) ON (?:ONLY )?\S+ USING (.*)$/.exec(definition) ?? [];
   const columns = rest.replace(/^btree /, '').replace(/ WHERE (.*)$/, (_, condition: string) => ` where ${condition}`);
   return `- \`${name}\`: ${unique === undefined ? '' : 'unique '}\`${columns}\``;
 }

@@ -64,7 +64,9 @@ const SECTIONS: Record<string, string> = {
       union all select unnest(selected_parent_id || merge_set_blues || merge_set_reds) from visible
     )`,
 
-  indexes: `select json_build_array(indexdef) from pg_indexes where schemaname = 'public'`,
+  indexes: `
+    select json_build_array(pg_get_indexdef(i.indexrelid)) from pg_index i join pg_class r on r.oid = i.indrelid
+    where r.relnamespace = 'public'::regnamespace and not r.relispartition`,
 
   blocks: `
     select json_build_array(b.hash, b.version, b.parents_by_level, b.hash_merkle_root, b.accepted_id_merkle_root, b.utxo_commitment,

@@ -243,7 +243,7 @@ const changes = {
       ...ROLLUPS,
       `update checkpoint set circulating_sompi = circulating_sompi + 1`,
       `update starts set utxo_count = 1`,
-      `drop index blocks_hash`,
+      `drop index blocks_blue_score`,
       `update blocks set nonce = nonce + 1 where id = 100`,
       `update blocks set merging_block_id = null where id = (select max(id) from blocks where merging_block_id is not null)`,
       `update blocks set merge_set_blues = merge_set_blues[2:] where id = 100`,

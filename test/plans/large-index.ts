@@ -24,7 +24,7 @@ export async function fillLargeIndex({
     const tables = await listTables(pool);
     const dropped = await listIndexes(pool);
     for (const { drop } of dropped) await pool.query(drop);
-    for (const table of tables) {
+    for (const table of await listPartitions(pool)) {
       await pool.query(`alter table ${table} set unlogged; alter table ${table} set (autovacuum_enabled = false)`);
     }
     await pool.query('alter table tags disable trigger all');
@@ -63,21 +63,32 @@ async function copyScripts(pool: Pool): Promise<void> {
 
 async function listTables(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
-    `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and relpersistence = 'p'
-     order by relname`,
+    `select relname as name from pg_class
+      where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace and relpersistence = 'p'
+      order by relname`,
   );
   return rows.map(({ name }) => name);
 }
 
-/** Indexes of primary keys belong to their constraints. */
+/** Includes tables without partitions. */
+async function listPartitions(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and relpersistence = 'p'
+      order by relname`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** Indexes of primary keys belong to their constraints, and those of most partitions to that of the whole table. */
 async function listIndexes(pool: Pool): Promise<{ drop: string; create: string }[]> {
   const { rows } = await pool.query<{ drop: string; create: string }>(
     `select case when c.oid is null then format('drop index %s', i.indexrelid::regclass)
                  else format('alter table %s drop constraint %I', i.indrelid::regclass, c.conname) end as drop,
-            case when c.oid is null then pg_get_indexdef(i.indexrelid)
+            case when c.oid is null then replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ')
                  else format('alter table %s add constraint %I %s', i.indrelid::regclass, c.conname, pg_get_constraintdef(c.oid)) end as create
      from pg_index i join pg_class r on r.oid = i.indrelid left join pg_constraint c on c.conindid = i.indexrelid
-     where r.relnamespace = 'public'::regnamespace and r.relpersistence = 'p'`,
+      join pg_class index on index.oid = i.indexrelid
+     where r.relnamespace = 'public'::regnamespace and r.relpersistence = 'p' and not index.relispartition`,
   );
   return rows;
 }

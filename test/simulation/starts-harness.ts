@@ -183,10 +183,10 @@ export async function gapsOf(db: Db): Promise<{ after: string; before: string; r
 /** Counts the rows of each table that describes the chain; a running load of a UTXO set does not. */
 export async function visibleRows(db: Db): Promise<Record<string, number>> {
   const { rows } = await db.query<{ name: string }>(
-    `select table_name as name from information_schema.columns
-      where table_schema = 'public'
-        and table_name not in ('migrations', 'deferred_indexes', 'subnetworks', 'loaded_utxos', 'utxo_set_load')
-      group by table_name order by table_name`,
+    `select relname as name from pg_class
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v') and not relispartition
+        and relname not in ('migrations', 'deferred_indexes', 'subnetworks', 'loaded_utxos', 'utxo_set_load', 'generations')
+      order by relname`,
   );
   const counts: Record<string, number> = {};
   for (const { name } of rows) {

@@ -1,15 +1,17 @@
+import { getNetwork, type NetworkId } from '@kasgres/kaspa';
 import { parseNodeUrl, parseNodeUrls } from '@kasgres/node';
 import { LOG_LEVELS, parsed, postgresUrl } from '@kasgres/runtime';
 import { z } from 'zod';
 import type { KeepClusteringOptions } from './clustering/keep-clustering.ts';
 import type { IndexerOptions } from './indexer.ts';
+import { blueScoreOf, parseRetention, type Retention } from './retention/retention.ts';
 import { DEFAULT_MEMORY_LIMIT_MB, MAX_MEMORY_LIMIT_MB, memoryBounds, MIN_MEMORY_LIMIT_MB } from './memory-bounds.ts';
 
 const count = z.coerce.number().int().min(1);
 const port = z.coerce.number().int().min(0).max(65_535);
 const depth = z.coerce.bigint().min(1n);
 
-export const envSchema = z.object({
+const variables = z.object({
   NODE_URL: parsed(parseNodeUrls).describe(
     'The kaspad to follow: grpc://host:port. Several are separated by commas: one is followed until it fails, then the next.',
   ),
@@ -45,6 +47,11 @@ export const envSchema = z.object({
     .describe(
       "In blue score, as FINALITY_DEPTH. A bootstrap waits for a pruning point that is about to move. Unset: the network's, 1,080,000.",
     ),
+  RETENTION: parsed(parseRetention)
+    .optional()
+    .describe(
+      'How much of the chain to keep: a number of days such as 30d, or a blue score such as 2000000; at least PRUNING_DEPTH. What is older is removed, up to an eighth of this later; balances, totals, rollups, tags and clusters stay. Unset: everything is kept. docs/operations.md, "Retention".',
+    ),
   MEMORY_LIMIT_MB: z.coerce
     .number()
     .int()
@@ -72,6 +79,29 @@ export const envSchema = z.object({
     ),
 });
 
+/** Also checked if other variables are wrong, so that all problems are reported at once. */
+export const envSchema = variables.refine(
+  ({ RETENTION, PRUNING_DEPTH, NETWORK }) => isEnough(RETENTION, PRUNING_DEPTH, NETWORK),
+  {
+    path: ['RETENTION'],
+    error: 'keeps less than the pruning depth of the network',
+    when: ({ value }) => {
+      const { RETENTION, PRUNING_DEPTH } = value as Partial<z.infer<typeof variables>>;
+      return typeof RETENTION === 'object' && (PRUNING_DEPTH === undefined || typeof PRUNING_DEPTH === 'bigint');
+    },
+  },
+);
+
+/** All networks have the same depths. */
+function isEnough(
+  retention: Retention | undefined,
+  pruningDepth: bigint | undefined,
+  id: NetworkId = 'mainnet',
+): boolean {
+  const network = getNetwork(id);
+  return retention === undefined || blueScoreOf(retention, network) >= (pruningDepth ?? network.pruningDepth);
+}
+
 export const REPLACED_VARIABLES: Readonly<Record<string, string>> = {
   PAGE_STREAMS: 'MEMORY_LIMIT_MB',
   MAX_BYTES_AHEAD: 'MEMORY_LIMIT_MB',
@@ -88,6 +118,7 @@ export function indexerOptions(env: Env): IndexerOptions {
     onGap: env.ON_GAP,
     finalityDepth: env.FINALITY_DEPTH,
     pruningDepth: env.PRUNING_DEPTH,
+    retention: env.RETENTION,
   };
 }
 

@@ -8,6 +8,7 @@ import type { ClientBase, PoolClient } from 'pg';
 import { apply } from './apply/apply.ts';
 import { findCheckpoint, findNetworkOfDatabase } from './apply/checkpoint.ts';
 import { buildLookUpIndexes, finishFirstCatchUp } from './apply/first-catch-up.ts';
+import { DEFAULT_LENGTH, Generations } from './apply/generations.ts';
 import { Statistics } from './apply/statistics.ts';
 import type { Sessions } from './database.ts';
 import type { ChainUpdate } from './chain-update.ts';
@@ -18,6 +19,9 @@ import type { Batch, Checkpoint } from './prepare/batch.ts';
 import { AmbiguousVariants } from './prepare/ambiguous-variants.ts';
 import { Preparer } from './prepare/preparer.ts';
 import { Registry } from './prepare/registry.ts';
+import { findPace } from './retention/cut-point.ts';
+import { RetentionKeeper } from './retention/keep-retention.ts';
+import { generationLength, type Retention } from './retention/retention.ts';
 import type { RunIndexerOptions } from './run-indexer.ts';
 import { findSources } from './source/find-sources.ts';
 import { Source, type SourceLimits } from './source/source.ts';
@@ -40,6 +44,8 @@ export interface IndexerOptions extends SourceLimits {
   finalityDepth?: bigint | undefined;
   pruningDepth?: bigint | undefined;
   bootstrapTiming?: BootstrapTiming;
+  /** What is older is removed; undefined: nothing. */
+  retention?: Retention | undefined;
 }
 
 export interface IndexerDependencies extends RunIndexerOptions {
@@ -68,9 +74,10 @@ export async function followChain(dependencies: IndexerDependencies, signal: Abo
   try {
     const writer = await open();
     const reader = await open();
-    await dependencies.sessions.succeed([writer, reader]);
+    const remover = dependencies.options.retention && (await open());
+    await dependencies.sessions.succeed(remover === undefined ? [writer, reader] : [writer, reader, remover]);
     await takeWriterLock(writer, { signal: untilLost });
-    await new Attempt({ ...dependencies, client: writer, reader, signal: untilLost }).run();
+    await new Attempt({ ...dependencies, client: writer, reader, remover, signal: untilLost }).run();
   } catch (error) {
     throw lost.signal.aborted ? lost.signal.reason : error;
   } finally {
@@ -82,6 +89,8 @@ export async function followChain(dependencies: IndexerDependencies, signal: Abo
 interface AttemptDependencies extends IndexerDependencies {
   client: ClientBase;
   reader: ClientBase;
+  /** Removes old rows, if `retention` is set. */
+  remover: ClientBase | undefined;
   signal: AbortSignal;
 }
 
@@ -106,30 +115,37 @@ class Attempt {
       return await bootstrapAtPruningPoint(this.#dependencies);
     }
 
+    const generations = await Generations.load(reader, () => this.#nextGenerationLength());
+    if (options.retention !== undefined) await generations.shorten(found?.chainIndex ?? -1);
     let checkpoint = found ?? EMPTY_CHECKPOINT;
-    const memory = new Memory(options.memoryTransactions, checkpoint.nextTransactionId, found === undefined);
-    await loadPreBootstrapBlocks(reader, memory);
-    const ambiguousVariants = new AmbiguousVariants((request) => findSources(node, request, signal));
-    await ambiguousVariants.load(reader);
-    const bootstrap = found === undefined ? undefined : await getBootstrap(reader);
-    const bootstrapBlueScore = bootstrap?.isGenesis === false ? bootstrap.blueScore : undefined;
-    const preparer = new Preparer(new Registry(memory, network, checkpoint, bootstrapBlueScore), ambiguousVariants);
+    let [preparer, memory] = await this.#startPreparing(checkpoint);
     if (genesis !== undefined) checkpoint = await bootstrapAtGenesis(this.#dependencies, preparer, genesis);
     metrics.positions.indexIsAt(checkpoint.blueScore, undefined);
 
     const finished = new AbortController();
     const untilFinished = AbortSignal.any([signal, finished.signal]);
     void this.#dependencies.preBootstrapTimes.learn(this.#dependencies, untilFinished);
+    const keeper = this.#startRemoving(untilFinished);
     const ownChain = readOwnChain(reader, checkpoint.chainIndex);
     const source = new Source({ node, network, ownChain, limits: options, signal });
     let requestedAt = performance.now();
     try {
       for await (const update of source.updates(checkpoint)) {
         metrics.stageSeconds.observe({ stage: 'wait' }, (performance.now() - requestedAt) / 1_000);
+        const isCut = keeper?.isReady === true && (await this.#applying, await keeper.completeCut());
+        const begun = generations.begin(checkpoint);
+        if (isCut || begun !== undefined) {
+          // Entries of the cache may not have been committed, or may be of removed rows.
+          await this.#applying;
+          checkpoint = begun ?? checkpoint;
+          [preparer, memory] = await this.#startPreparing(checkpoint);
+          if (isCut) void this.#dependencies.preBootstrapTimes.learn(this.#dependencies, untilFinished);
+        }
         if (checkpoint.firstCatchUp && !memory.isComplete) await this.#needLookUpIndexes();
         const batch = await this.#prepare(preparer, update, checkpoint);
         checkpoint = batch.to;
         await this.#applying;
+        await generations.makeAhead(checkpoint.chainIndex);
         this.#startApplying(batch, update.atTip, update.added.at(-1)?.block.header.timestamp);
         if (update.atTip) {
           await this.#applying;
@@ -141,6 +157,33 @@ class Attempt {
       finished.abort();
       await this.#applying.catch(() => undefined);
     }
+  }
+
+  /** An empty index needs no look-ups until the cache evicts entries. */
+  async #startPreparing(checkpoint: Checkpoint): Promise<[Preparer, Memory]> {
+    const { node, network, options, reader, signal } = this.#dependencies;
+    const isEmpty = checkpoint.chainIndex === EMPTY_CHECKPOINT.chainIndex;
+    const memory = new Memory(options.memoryTransactions, checkpoint.nextTransactionId, isEmpty);
+    await loadPreBootstrapBlocks(reader, memory);
+    const ambiguousVariants = new AmbiguousVariants((request) => findSources(node, request, signal));
+    await ambiguousVariants.load(reader);
+    const bootstrap = isEmpty ? undefined : await getBootstrap(reader);
+    const bootstrapBlueScore = bootstrap?.isGenesis === false ? bootstrap.blueScore : undefined;
+    return [new Preparer(new Registry(memory, network, checkpoint, bootstrapBlueScore), ambiguousVariants), memory];
+  }
+
+  #startRemoving(signal: AbortSignal): RetentionKeeper | undefined {
+    const { remover, network, options, log, metrics } = this.#dependencies;
+    if (remover === undefined || options.retention === undefined) return undefined;
+    const keeper = new RetentionKeeper({ client: remover, network, retention: options.retention, log, metrics });
+    void keeper.run(signal);
+    return keeper;
+  }
+
+  async #nextGenerationLength(): Promise<bigint> {
+    const { reader, network, options } = this.#dependencies;
+    if (options.retention === undefined) return DEFAULT_LENGTH;
+    return generationLength(options.retention, network, await findPace(reader));
   }
 
   async #crossGap(checkpoint: Checkpoint, gap: FatalError): Promise<void> {

@@ -80,9 +80,10 @@ export function createMetrics(registry: Registry) {
     lastGap: gauge('kasgres_indexer_last_gap_timestamp_seconds', 'When the latest gap was recorded; 0 without one'),
     rows: counter('kasgres_indexer_rows_total', 'Rows written by COPY', 'table'),
     batches: counter('kasgres_indexer_batches_total', 'Batches applied'),
+    cuts: counter('kasgres_indexer_cuts_total', 'Times that RETENTION removed the oldest part of the chain'),
     stageSeconds: new Histogram({
       name: 'kasgres_indexer_stage_seconds',
-      help: 'Time by stage: wait for the source, prepare and apply of each batch, finish of the first catch-up',
+      help: 'Time by stage: wait for the source, prepare and apply of each batch, finish of the first catch-up, cut of the oldest part of the chain',
       labelNames: ['stage'],
       buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60],
       registers,

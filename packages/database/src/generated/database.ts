@@ -747,6 +747,21 @@ export interface Gaps {
   recorded_at: Generated<Timestamp>;
 }
 
+export interface Generations {
+  /**
+   * First chain_blocks.index that is too high.
+   */
+  end_index: bigint;
+  /**
+   * Lowest chain_blocks.index of its chain blocks. The first batch that begins there, or higher, takes its keys.
+   */
+  first_index: bigint;
+  /**
+   * Its number. Keys of its blocks and transactions begin at 2^36 times this.
+   */
+  generation: number;
+}
+
 export interface HeldMerges {
   /**
    * Chain block that accepts the transaction.
@@ -908,6 +923,79 @@ export interface NetworkIntervals {
    * Work of the merged blocks: the number of hashes that it takes to find them, on average.
    */
   work: Numeric;
+}
+
+export interface NextStart {
+  /**
+   * The last chain block whose accepted transactions are in it.
+   */
+  chain_index: bigint;
+  /**
+   * Its output index.
+   */
+  hashed_index: number | null;
+  /**
+   * The last UTXO of start_utxos in `product`: its transaction. Null when all are.
+   */
+  hashed_transaction_id: bigint | null;
+  /**
+   * Always true: keeps the table at one row.
+   */
+  one_row: Generated<boolean>;
+  /**
+   * MuHash of the set: a number of 384 bytes, big-endian.
+   */
+  product: Buffer;
+  /**
+   * starts.chain_index of the latest start.
+   */
+  start_index: bigint;
+}
+
+export interface NextStartCreated {
+  /**
+   * Amount in sompi.
+   */
+  amount: bigint;
+  /**
+   * DAA score of the block that accepted it.
+   */
+  block_daa_score: bigint;
+  /**
+   * Covenant id; null without a covenant.
+   */
+  covenant_id: Buffer | null;
+  /**
+   * Output index.
+   */
+  index: number;
+  /**
+   * Whether a coinbase made it.
+   */
+  is_coinbase: boolean;
+  /**
+   * Script public key.
+   */
+  script_id: bigint;
+  /**
+   * The transaction that created the UTXO.
+   */
+  transaction_id: bigint;
+}
+
+export interface NextStartSpent {
+  /**
+   * Amount in sompi.
+   */
+  amount: bigint;
+  /**
+   * Output index.
+   */
+  index: number;
+  /**
+   * The transaction that created the UTXO.
+   */
+  transaction_id: bigint;
 }
 
 export interface RateLimits {
@@ -1401,11 +1489,15 @@ export interface DB {
   earlier_times: EarlierTimes;
   earlier_transactions: EarlierTransactions;
   gaps: Gaps;
+  generations: Generations;
   held_merges: HeldMerges;
   loaded_utxos: LoadedUtxos;
   meta: Meta;
   migrations: Migrations;
   network_intervals: NetworkIntervals;
+  next_start: NextStart;
+  next_start_created: NextStartCreated;
+  next_start_spent: NextStartSpent;
   rate_limits: RateLimits;
   removed_chain_blocks: RemovedChainBlocks;
   script_deltas: ScriptDeltas;

@@ -45,14 +45,23 @@ export async function deferIndexes(client: ClientBase): Promise<void> {
   const names = [...LOOK_UP_INDEXES, ...REQUEST_INDEXES, ...STATE_INDEXES];
   await client.query(
     `insert into deferred_indexes (name, definition)
-     select indexname, indexdef from pg_indexes where schemaname = 'public' and indexname = any($1)`,
+     select indexname, replace(indexdef, ' ON ONLY ', ' ON ') from pg_indexes where schemaname = 'public' and indexname = any($1)`,
     [names],
   );
   await client.query(`set local lock_timeout = '${DROP_LOCK_TIMEOUT}'`);
   for (const name of names) await client.query(`drop index if exists ${name}`);
   await client.query('set local lock_timeout = 0');
-  for (const table of GROWING_TABLES) await client.query(`alter table ${table} set (autovacuum_enabled = false)`);
-  for (const table of UPDATED_TABLES) await client.query(`alter table ${table} set (fillfactor = 100)`);
+  await alterPartitions(client, GROWING_TABLES, 'set (autovacuum_enabled = false)');
+  await alterPartitions(client, UPDATED_TABLES, 'set (fillfactor = 100)');
+}
+
+/** Storage parameters belong to partitions, or to a table without any. */
+async function alterPartitions(client: ClientBase, tables: readonly string[], change: string): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    'select leaf.relid::text as name from unnest($1::text[]) as name, pg_partition_tree(name::regclass) leaf where leaf.isleaf',
+    [tables],
+  );
+  for (const { name } of rows) await client.query(`alter table ${name} ${change}`);
 }
 
 export async function buildLookUpIndexes(client: ClientBase): Promise<void> {
@@ -77,9 +86,8 @@ export async function finishFirstCatchUp(
   for (const worker of clients) await worker.query('reset work_mem');
   await forEachInParallel(clients, STATE_INDEXES, buildIndex);
   await forEachInParallel(clients, FILLED_TABLES, (worker, table) => worker.query(`analyze ${table}`));
-  for (const table of GROWING_TABLES) await client.query(`alter table ${table} reset (autovacuum_enabled)`);
-  for (const table of UPDATED_TABLES)
-    await client.query(`alter table ${table} set (fillfactor = ${UPDATED_FILLFACTOR})`);
+  await alterPartitions(client, GROWING_TABLES, 'reset (autovacuum_enabled)');
+  await alterPartitions(client, UPDATED_TABLES, `set (fillfactor = ${UPDATED_FILLFACTOR})`);
   await inTransaction(client, async () => {
     // Imports of tags take this lock, too, so none is missed.
     await client.query('select from checkpoint for update');

@@ -32,7 +32,10 @@ export class Statistics {
 
 async function estimateRows(client: ClientBase): Promise<number> {
   const { rows } = await client.query<{ estimate: number }>(
-    `select sum(greatest(reltuples, 0))::float8 as estimate from pg_class where oid in ('blocks'::regclass, 'transactions'::regclass)`,
+    `select sum(greatest(c.reltuples, 0))::float8 as estimate
+       from (values ('blocks'), ('transactions')) grown (name), pg_partition_tree(grown.name::regclass) leaf
+       join pg_class c on c.oid = leaf.relid
+      where leaf.isleaf`,
   );
   return rows[0]?.estimate ?? 0;
 }

@@ -4,6 +4,9 @@ import type { Hash, Network } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import type { Retention } from './retention.ts';
 
+/** An hour or more of a public network. */
+const PACE_CHAIN_BLOCKS = 10_000;
+
 /** The chain block that becomes the first one, as if the index had been bootstrapped there. */
 export interface CutPoint {
   generation: number;
@@ -43,6 +46,19 @@ export async function findCutPoint(
       retention.kind === 'blue score' && retention.blueScore > pruningDepth ? retention.blueScore : pruningDepth,
       retention.kind === 'milliseconds' ? retention.milliseconds : 0n,
     ],
+  );
+  return rows[0];
+}
+
+/** Returns how much blue score and time a chain block of late added, on average; undefined for a chain of less than two. */
+export async function findPace(client: ClientBase): Promise<{ blueScore: number; milliseconds: number } | undefined> {
+  const { rows } = await client.query<{ blueScore: number; milliseconds: number }>(
+    `select (top.blue_score - c.blue_score) / (top.index - c.index)::float8 as "blueScore",
+            (top.chain_time - c.chain_time) / (top.index - c.index)::float8 as milliseconds
+       from checkpoint p
+       join chain_blocks top on top.index = p.chain_index
+       join chain_blocks c on c.index = greatest(top.index - ${PACE_CHAIN_BLOCKS}, (select min(index) from chain_blocks))
+      where c.index < top.index`,
   );
   return rows[0];
 }

@@ -6,11 +6,11 @@
  */
 import type { Network } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
+import { firstKeyOf } from '../apply/generations.ts';
 import type { CutPoint } from './cut-point.ts';
 import { restartFrom } from './next-start.ts';
 import {
   BLOCK_TABLES,
-  firstKeyOf,
   keptPartition,
   listPartitionsBefore,
   PARTITIONED_TABLES,
@@ -255,7 +255,9 @@ async function removeStragglers(client: ClientBase, cut: CutPoint, finalityDepth
     await client.query(`delete from ${table} rows using cut_removed_blocks removed where rows.${key} = removed.id`);
   }
   for (const [table, key] of Object.entries(TRANSACTION_TABLES)) {
-    await client.query(`delete from ${table} rows using cut_removed_transactions removed where rows.${key} = removed.id`);
+    await client.query(
+      `delete from ${table} rows using cut_removed_transactions removed where rows.${key} = removed.id`,
+    );
   }
   await client.query(
     `delete from removed_chain_blocks where not ${stays('blocks', 'block_id', firstKeyOf(cut.generation))}`,

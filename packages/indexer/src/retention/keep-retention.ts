@@ -54,8 +54,10 @@ export class RetentionKeeper {
     const pending = this.#pending;
     if (pending === undefined) return false;
     this.#pending = undefined;
+    const end = this.#dependencies.metrics.stageSeconds.startTimer({ stage: 'cut' });
     try {
       const isCut = await pending.complete();
+      end();
       pending.done(isCut);
       return isCut;
     } catch (error) {
@@ -113,18 +115,16 @@ export class RetentionKeeper {
 
   /** @returns false if it must be prepared again */
   async #cut(cut: CutPoint, signal: AbortSignal): Promise<boolean> {
-    const { client, network, log, metrics } = this.#dependencies;
+    const { client, network, log } = this.#dependencies;
     await client.query('begin');
     try {
       const prepared = await prepareCut(client, cut, network);
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-        const end = metrics.stageSeconds.startTimer({ stage: 'cut' });
         const isCut = await this.#betweenBatches(async () => {
           if (!(await completeCut(client, prepared))) return false;
           await client.query('commit');
           return true;
         }, signal);
-        end();
         if (isCut) return true;
         await sleep(RETRY_MS, signal);
       }

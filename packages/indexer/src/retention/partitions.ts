@@ -15,11 +15,6 @@ export const TRANSACTION_TABLES = {
 const KEY_TABLES = [...Object.keys(BLOCK_TABLES), ...Object.keys(TRANSACTION_TABLES)];
 export const PARTITIONED_TABLES: readonly string[] = [...KEY_TABLES, 'chain_blocks'];
 
-/** A generation has the keys from this times its number on. */
-const KEYS_OF_GENERATION = 2 ** 36;
-
-export const firstKeyOf = (generation: number): number => generation * KEYS_OF_GENERATION;
-
 /** The partition of what a cut keeps of the generations before this one. */
 export const keptPartition = (table: string, generation: number): string => `${table}_kept_${generation}`;
 

@@ -2,9 +2,7 @@
 import type { Network } from '@kasgres/kaspa';
 
 /** An age by the time of the chain, or a depth below its sink. */
-export type Retention =
-  | { kind: 'milliseconds'; milliseconds: bigint }
-  | { kind: 'blue score'; blueScore: bigint };
+export type Retention = { kind: 'milliseconds'; milliseconds: bigint } | { kind: 'blue score'; blueScore: bigint };
 
 const DAY_MS = 86_400_000n;
 
@@ -17,10 +15,11 @@ export function parseRetention(text: string): Retention {
 }
 
 /** Returns the blue score that the network reaches in this time if every block is blue. */
-export function blueScoreOf(retention: Retention, { targetTimePerBlockMs }: Pick<Network, 'targetTimePerBlockMs'>): bigint {
-  return retention.kind === 'blue score'
-    ? retention.blueScore
-    : retention.milliseconds / BigInt(targetTimePerBlockMs);
+export function blueScoreOf(
+  retention: Retention,
+  { targetTimePerBlockMs }: Pick<Network, 'targetTimePerBlockMs'>,
+): bigint {
+  return retention.kind === 'blue score' ? retention.blueScore : retention.milliseconds / BigInt(targetTimePerBlockMs);
 }
 
 /** Old rows go one generation at a time: with more generations, less is kept for longer than necessary, and each look-up probes more partitions. */
