@@ -416,6 +416,20 @@ begin
 end $$;
 comment on function make_partition(text, text) is 'Makes a table that can be attached as a partition.';
 
+create function name_partition_indexes(parent text, name text) returns void language plpgsql set search_path = public, pg_temp as $$
+declare
+  own text;
+  of_parent text;
+begin
+  for own, of_parent in
+    select o.relname, p.relname from pg_index i join pg_class o on o.oid = i.indexrelid
+      join pg_inherits h on h.inhrelid = o.oid join pg_class p on p.oid = h.inhparent
+     where i.indrelid = name::regclass and o.relname <> replace(p.relname, parent, name) loop
+    execute format('alter index %I rename to %I', own, replace(of_parent, parent, name));
+  end loop;
+end $$;
+comment on function name_partition_indexes(text, text) is 'Names the indexes of a partition after those of its table.';
+
 create function make_generation(generation integer, first_index bigint, end_index bigint) returns void
 language plpgsql set search_path = public, pg_temp as $$
 declare
@@ -431,6 +445,7 @@ begin
     execute format('alter table %I attach partition %I for values %s', parent, name, case parent
       when 'chain_blocks' then format('from (%s) to (%s)', case generation when 0 then 'minvalue' else first_index::text end, end_index)
       else keys end);
+    perform name_partition_indexes(parent, name);
   end loop;
   insert into generations values (generation, first_index, end_index);
 end $$;

@@ -43,8 +43,7 @@ const bootstrapsAndGaps = ({ chainIndex }: From): Faults => ({
         where after_block_hash = parent.hash and before_block_hash = b.hash
       )`,
   'the chain begins at index {} without a bootstrap block': `
-    select min(index) from chain_blocks
-    having min(index) <> 0 or min(index) not in (select chain_index from starts)`,
+    select min(index) from chain_blocks having min(index) not in (select chain_index from starts)`,
   'the bootstrap block at index {} is not the chain block there': `
     select s.chain_index from starts s left join chain_blocks c on c.index = s.chain_index
     where c.block_id is distinct from s.block_id`,
@@ -85,6 +84,11 @@ const blocks = ({ chainIndex, blockId }: From): Faults => ({
     left join chain_blocks c on c.block_id = b.merging_block_id
     where b.id >= ${blockId} and b.merging_block_id is not null and coalesce(c.index, ${chainIndex}) >= ${chainIndex}
       and not exists (select from last where last.merged_id = b.id)`,
+  // The database keeps hashes unique within each partition only.
+  'block {} has two rows': `
+    select encode(hash, 'hex') from blocks group by hash having count(*) > 1`,
+  'block {} is on the chain twice': `
+    select encode(b.hash, 'hex') from chain_blocks c join blocks b on b.id = c.block_id group by b.hash having count(*) > 1`,
   'block {} is merged twice': `
     with ${merges(chainIndex)}
     select encode(b.hash, 'hex') from merges join blocks b on b.id = merges.merged_id

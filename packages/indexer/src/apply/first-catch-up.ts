@@ -121,6 +121,24 @@ async function buildIndex(client: ClientBase, name: string): Promise<void> {
     );
     if (rows[0] === undefined) return;
     await client.query("set local maintenance_work_mem = '256MB'");
-    await client.query(rows[0].definition);
+    await createIndex(client, name, rows[0].definition);
   });
+}
+
+/** With partitions, gives their indexes names: those that Postgres gives would collide with what the other connection builds. */
+async function createIndex(client: ClientBase, name: string, definition: string): Promise<void> {
+  const [, table = ''] = /^CREATE INDEX \S+ ON (?:public\.)?(\S+) /.exec(definition) ?? [];
+  const { rows } = await client.query<{ name: string }>(
+    'select relid::text as name from pg_partition_tree($1) where isleaf and relid <> $1::regclass',
+    [table],
+  );
+  const define = (index: string, on: string): string =>
+    definition.replace(/^CREATE INDEX \S+ ON \S+ /, `create index ${index} on ${on} `);
+  if (rows.length === 0) return void (await client.query(definition));
+  await client.query(define(name, `only ${table}`));
+  for (const partition of rows) {
+    const index = name.replace(table, partition.name);
+    await client.query(define(index, partition.name));
+    await client.query(`alter index ${name} attach partition ${index}`);
+  }
 }

@@ -1,7 +1,7 @@
 /**
  * Cuts the chain at the first chain block of a generation: afterwards the index is one that was bootstrapped there. Everything that takes long
  * happens before any lock that others could wait for: rows of the older generations that blocks above the cut still carry, merge or refer to
- * are copied, the UTXO set is replaced, and so on, invisibly to others. The end takes milliseconds: the older partitions are detached, those
+ * are copied, the UTXO set is replaced, and so on, invisibly to others. No batch changes these rows, which are below finality. The end takes milliseconds: the older partitions are detached, those
  * with the kept rows are attached, and the start and the checkpoint change, all in the same transaction.
  */
 import type { Network } from '@kasgres/kaspa';
@@ -45,22 +45,23 @@ export async function prepareCut(
   const [next] = rows;
   if (next === undefined) throw new Error('there is no checkpoint');
   const bound = firstKeyOf(cut.generation);
-  await findBlocks(client, cut, bound, finalityDepth);
+  const border = await findBorder(client, cut, bound, finalityDepth);
+  await findBlocks(client, cut, bound, border);
   await findTransactions(client, bound);
   await replaceStart(client);
-  await findReferences(client, cut, bound, finalityDepth);
+  await findReferences(client, bound, border);
   await copyKept(client, cut);
   await forgetSpentOutputs(client, cut, bound);
-  await removeStragglers(client, cut, finalityDepth);
+  await removeStragglers(client, cut, border);
   await client.query(`update chain_blocks set accepted_transactions = '{}' where index = $1`, [cut.chainIndex]);
   return { cut, nextBlockId: next.next_block_id, nextTransactionId: next.next_transaction_id };
 }
 
 /**
- * Must run when no batch is being written. @returns false if somebody reads for too long, or a block that arrived meanwhile refers to something
- * that would be removed; the transaction is then as before
+ * Must run when no batch is being written. @returns `busy`, with the transaction as before, if somebody reads for too long; `outdated` if a block
+ * that arrived meanwhile refers to something that would be removed, so that the cut must be prepared again
  */
-export async function completeCut(client: ClientBase, prepared: PreparedCut): Promise<boolean> {
+export async function completeCut(client: ClientBase, prepared: PreparedCut): Promise<'cut' | 'busy' | 'outdated'> {
   const { cut } = prepared;
   await client.query('savepoint complete_cut');
   try {
@@ -69,24 +70,37 @@ export async function completeCut(client: ClientBase, prepared: PreparedCut): Pr
     await client.query(
       `lock table ${PARTITIONED_TABLES.map((table) => `only ${table}`).join(', ')} in access exclusive mode`,
     );
-    if (!(await refersToRemoved(client, prepared))) {
-      await exchangePartitions(client, cut);
-      await writeStart(client, cut);
-      return true;
-    }
+    if (await refersToRemoved(client, prepared)) return 'outdated';
+    await exchangePartitions(client, cut);
+    await writeStart(client, cut);
+    return 'cut';
   } catch (error) {
     if (!isLockTimeout(error)) throw error;
+    await client.query('rollback to savepoint complete_cut');
+    return 'busy';
   }
-  await client.query('rollback to savepoint complete_cut');
-  return false;
 }
 
 function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01');
 }
 
-/** Only blocks within the finality depth of the cut are on both sides of it. */
-async function findBlocks(client: ClientBase, cut: CutPoint, bound: number, finalityDepth: bigint): Promise<void> {
+/** Blue scores between which blocks are on the other side of the cut than their keys, or refer to the other side. */
+interface Border {
+  from: bigint;
+  to: bigint;
+}
+
+/** No block merges or refers to one below finality. The batch that reached the cut may have written blocks far above it with older keys. */
+async function findBorder(client: ClientBase, cut: CutPoint, bound: number, finalityDepth: bigint): Promise<Border> {
+  const { rows } = await client.query<{ top: bigint | null }>(
+    'select max(blue_score) as top from chain_blocks where block_id < $1 and index > $2',
+    [bound, cut.chainIndex],
+  );
+  return { from: cut.blueScore - finalityDepth, to: (rows[0]?.top ?? cut.blueScore) + finalityDepth };
+}
+
+async function findBlocks(client: ClientBase, cut: CutPoint, bound: number, border: Border): Promise<void> {
   const merged = `
     select merged.id from chain_blocks c join blocks b on b.id = c.block_id
      cross join lateral unnest(b.merge_set_blues || b.merge_set_reds) merged (id)`;
@@ -96,7 +110,7 @@ async function findBlocks(client: ClientBase, cut: CutPoint, bound: number, fina
      select merged.id from (${merged} where c.index > $1 and c.blue_score <= $2 and merged.id < $3) merged join blocks using (id)
      union select $4 where $4 < $3
      union select id from blocks where id > $4 and id < $3 and merging_block_id is null`,
-    [cut.chainIndex, cut.blueScore + finalityDepth, bound, cut.blockId],
+    [cut.chainIndex, border.to, bound, cut.blockId],
   );
   await client.query('create temporary table cut_removed_blocks (id bigint primary key) on commit drop');
   await client.query(
@@ -105,7 +119,7 @@ async function findBlocks(client: ClientBase, cut: CutPoint, bound: number, fina
        ${merged} where c.index <= $1 and c.blue_score >= $2 and merged.id >= $3
        union select id from blocks where id >= $3 and id < $4 and merging_block_id is null) removed
       where id <> $4`,
-    [cut.chainIndex, cut.blueScore - finalityDepth, bound, cut.blockId],
+    [cut.chainIndex, border.from, bound, cut.blockId],
   );
   await client.query('analyze cut_kept_blocks, cut_removed_blocks');
 }
@@ -153,7 +167,7 @@ async function replaceStart(client: ClientBase): Promise<void> {
 }
 
 /** Removed blocks that remaining ones refer to are known by hash only. */
-async function findReferences(client: ClientBase, cut: CutPoint, bound: number, finalityDepth: bigint): Promise<void> {
+async function findReferences(client: ClientBase, bound: number, border: Border): Promise<void> {
   await client.query('create temporary table cut_references (id bigint primary key) on commit drop');
   await client.query(
     `insert into cut_references
@@ -170,7 +184,7 @@ async function findReferences(client: ClientBase, cut: CutPoint, bound: number, 
         cross join lateral unnest(b.selected_parent_id || b.merge_set_blues || b.merge_set_reds) named (id)
         where b.blue_score between $2 and $3 and ${stays('blocks', 'b.id', bound)} and named.id is not null) named
       where not ${stays('blocks', 'id', bound)}`,
-    [bound, cut.blueScore - finalityDepth, cut.blueScore + finalityDepth],
+    [bound, border.from, border.to],
   );
   await client.query('delete from earlier_blocks where id not in (select id from cut_references)');
   await client.query(
@@ -244,12 +258,12 @@ async function forgetSpentOutputs(client: ClientBase, { generation }: CutPoint, 
 }
 
 /** Rows of the new generation that belong below the cut: what its first chain block merges and accepts, and what reorgs near it left. */
-async function removeStragglers(client: ClientBase, cut: CutPoint, finalityDepth: bigint): Promise<void> {
+async function removeStragglers(client: ClientBase, cut: CutPoint, border: Border): Promise<void> {
   await client.query(
     `update transactions t set accepting_index = null, accepted_body = null
        from (select unnest(accepted_transactions) as id from chain_blocks where index <= $1 and blue_score >= $2) accepted
       where t.id = accepted.id and t.id >= $3 and t.accepting_index <= $1`,
-    [cut.chainIndex, cut.blueScore - finalityDepth, firstKeyOf(cut.generation)],
+    [cut.chainIndex, border.from, firstKeyOf(cut.generation)],
   );
   for (const [table, key] of Object.entries(BLOCK_TABLES)) {
     await client.query(`delete from ${table} rows using cut_removed_blocks removed where rows.${key} = removed.id`);
@@ -259,10 +273,6 @@ async function removeStragglers(client: ClientBase, cut: CutPoint, finalityDepth
       `delete from ${table} rows using cut_removed_transactions removed where rows.${key} = removed.id`,
     );
   }
-  await client.query(
-    `delete from removed_chain_blocks where not ${stays('blocks', 'block_id', firstKeyOf(cut.generation))}`,
-  );
-  await client.query('delete from seen_before where chain_index <= $1', [cut.chainIndex]);
 }
 
 /** Whether rows that were written since the cut was prepared refer to what it removes. */
@@ -312,6 +322,13 @@ async function writeStart(client: ClientBase, cut: CutPoint): Promise<void> {
   );
   await client.query('delete from starts where chain_index < $1', [cut.chainIndex]);
   await client.query('delete from start_balances');
+  // Batches delete from these, too.
+  await client.query('delete from seen_before where chain_index <= $1', [cut.chainIndex]);
+  await client.query(
+    `delete from removed_chain_blocks r
+      where not exists (select from blocks b where b.id = r.block_id and b.blue_score > $1)`,
+    [cut.blueScore],
+  );
   await client.query('delete from gaps');
   await restartFrom(client, cut);
   await client.query('update checkpoint set version = version + 1, updated_at = clock_timestamp()');

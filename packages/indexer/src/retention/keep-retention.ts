@@ -20,6 +20,8 @@ const LINE_MS = 60_000;
 /** A cut that cannot be completed is prepared again, so that its transaction does not hold vacuum up. */
 const MAX_ATTEMPTS = 60;
 const FAILURE_PAUSE_MS = 60_000;
+/** A network mines several blocks meanwhile. */
+const TURN_TIMEOUT_MS = 30_000;
 
 export interface RetentionDependencies {
   client: ClientBase;
@@ -29,10 +31,12 @@ export interface RetentionDependencies {
   metrics: Metrics;
 }
 
+type Completion = Awaited<ReturnType<typeof completeCut>>;
+
 /** A cut that waits for the moment between two batches. */
 interface PendingCut {
-  complete: () => Promise<boolean>;
-  done: (isCut: boolean) => void;
+  complete: () => Promise<Completion>;
+  done: (completion: Completion) => void;
   failed: (error: unknown) => void;
 }
 
@@ -56,10 +60,10 @@ export class RetentionKeeper {
     this.#pending = undefined;
     const end = this.#dependencies.metrics.stageSeconds.startTimer({ stage: 'cut' });
     try {
-      const isCut = await pending.complete();
+      const completion = await pending.complete();
       end();
-      pending.done(isCut);
-      return isCut;
+      pending.done(completion);
+      return completion === 'cut';
     } catch (error) {
       pending.failed(error);
       throw error;
@@ -120,12 +124,12 @@ export class RetentionKeeper {
     try {
       const prepared = await prepareCut(client, cut, network);
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-        const isCut = await this.#betweenBatches(async () => {
-          if (!(await completeCut(client, prepared))) return false;
-          await client.query('commit');
-          return true;
+        const completion = await this.#betweenBatches(async () => {
+          const outcome = await completeCut(client, prepared);
+          if (outcome !== 'busy') await client.query(outcome === 'cut' ? 'commit' : 'rollback');
+          return outcome;
         }, signal);
-        if (isCut) return true;
+        if (completion !== 'busy') return completion === 'cut';
         await sleep(RETRY_MS, signal);
       }
       log.warn(
@@ -140,14 +144,17 @@ export class RetentionKeeper {
     }
   }
 
-  #betweenBatches(complete: () => Promise<boolean>, signal: AbortSignal): Promise<boolean> {
-    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+  #betweenBatches(complete: PendingCut['complete'], signal: AbortSignal): Promise<Completion> {
+    const { promise, resolve, reject } = Promise.withResolvers<Completion>();
     this.#pending = { complete, done: resolve, failed: reject };
-    const abort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    return promise.finally(() => {
-      signal.removeEventListener('abort', abort);
+    const giveUp = AbortSignal.any([signal, AbortSignal.timeout(TURN_TIMEOUT_MS)]);
+    const abort = (): void => {
+      // It may be under way.
+      if (this.#pending === undefined && !signal.aborted) return;
       this.#pending = undefined;
-    });
+      reject(giveUp.reason);
+    };
+    giveUp.addEventListener('abort', abort, { once: true });
+    return promise.finally(() => giveUp.removeEventListener('abort', abort));
   }
 }

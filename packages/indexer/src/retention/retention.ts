@@ -39,7 +39,7 @@ export function generationLength(
     retention.kind === 'blue score'
       ? Number(retention.blueScore) / (pace?.blueScore || 1)
       : Number(retention.milliseconds) / (pace?.milliseconds || network.targetTimePerBlockMs);
-  const length = BigInt(Math.floor(part)) / GENERATIONS;
+  const length = BigInt(Math.ceil(part / Number(GENERATIONS)));
   return max(1n, length < longest || pace === undefined ? length : longest);
 }
 

@@ -1,9 +1,12 @@
-import { ACCEPTED } from '../common-table-expressions.ts';
+import { ACCEPTED, CUT } from '../common-table-expressions.ts';
 import { faultsOf } from '../queryable.ts';
 
-/** Balance = sum of UTXOs = UTXOs at the latest bootstrap block + accepted deltas since = sum of hourly changes. Counts are those of the rows. */
+/**
+ * Balance = sum of UTXOs = UTXOs at the latest bootstrap block + accepted deltas since = sum of hourly changes. Counts are those of the rows; with
+ * retention at least those, and scripts may have no row left.
+ */
 const SELECT_WRONG_BALANCES = `
-  with ${ACCEPTED},
+  with ${ACCEPTED}, ${CUT},
   of_utxos as (select script_id, sum(amount) as amount, count(*) as count from utxos group by script_id),
   of_start as (select script_id, sum(amount) as amount from start_utxos group by script_id),
   of_earlier_starts as (select distinct script_id from start_balances),
@@ -25,11 +28,12 @@ const SELECT_WRONG_BALANCES = `
   full join of_transactions t using (script_id)
   full join of_hours h using (script_id)
   where (b.script_id is null and coalesce(u.script_id, s.script_id, e.script_id, t.script_id) is not null)
-    or (b.script_id is not null and coalesce(s.script_id, e.script_id, t.script_id) is null)
+    or (b.script_id is not null and coalesce(s.script_id, e.script_id, t.script_id) is null and not exists (select from cut))
     or coalesce(b.balance, 0) <> coalesce(u.amount, 0)
     or coalesce(b.balance, 0) <> coalesce(s.amount, 0) + coalesce(t.amount, 0)
     or coalesce(b.balance, 0) <> coalesce(h.amount, 0)
-    or b.utxo_count <> coalesce(u.count, 0) or b.transaction_count <> coalesce(t.count, 0)
+    or b.utxo_count <> coalesce(u.count, 0) or b.transaction_count < coalesce(t.count, 0)
+    or (b.transaction_count > coalesce(t.count, 0) and not exists (select from cut))
   limit 20`;
 
 const selectWrongSupply = (column: string, table: string): string => `

@@ -1,7 +1,7 @@
 /** Invariant 12: clusters follow from merges in order, and merges from accepted transactions. Sizes, balances and names are those of members. */
 import { faultsOf, pagesByKey, type Queryable } from '../queryable.ts';
 import type { Merge } from './forest.ts';
-import { TREE } from '../common-table-expressions.ts';
+import { CUT, TREE } from '../common-table-expressions.ts';
 
 const SELECT_WRONG_BALANCES = `
   with ${TREE},
@@ -64,24 +64,26 @@ const SELECT_WRONG_PARENTS = `
 
 /**
  * Merges above a removed block are not reverted yet. A transaction that is accepted again after a gap points to the later chain block, but
- * remains in the list of the earlier one.
+ * remains in the list of the earlier one. Transactions that retention removed are not there to check.
  */
 const SELECT_UNFOUNDED = `
-  with position as (
+  with ${CUT}, position as (
     select p.chain_index, p.next_merge_id, c.block_id is not null as on_chain
     from clustering p left join chain_blocks c on c.index = p.chain_index and c.block_id = p.block_id
   )
   select format('merge %s of clusters does not follow from an accepted transaction', g.id) as fault
   from cluster_merges g cross join position
+  left join held_merges held on held.id = g.held_merge_id
   where g.id >= position.next_merge_id or g.chain_index > position.chain_index
-    or not exists (select from transaction_inputs i where i.transaction_id = g.transaction_id and i.script_id = g.script_id)
+    or coalesce(held.chain_index, g.chain_index) > coalesce((select index from cut), -1) and (
+    not exists (select from transaction_inputs i where i.transaction_id = g.transaction_id and i.script_id = g.script_id)
     or not exists (select from transaction_inputs i where i.transaction_id = g.transaction_id and i.script_id = g.merged_script_id)
     or position.on_chain and not exists (
       select from transactions t join chain_blocks c on c.index = t.accepting_index
       where t.id = g.transaction_id and c.index <= g.chain_index and (c.index = g.chain_index or g.held_merge_id is not null)
       union all
       select from chain_blocks c left join held_merges h on h.id = g.held_merge_id
-      where c.index = coalesce(h.chain_index, g.chain_index) and g.transaction_id = any (c.accepted_transactions))
+      where c.index = coalesce(h.chain_index, g.chain_index) and g.transaction_id = any (c.accepted_transactions)))
   limit 20`;
 
 const SELECT_WRONG_NAMES = `

@@ -1,7 +1,10 @@
-import { HELD } from '../common-table-expressions.ts';
+import { CUT, HELD } from '../common-table-expressions.ts';
 import { faultsOf } from '../queryable.ts';
 
-/** The difference between a bootstrap block's UTXO set and the balances before it is a change in the hour of that block. */
+/**
+ * The difference between a bootstrap block's UTXO set and the balances before it is a change in the hour of that block. Hours that retention has
+ * removed the rows of are checked together, with the hour of the first chain block.
+ */
 const SELECT_WRONG_HOURS = `
   with segments as (
     select s.chain_index, c.chain_time / 3600000 as hour, lead(s.chain_index) over by_index as next_index,
@@ -9,7 +12,10 @@ const SELECT_WRONG_HOURS = `
     from starts s join chain_blocks c on c.index = s.chain_index
     window by_index as (order by s.chain_index)
   ),
-  ${HELD},
+  ${HELD}, ${CUT},
+  stored as (
+    select script_id, greatest(hour, (select chain_time / 3600000 from cut)) as hour, sum(change) as change from balance_changes group by 1, 2
+  ),
   counted as (
     select held.script_id, segments.hour, segments.next_hour, held.amount from held join segments using (chain_index)
     union all
@@ -30,7 +36,7 @@ const SELECT_WRONG_HOURS = `
   )
   select format('script %s: change %s in hour %s, sum of its accepted deltas %s', script_id, coalesce(s.change, 0), hour,
     coalesce(e.change, 0)) as fault
-  from balance_changes s full join expected e using (script_id, hour)
+  from stored s full join expected e using (script_id, hour)
   where coalesce(s.change, 0) <> coalesce(e.change, 0)
   limit 20`;
 

@@ -1,33 +1,49 @@
 import { copyRows, UTXOS } from '@kasgres/database';
 import { UNSPENT } from '../common-table-expressions.ts';
-import type { AcceptedTransaction, DerivedState, Outpoint, Utxo } from '../derived-state.ts';
+import {
+  type AcceptedTransaction,
+  type DerivedState,
+  getOrInsert,
+  type Outpoint,
+  type Utxo,
+} from '../derived-state.ts';
 import { columnsOf } from '../queryable.ts';
 import { verifyUtxos } from './verify.ts';
-
-/** Above every output index; with transaction keys below 2 ** 33, an outpoint fits into a number. */
-const MAX_OUTPUTS = 2 ** 20;
 
 /** Nets the UTXOs of a batch: one that it creates and spends never gets a row. */
 export class UtxoChanges {
   readonly spent: Outpoint[] = [];
-  readonly #created = new Map<number, Utxo>();
+  /** By transaction and index. */
+  readonly #created = new Map<number, (Utxo | undefined)[]>();
+  #count = 0;
 
   get created(): Iterable<Utxo> {
-    return this.#created.values();
+    return this.#list();
   }
 
   get createdCount(): number {
-    return this.#created.size;
+    return this.#count;
   }
 
   add({ spent, created }: Pick<AcceptedTransaction, 'spent' | 'created'>): void {
-    for (const outpoint of spent) if (!this.#created.delete(numberOf(outpoint))) this.spent.push(outpoint);
-    for (const utxo of created) this.#created.set(numberOf(utxo), utxo);
+    for (const outpoint of spent) if (!this.#remove(outpoint)) this.spent.push(outpoint);
+    for (const utxo of created) {
+      getOrInsert<number, (Utxo | undefined)[]>(this.#created, utxo.transaction, () => [])[utxo.index] = utxo;
+      this.#count += 1;
+    }
   }
-}
 
-function numberOf({ transaction, index }: Outpoint): number {
-  return transaction * MAX_OUTPUTS + index;
+  *#list(): Generator<Utxo> {
+    for (const utxos of this.#created.values()) for (const utxo of utxos) if (utxo !== undefined) yield utxo;
+  }
+
+  #remove({ transaction, index }: Outpoint): boolean {
+    const utxos = this.#created.get(transaction);
+    if (utxos?.[index] === undefined) return false;
+    utxos[index] = undefined;
+    this.#count -= 1;
+    return true;
+  }
 }
 
 export const utxos: DerivedState = {

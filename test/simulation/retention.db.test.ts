@@ -1,0 +1,97 @@
+/**
+ * Invariant 13: after retention removed the oldest part of the chain, facts, UTXOs, balances and supply equal those of an index that was
+ * bootstrapped at the new first block; totals, rollups and clusters equal those of an index that keeps everything.
+ */
+import type { PoolClient } from 'pg';
+import { expect, test } from 'vitest';
+import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
+import { atRest, createHarness, expectInvariants, freshDatabase, type Harness } from '../support/harness.ts';
+import { type RunningIndexer, startIndexing } from '../support/simulated-dag.ts';
+import { cluster } from './clusters-harness.ts';
+import { startAt } from './start-at.ts';
+
+const TIMEOUT_MS = 300_000;
+/** No reorg of the simulation is deeper, and without late red blocks no merge either. */
+const VARIABLES = { FINALITY_DEPTH: '60', PRUNING_DEPTH: '70', RETENTION: '100' };
+const CLUSTER_DEPTH = 10n;
+/** What sums up history, or describes the index rather than the chain. */
+const SUMS = new Set(['rollups of scripts', 'intervals', 'changes of balances']);
+
+type Db = Harness['database'];
+
+async function firstIndex({ pool }: Db): Promise<number> {
+  const { rows } = await pool.query<{ first: number }>('select min(index)::int as first from chain_blocks');
+  return rows[0]?.first ?? -1;
+}
+
+/** Mines until the chain has been cut this often more. */
+async function mineUntilCut(harness: Harness, indexer: RunningIndexer, cuts: number): Promise<void> {
+  for (let first = await firstIndex(harness.database); cuts > 0; ) {
+    harness.simulatedDag.mine(4);
+    await atRest(harness.database, harness.node, indexer);
+    await cluster(harness.database, { depth: CLUSTER_DEPTH });
+    const now = await firstIndex(harness.database);
+    if (now > first) cuts -= 1;
+    first = now;
+  }
+}
+
+/** Rewrites an index that keeps everything into one that was bootstrapped at a chain block, with the indexes of the chain as they were. */
+async function cutByOracle({ pool }: Db, chainIndex: number): Promise<void> {
+  const client: PoolClient = await pool.connect();
+  try {
+    await client.query('begin');
+    await client.query('create temporary table times on commit drop as select block_id, chain_time from chain_blocks');
+    await startAt(client, chainIndex);
+    // The first one keeps the running maximum of the chain that was removed.
+    await client.query('update chain_blocks c set chain_time = t.chain_time from times t where t.block_id = c.block_id');
+    await client.query('update chain_blocks set index = -1 - (index + $1)', [chainIndex]);
+    await client.query('update chain_blocks set index = -1 - index');
+    await client.query('update transactions set accepting_index = accepting_index + $1', [chainIndex]);
+    await client.query('update starts set chain_index = chain_index + $1', [chainIndex]);
+    await client.query('update checkpoint set chain_index = chain_index + $1', [chainIndex]);
+    await client.query('commit');
+  } finally {
+    client.release();
+  }
+}
+
+async function expectCut({ simulatedDag, node, database }: Harness): Promise<void> {
+  await expectInvariants(database.pool, node);
+  const whole = await freshDatabase();
+  const indexer = startIndexing(simulatedDag, whole.url);
+  await atRest(whole, node, indexer);
+  await indexer.stop();
+  const everything = await takeSnapshot(whole.pool);
+  await cutByOracle(whole, await firstIndex(database));
+  const expected = await takeSnapshot(whole.pool);
+  for (const section of SUMS) expected.set(section, everything.get(section) ?? []);
+  expect(differencesOf(expected, await takeSnapshot(database.pool))).toEqual([]);
+}
+
+async function partitionsOf({ pool }: Db): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>(
+    `select relname as name from pg_class
+      where relnamespace = 'public'::regnamespace and relkind = 'r' and relname ~ '_[0-9]+$' order by 1`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+test('an index with retention equals one that was bootstrapped at its first block', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const harness = await createHarness('retention', undefined, { commitsToUtxos: true }, { redRate: 0 });
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(60);
+  const indexer = startIndexing(simulatedDag, database.url, VARIABLES);
+  await atRest(database, node, indexer);
+  for (const cuts of [1, 1, 3]) {
+    await mineUntilCut(harness, indexer, cuts);
+    await expectCut(harness);
+  }
+  await indexer.stop();
+  const names = await partitionsOf(database);
+  // Few chain blocks make uneven generations.
+  expect(names.filter((name) => /^blocks_\d+$/.test(name)).length).toBeLessThanOrEqual(16);
+  expect(names.filter((name) => /^blocks_kept_\d+$/.test(name))).toHaveLength(1);
+});
