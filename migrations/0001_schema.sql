@@ -464,6 +464,10 @@ begin
 end $$;
 comment on function end_generation(integer, bigint) is 'Ends the last generation earlier than planned.';
 
+-- Statistics of index expressions belong to partitions, but joins are estimated by those of the whole table.
+create statistics transactions_transaction_id_text on (encode(transaction_id, 'hex')) from transactions;
+create statistics blocks_hash_text on (encode(hash, 'hex')) from blocks;
+
 -- About a year of mainnet; an indexer with RETENTION makes it shorter.
 select make_generation(0, 0, 100000000);
 

@@ -34,6 +34,10 @@ export async function fillLargeIndex({
     await run(SECOND_STATEMENTS);
     for (const text of LAST_STATEMENTS) await pool.query(text);
     await run(dropped.map(({ create }) => create));
+    await pool.query(
+      `select name_partition_indexes(p.relname, c.relname) from pg_inherits h join pg_class p on p.oid = h.inhparent
+         join pg_class c on c.oid = h.inhrelid where p.relkind = 'p'`,
+    );
     await pool.query(`vacuum analyze ${tables.join(', ')}`);
     await pool.query('alter table tags enable trigger all');
   } finally {

@@ -127,13 +127,16 @@ function describeNode(node: PlanNode): string {
     node['Join Type'] && node['Join Type'] !== 'Inner' && node['Join Type'],
     node['Node Type'],
     node['Scan Direction'] === 'Backward' && 'Backward',
-    node['Index Name'] && `using ${node['Index Name']}`,
-    node['Relation Name'] && node['Node Type'] !== 'Index Only Scan' && `on ${node['Relation Name']}`,
+    node['Index Name'] && `using ${withoutPartition(node['Index Name'])}`,
+    node['Relation Name'] && node['Node Type'] !== 'Index Only Scan' && `on ${withoutPartition(node['Relation Name'])}`,
     node['CTE Name'] && `on ${node['CTE Name']}`,
     node['Index Cond'] && withoutValues(node['Index Cond']),
   ];
   return parts.filter((part) => typeof part === 'string').join(' ');
 }
+
+/** The index has one partition of each table. */
+const withoutPartition = (name: string): string => name.replace(/_0(?=_|$)/, '');
 
 /** `(id = ANY ('{1,2}'::bigint[]))` as `(id = ANY (?))`. */
 function withoutValues(condition: string): string {

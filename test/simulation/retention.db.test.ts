@@ -44,7 +44,9 @@ async function cutByOracle({ pool }: Db, chainIndex: number): Promise<void> {
     await client.query('create temporary table times on commit drop as select block_id, chain_time from chain_blocks');
     await startAt(client, chainIndex);
     // The first one keeps the running maximum of the chain that was removed.
-    await client.query('update chain_blocks c set chain_time = t.chain_time from times t where t.block_id = c.block_id');
+    await client.query(
+      'update chain_blocks c set chain_time = t.chain_time from times t where t.block_id = c.block_id',
+    );
     await client.query('update chain_blocks set index = -1 - (index + $1)', [chainIndex]);
     await client.query('update chain_blocks set index = -1 - index');
     await client.query('update transactions set accepting_index = accepting_index + $1', [chainIndex]);

@@ -129,7 +129,7 @@ async function buildIndex(client: ClientBase, name: string): Promise<void> {
 async function createIndex(client: ClientBase, name: string, definition: string): Promise<void> {
   const [, table = ''] = /^CREATE INDEX \S+ ON (?:public\.)?(\S+) /.exec(definition) ?? [];
   const { rows } = await client.query<{ name: string }>(
-    'select relid::text as name from pg_partition_tree($1) where isleaf and relid <> $1::regclass',
+    'select relid::text as name from pg_partition_tree($1::text::regclass) where isleaf and relid <> $1::text::regclass',
     [table],
   );
   const define = (index: string, on: string): string =>
