@@ -1132,7 +1132,7 @@ create table cluster_merges (
 comment on table cluster_merges is 'Why scripts are together: every merge of two clusters (or single scripts), in order, with the transaction that has inputs of both.';
 comment on column cluster_merges.id is 'Key, in the order of merging; undone from the last.';
 comment on column cluster_merges.chain_index is 'clustering.chain_index with which it was made: the chain block that accepts the transaction, or a later one where the merge was held.';
-comment on column cluster_merges.transaction_id is 'The transaction.';
+comment on column cluster_merges.transaction_id is 'The transaction. Retention may have removed it.';
 comment on column cluster_merges.cluster_id is 'Root of the cluster that stayed: the larger one; of two of one size that of the earlier input.';
 comment on column cluster_merges.merged_cluster_id is 'Root of the cluster that was put below it.';
 comment on column cluster_merges.script_id is 'The input''s script on the side that stayed.';
@@ -1936,7 +1936,7 @@ select m.id,
   left join scripts merged_root on merged_root.id = m.merged_cluster_id;
 comment on view kaspa.cluster_merges is 'Why addresses are together: every merge of two clusters, or single addresses, in order, with the transaction that has inputs of both.';
 comment on column kaspa.cluster_merges.id is 'Its place in the order.';
-comment on column kaspa.cluster_merges.transaction_id is 'The transaction.';
+comment on column kaspa.cluster_merges.transaction_id is 'The transaction; null if it is older than the retention of the index.';
 comment on column kaspa.cluster_merges.address is 'Address of an input, on the side that stayed.';
 comment on column kaspa.cluster_merges.merged_address is 'Address of an input, on the other side.';
 comment on column kaspa.cluster_merges.cluster is 'The cluster that stayed, as it was named then.';

@@ -2,10 +2,12 @@
  * Invariant 13: after retention removed the oldest part of the chain, facts, UTXOs, balances and supply equal those of an index that was
  * bootstrapped at the new first block; totals, rollups and clusters equal those of an index that keeps everything.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { expect, test } from 'vitest';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
-import { atRest, createHarness, expectInvariants, freshDatabase, type Harness } from '../support/harness.ts';
+import { atRest, createHarness, expectInvariants, freshDatabase, type Harness, SEED } from '../support/harness.ts';
+import { Random } from '../../packages/devnet/src/economy/random.ts';
 import { type RunningIndexer, startIndexing } from '../support/simulated-dag.ts';
 import { cluster } from './clusters-harness.ts';
 import { startAt } from './start-at.ts';
@@ -96,4 +98,41 @@ test('an index with retention equals one that was bootstrapped at its first bloc
   // Few chain blocks make uneven generations.
   expect(names.filter((name) => /^blocks_\d+$/.test(name)).length).toBeLessThanOrEqual(16);
   expect(names.filter((name) => /^blocks_kept_\d+$/.test(name))).toHaveLength(1);
+});
+
+/** Ends the connections of the indexer in the middle of whatever it does, as a kill of the process would. */
+async function cutConnections({ pool }: Db): Promise<void> {
+  await pool.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'kasgres indexer' and datname = current_database()`,
+  );
+}
+
+test('a cut that is interrupted at any moment happens completely or not at all', { timeout: TIMEOUT_MS }, async () => {
+  const harness = await createHarness('interrupted cuts', undefined, { commitsToUtxos: true }, { redRate: 0 });
+  const { simulatedDag, database, node } = harness;
+  const random = new Random(`${SEED} interrupted cuts`);
+  simulatedDag.mine(60);
+  let indexer = startIndexing(simulatedDag, database.url, VARIABLES);
+  await atRest(database, node, indexer);
+  for (let round = 0; round < 40; round += 1) {
+    simulatedDag.mine(2);
+    await cluster(database, { depth: CLUSTER_DEPTH });
+    await sleep(random.between(0, 40));
+    if (random.chance(0.5)) {
+      await cutConnections(database);
+    } else {
+      await indexer.stop();
+      indexer = startIndexing(simulatedDag, database.url, VARIABLES);
+    }
+    await atRest(database, node, indexer);
+    // The first step of removal begins with a batch or a second later.
+    if (round % 4 === 0) await mineUntilCut(harness, indexer, 1);
+  }
+  await expectCut(harness);
+  await indexer.stop();
+  const names = await partitionsOf(database);
+  const { rows } = await database.pool.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and relispartition order by 1`,
+  );
+  expect(names).toEqual(rows.map(({ name }) => name));
 });

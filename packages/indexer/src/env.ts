@@ -87,7 +87,11 @@ export const envSchema = variables.refine(
     error: 'keeps less than the pruning depth of the network',
     when: ({ value }) => {
       const { RETENTION, PRUNING_DEPTH } = value as Partial<z.infer<typeof variables>>;
-      return typeof RETENTION === 'object' && (PRUNING_DEPTH === undefined || typeof PRUNING_DEPTH === 'bigint');
+      return (
+        typeof RETENTION === 'object' &&
+        'kind' in RETENTION &&
+        (PRUNING_DEPTH === undefined || typeof PRUNING_DEPTH === 'bigint')
+      );
     },
   },
 );

@@ -11,7 +11,7 @@ import { checkAcceptance } from '../verify/acceptance.ts';
 import { checkInvariant7 } from '../verify/completeness.ts';
 import { checkGhostdag } from '../verify/ghostdag.ts';
 import { checkBlocks, checkScripts, checkTransactions } from '../verify/hashes.ts';
-import { findBootstrap, findUtxoSetLoad } from '../verify/queries.ts';
+import { findBootstrap, findFirstBlockOfRetention, findUtxoSetLoad } from '../verify/queries.ts';
 import { describeSince, EVERYTHING, findSince, type Since } from '../verify/since.ts';
 import { checkCommittedSet, copyCommittedSet, estimateHashing, type UtxoSet } from '../verify/utxo-commitment.ts';
 import { withDatabase } from '../with-database.ts';
@@ -130,6 +130,12 @@ async function runVerify(options: VerifyOptions): Promise<number> {
       const since = options.since === undefined ? undefined : await findSince(pool, options.since);
       if (since !== undefined) print(`since   ${describeSince(since)}`);
       const isBroken = await runChecks(pool, listChecks(options, since));
+      const firstBlock = await findFirstBlockOfRetention(pool);
+      if (firstBlock !== undefined) {
+        print(
+          `note    RETENTION removed the rows before block ${firstBlock}. Of balances and their hourly changes everything is checked. Totals of scripts are checked to be no less than their rows; network intervals, first times and merges of clusters up to that block are not checked`,
+        );
+      }
       const load = await findUtxoSetLoad(pool);
       if (load !== undefined) {
         print(

@@ -807,7 +807,8 @@ export interface components {
             isSameCluster: boolean;
             /** @description The path from the requested address to the other one */
             links: {
-                transactionId: components["schemas"]["Hash"];
+                /** @description Null if the index no longer has the transaction, which is older than its retention */
+                transactionId: components["schemas"]["Hash"] | null;
                 /** @description Two addresses whose UTXOs it spends; the second is the first of the next link */
                 addresses: components["schemas"]["Address"][];
                 /** @constant */

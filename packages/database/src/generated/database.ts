@@ -629,7 +629,7 @@ export interface ClusterMerges {
    */
   size_limit: bigint | null;
   /**
-   * The transaction.
+   * The transaction. Retention may have removed it.
    */
   transaction_id: bigint;
 }

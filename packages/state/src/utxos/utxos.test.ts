@@ -25,3 +25,20 @@ test('it deletes a UTXO of an earlier batch', () => {
   expect(changes.spent).toEqual([{ transaction: 3, index: 2 }]);
   expect([...changes.created]).toEqual([utxo(4, 0)]);
 });
+
+test('it tells UTXOs apart by keys of any generation', () => {
+  const changes = new UtxoChanges();
+  const key = 7 * 2 ** 36;
+  changes.add({ spent: [], created: [utxo(key, 0), utxo(key, 1), utxo(key + 1, 0), utxo(1, 0)] });
+  expect(changes.createdCount).toBe(4);
+  changes.add({
+    spent: [
+      { transaction: key, index: 1 },
+      { transaction: key, index: 1 },
+    ],
+    created: [],
+  });
+  expect(changes.spent).toEqual([{ transaction: key, index: 1 }]);
+  expect(changes.createdCount).toBe(3);
+  expect([...changes.created]).toEqual([utxo(key, 0), utxo(key + 1, 0), utxo(1, 0)]);
+});

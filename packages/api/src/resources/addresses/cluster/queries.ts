@@ -174,7 +174,7 @@ export async function loadLinks(db: Db, links: readonly Link[]): Promise<Evidenc
       ${links.map(({ transactionId }) => transactionId)}::bigint[],
       ${links.map(({ scriptIds }) => scriptIds[0])}::bigint[], ${links.map(({ scriptIds }) => scriptIds[1])}::bigint[]
     ) with ordinality as link (transaction_id, near_id, far_id, position)
-    join transactions t on t.id = link.transaction_id
+    left join transactions t on t.id = link.transaction_id
     join scripts near on near.id = link.near_id
     join scripts far on far.id = link.far_id
     order by link.position`.execute(db);

@@ -75,7 +75,9 @@ const evidence = z
     links: z
       .array(
         z.object({
-          transactionId: hash,
+          transactionId: hash.nullable().meta({
+            description: 'Null if the index no longer has the transaction, which is older than its retention',
+          }),
           addresses: z
             .array(address)
             .length(2)
