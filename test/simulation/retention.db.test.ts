@@ -100,7 +100,7 @@ test('an index with retention equals one that was bootstrapped at its first bloc
   expect(names.filter((name) => /^blocks_kept_\d+$/.test(name))).toHaveLength(1);
 });
 
-/** Ends the connections of the indexer in the middle of whatever it does, as a kill of the process would. */
+/** Ends the connections of the indexer in the middle of its work, as a kill of the process would. */
 async function cutConnections({ pool }: Db): Promise<void> {
   await pool.query(
     `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'kasgres indexer' and datname = current_database()`,

@@ -192,7 +192,7 @@ async function findReferences(client: ClientBase, bound: number, border: Border)
   );
 }
 
-/** Copies what stays of the older generations, under its keys, into partitions of its own. */
+/** Copies what stays of the older generations, under its keys, into separate partitions. */
 async function copyKept(client: ClientBase, { generation, chainIndex }: CutPoint): Promise<void> {
   const copy = async (table: string, key: string, kind: string): Promise<void> => {
     const partition = keptPartition(table, generation);
@@ -209,28 +209,30 @@ async function copyKept(client: ClientBase, { generation, chainIndex }: CutPoint
   );
 }
 
+/** Selects inputs whose output is not in the UTXO set of the cut. @param inputs of the FROM clause, with a condition */
+const lostOf = (inputs: string): string => `
+  select i.transaction_id, i.index, i.previous_transaction_id,
+         exists (select from start_utxos u where u.transaction_id = i.previous_transaction_id) as is_named
+    from ${inputs}
+     and not exists (
+       select from start_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)`;
+
 /**
  * Remaining transactions may have inputs whose output was spent before the cut, since blocks may carry what is never accepted. As after a
  * bootstrap, such an output is not known: its transaction is named by its id, or by its key if the UTXO set has another output of it.
  */
 async function forgetSpentOutputs(client: ClientBase, { generation }: CutPoint, bound: number): Promise<void> {
-  const lost = (condition: string): string => `
-    select i.transaction_id, i.index, i.previous_transaction_id,
-           exists (select from start_utxos u where u.transaction_id = i.previous_transaction_id) as is_named
-      from ${condition}
-       and not exists (
-         select from start_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)`;
   await client.query(
     `create temporary table cut_lost on commit drop as
-     ${lost(`transaction_inputs i
+     ${lostOf(`transaction_inputs i
       where i.previous_transaction_id < ${bound} and i.transaction_id >= ${bound}
         and i.previous_transaction_id not in (select id from cut_kept_transactions)
         and i.transaction_id not in (select id from cut_removed_transactions)`)}
      union
-     ${lost(`cut_kept_transactions kept join transaction_inputs i on i.transaction_id = kept.id
+     ${lostOf(`cut_kept_transactions kept join transaction_inputs i on i.transaction_id = kept.id
       where i.previous_transaction_id is not null and not ${stays('transactions', 'i.previous_transaction_id', bound)}`)}
      union
-     ${lost(`cut_removed_transactions removed join transaction_inputs i on i.previous_transaction_id = removed.id
+     ${lostOf(`cut_removed_transactions removed join transaction_inputs i on i.previous_transaction_id = removed.id
       where ${stays('transactions', 'i.transaction_id', bound)}`)}`,
   );
   await client.query('create index on cut_lost (transaction_id)');

@@ -1,5 +1,5 @@
 /**
- * Cuts the chain whenever a whole generation is older than `RETENTION`, on a connection of its own. Only the end of a cut, a few milliseconds,
+ * Cuts the chain whenever a whole generation is older than `RETENTION`, on a separate connection. Only the end of a cut, a few milliseconds,
  * takes place between two batches; until then and afterwards nobody waits for it.
  */
 import { isRetryableDatabaseError } from '@kasgres/database';
