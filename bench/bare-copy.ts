@@ -35,7 +35,7 @@ export async function copyBare({ pool }: Connection): Promise<BareCopy> {
     await client.query('create schema bare');
     for (const table of COPIED) {
       await client.query(`create table bare.${table} (like public.${table})`);
-      const source = client.query(copyStreams.to(`copy ${table} to stdout (format binary)`));
+      const source = client.query(copyStreams.to(`copy (table ${table}) to stdout (format binary)`));
       await pipeline(source, createWriteStream(join(directory, table)));
       rows += source.rowCount;
     }
