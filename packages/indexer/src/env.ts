@@ -50,7 +50,7 @@ const variables = z.object({
   RETENTION: parsed(parseRetention)
     .optional()
     .describe(
-      'How much of the chain to keep: a number of days such as 30d, or a blue score such as 2000000; at least PRUNING_DEPTH. What is older is removed, up to an eighth of this later; balances, totals, rollups, tags and clusters stay. Unset: everything is kept. docs/operations.md, "Retention".',
+      'How much of the chain to keep: a number of days such as 30d, or a blue score such as 2000000; at least PRUNING_DEPTH. What is older is removed, in steps of a quarter of this; balances, totals, rollups, tags and clusters stay. Unset: everything is kept. docs/operations.md, "Retention".',
     ),
   MEMORY_LIMIT_MB: z.coerce
     .number()

@@ -45,17 +45,17 @@ test('it reports too short a retention with the other problems', () => {
   expect(problemsOf({ RETENTION: '1d', METRICS_PORT: 'x', NODE_URL: '' })).toHaveLength(3);
 });
 
-test('a generation is an eighth of what is kept, by the pace of the chain', () => {
+test('a generation is a quarter of what is kept, by the pace of the chain', () => {
   const blueScore = parseRetention('2000000');
-  expect(generationLength(blueScore, network, undefined)).toBe(250_000n);
-  expect(generationLength(blueScore, network, { blueScore: 2.5, milliseconds: 250 })).toBe(100_000n);
+  expect(generationLength(blueScore, network, undefined)).toBe(500_000n);
+  expect(generationLength(blueScore, network, { blueScore: 2.5, milliseconds: 250 })).toBe(200_000n);
   const days = parseRetention('8d');
-  expect(generationLength(days, network, undefined)).toBe(864_000n);
-  expect(generationLength(days, network, { blueScore: 2.5, milliseconds: 250 })).toBe(345_600n);
+  expect(generationLength(days, network, undefined)).toBe(1_728_000n);
+  expect(generationLength(days, network, { blueScore: 2.5, milliseconds: 250 })).toBe(691_200n);
 });
 
 test('a generation has at least one chain block, and a standstill of the chain makes it no longer than its blocks allow', () => {
   const retention = parseRetention('3');
   expect(generationLength(retention, network, { blueScore: 50, milliseconds: 1 })).toBe(1n);
-  expect(generationLength(parseRetention('8d'), network, { blueScore: 1, milliseconds: 0 })).toBe(864_000n);
+  expect(generationLength(parseRetention('8d'), network, { blueScore: 1, milliseconds: 0 })).toBe(1_728_000n);
 });

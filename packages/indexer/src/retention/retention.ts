@@ -22,8 +22,11 @@ export function blueScoreOf(
   return retention.kind === 'blue score' ? retention.blueScore : retention.milliseconds / BigInt(targetTimePerBlockMs);
 }
 
-/** Old rows go one generation at a time: with more generations, less is kept for longer than necessary, and each look-up probes more partitions. */
-const GENERATIONS = 8n;
+/**
+ * Old rows go one generation at a time. With more generations, less is kept for longer than necessary, but each look-up by hash probes more
+ * partitions: `npm run bench:partitions`.
+ */
+const GENERATIONS = 4n;
 
 /**
  * Returns the number of chain blocks of a generation. A chain block adds at least one to the blue score.
