@@ -95,7 +95,10 @@ function report(rates: Record<LookUp, { one: number[]; several: number[] }>): vo
     several: Math.round(median(several)),
     ratio: round(median(several) / median(one), 2),
   }));
-  if (json) return void console.log(JSON.stringify({ machine: describeMachine(), transactions, generations, rows }));
+  if (json) {
+    console.log(JSON.stringify({ machine: describeMachine(), transactions, generations, rows }));
+    return;
+  }
   console.log(`${describeMachine()}; ${transactions} transactions, ${CONNECTIONS} connections\n`);
   console.log(
     markdownTable(

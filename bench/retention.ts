@@ -109,12 +109,15 @@ async function sizesOf({ pool }: Connection): Promise<Omit<Period, 'applyMs' | '
 }
 
 function report(periods: readonly Period[]): void {
-  if (json) return void console.log(JSON.stringify({ machine: describeMachine(), retention, periods }));
+  if (json) {
+    console.log(JSON.stringify({ machine: describeMachine(), retention, periods }));
+    return;
+  }
   console.log(`${describeMachine()}; RETENTION=${retention}\n`);
   console.log(
     markdownTable(
       ['blue score', 'chain blocks', 'transactions', 'partitions', 'MB', 'batch, ms', 'cuts', 'cut, ms'],
-      periods.map((period) => Object.values(period)),
+      periods.map((period): number[] => Object.values<number>({ ...period })),
     ),
   );
 }
