@@ -680,6 +680,48 @@ comment on column balances.coinbase_count is 'Number of accepted coinbase transa
 comment on column balances.received is 'Sum of the outputs to it of accepted transactions, change included, sompi.';
 comment on column balances.sent is 'Sum of the inputs from it of accepted transactions, sompi.';
 
+create table balance_tiers (
+  tier integer not null,
+  addresses bigint not null,
+  balance numeric not null,
+  constraint balance_tiers_pkey primary key (tier)
+);
+comment on table balance_tiers is 'How many addresses hold how much. Triggers of balances keep it; scripts without an address do not count.';
+comment on column balance_tiers.tier is '0 for balances below 1 KAS, else the number of digits of the whole KAS.';
+comment on column balance_tiers.addresses is 'Addresses whose balance is in this tier.';
+comment on column balance_tiers.balance is 'Sum of these balances in sompi.';
+
+create function balance_tier(balance bigint) returns integer language sql immutable strict parallel safe set search_path = public as $$
+  select greatest(length(balance::text) - 8, 0)
+$$;
+comment on function balance_tier is 'The tier of a balance in sompi, which is not 0.';
+
+create function keep_balance_tiers() returns trigger language plpgsql set search_path = public as $$
+begin
+  if tg_op = 'TRUNCATE' then
+    delete from balance_tiers;
+  elsif tg_op = 'INSERT' then
+    insert into balance_tiers as t (tier, addresses, balance)
+    select balance_tier(m.balance), count(*), sum(m.balance) from made m
+     where m.balance > 0 and not exists (select from scripts s where s.id = m.script_id and s.address is null)
+     group by 1
+    on conflict (tier) do update set addresses = t.addresses + excluded.addresses, balance = t.balance + excluded.balance;
+  else
+    insert into balance_tiers as t (tier, addresses, balance)
+    select balance_tier(c.balance), sum(c.addresses), sum(c.addresses * c.balance)
+      from (select script_id, balance, 1 as addresses from made union all select script_id, balance, -1 from gone) c
+     where c.balance > 0 and not exists (select from scripts s where s.id = c.script_id and s.address is null)
+     group by 1 having sum(c.addresses) <> 0 or sum(c.addresses * c.balance) <> 0
+    on conflict (tier) do update set addresses = t.addresses + excluded.addresses, balance = t.balance + excluded.balance;
+  end if;
+  return null;
+end $$;
+comment on function keep_balance_tiers is 'Trigger of balances: adds its changes to balance_tiers. Rows of balances are never deleted.';
+
+create trigger balances_keep_tiers_inserted after insert on balances referencing new table as made for each statement execute function keep_balance_tiers();
+create trigger balances_keep_tiers_updated after update on balances referencing old table as gone new table as made for each statement execute function keep_balance_tiers();
+create trigger balances_keep_tiers_truncated after truncate on balances for each statement execute function keep_balance_tiers();
+
 create table balance_changes (
   script_id bigint not null,
   hour integer not null,
@@ -735,6 +777,83 @@ comment on column network_intervals.supply is 'Circulating supply at its end, so
 comment on column network_intervals.active_scripts is 'Scripts that accepted transactions touch, each once.';
 comment on column network_intervals.new_scripts is 'Those among these that were never seen before.';
 comment on column network_intervals.work is 'Work of the merged blocks: the number of hashes that it takes to find them, on average.';
+
+create table miner_hours (
+  hour integer not null,
+  script_id bigint not null,
+  blocks bigint not null,
+  red_blocks bigint not null,
+  rewards bigint not null,
+  constraint miner_hours_pkey primary key (hour, script_id)
+);
+comment on table miner_hours is 'What each miner mined and was paid in each hour of the chain.';
+comment on column miner_hours.hour is 'Hours since 1970 (UTC) by the chain_time of the merging chain block.';
+comment on column miner_hours.script_id is 'The script that the coinbases of the blocks name.';
+comment on column miner_hours.blocks is 'Merged blocks, blue and red.';
+comment on column miner_hours.red_blocks is 'Red ones among these.';
+comment on column miner_hours.rewards is 'Sompi that the coinbases of the merging blocks pay to the script.';
+
+-- What a chain block pays does not count if it merges blocks that are not indexed.
+create function count_miner_hours(first_index bigint, last_index bigint) returns table (
+  hour integer, script_id bigint, blocks bigint, red_blocks bigint, rewards bigint)
+language sql stable set search_path = public as $$
+  with merging as (
+    select c.block_id, (c.chain_time / 3600000)::integer as hour, b.merge_set_blues, b.merge_set_reds
+      from chain_blocks c join blocks b on b.id = c.block_id
+     where c.index between first_index and last_index
+       and not exists (select from unnest(b.merge_set_blues || b.merge_set_reds) as merged (id)
+                        where not exists (select from blocks where blocks.id = merged.id)))
+  select counted.hour, counted.script_id, sum(counted.blocks)::bigint, sum(counted.red_blocks)::bigint, sum(counted.rewards)::bigint
+    from (select m.hour, b.miner_script_id as script_id, 1 as blocks, case when merged.is_red then 1 else 0 end as red_blocks, 0::bigint as rewards
+            from merging m
+           cross join lateral (select unnest(m.merge_set_blues) as id, false as is_red
+                               union all select unnest(m.merge_set_reds), true) merged
+            join blocks b on b.id = merged.id
+           where b.miner_script_id is not null
+          union all
+          select m.hour, o.script_id, 0, 0, o.amount
+            from merging m
+            join block_transactions bt on bt.block_id = m.block_id and bt.index = 0
+            join transaction_outputs o on o.transaction_id = bt.transaction_id) counted
+   group by counted.hour, counted.script_id
+$$;
+comment on function count_miner_hours is 'The part of miner_hours that comes from a range of chain blocks.';
+
+create function mergeset_rewards(merging bigint, window_blue_scores bigint) returns table (
+  block_id bigint, is_blue boolean, is_rewarded boolean, subsidy bigint, fees bigint)
+language sql stable set search_path = public as $$
+  with chain_block as (
+    select b.*, c.index as chain_index from blocks b join chain_blocks c on c.block_id = b.id where b.id = merging),
+  merged as (
+    select b.id, listed.is_blue, m.chain_index, m.blue_score - b.blue_score <= window_blue_scores as is_rewarded,
+           case when b.selected_parent_id is null then 0 else coalesce(b.subsidy, 0) end as subsidy,
+           row_number() over (order by b.id <> m.selected_parent_id, b.blue_work, b.hash) as place
+      from chain_block m
+     cross join lateral (select unnest(m.merge_set_blues) as id, true as is_blue
+                         union all select unnest(m.merge_set_reds), false) listed
+      join blocks b on b.id = listed.id),
+  -- Of several copies in the mergeset, the first one of the accepted variant was accepted.
+  copies as (
+    select distinct on (bt.transaction_id) merged.id, t.fee
+      from merged
+      join block_transactions bt on bt.block_id = merged.id
+      join transactions t on t.id = bt.transaction_id and t.accepting_index = merged.chain_index
+     where t.subnetwork_id <> 1 and bt.body = coalesce(t.accepted_body, bt.body)
+     order by bt.transaction_id, merged.place)
+  select merged.id, merged.is_blue, merged.is_rewarded, merged.subsidy, coalesce((select sum(fee) from copies where copies.id = merged.id), 0)::bigint
+    from merged
+$$;
+comment on function mergeset_rewards is 'What each block of a mergeset earns, in sompi: its subsidy, and the fees of what the merging chain block accepted from it.';
+
+create function text_of(bytes bytea) returns text language plpgsql immutable strict parallel safe set search_path = public as $$
+declare
+  decoded text := convert_from(bytes, 'UTF8');
+begin
+  return case when decoded ~ '[[:cntrl:]]' then null else decoded end;
+exception when character_not_in_repertoire or untranslatable_character then
+  return null;
+end $$;
+comment on function text_of is 'Bytes as text; null if they are not UTF-8 or contain control characters.';
 
 create function work_of_bits(bits bigint) returns numeric language sql immutable strict parallel safe set search_path = public as $$
   select case
@@ -924,6 +1043,7 @@ create table tags (
   constraint tags_pkey primary key (address)
 );
 create index tags_name on tags (name collate "C", address collate "C");
+create index tags_name_prefix on tags (lower(name) collate "C", name collate "C");
 comment on table tags is 'The tag of each address: of what its sources say (attributions) that with the most confidence, then the latest, then by the name of the source.';
 comment on column tags.address is 'The address.';
 comment on column tags.name is 'Name of its owner.';

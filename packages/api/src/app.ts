@@ -8,7 +8,7 @@ import { refuseUnknownRoutes } from './http/unknown-routes.ts';
 import { validatorCompiler } from './http/validation.ts';
 import { Pacer } from './limits/pacer.ts';
 import { collectOperations } from './openapi/document.ts';
-import { getAddress, getAddressTag } from './resources/addresses/address.ts';
+import { getAddress, getAddresses, getAddressTag } from './resources/addresses/address.ts';
 import { getAddressBalanceHistory } from './resources/addresses/balance-history.ts';
 import { getBalanceByAddress, getBalancesByAddresses } from './resources/addresses/balances.ts';
 import { getAddressCluster } from './resources/addresses/cluster/routes.ts';
@@ -39,6 +39,16 @@ import {
 } from './resources/rpc/state.ts';
 import { submitBlock, submitTransaction } from './resources/rpc/submit.ts';
 import { getUtxosByAddresses } from './resources/addresses/utxos.ts';
+import { getDag } from './resources/blocks/dag.ts';
+import { listBlockTransactions } from './resources/blocks/transactions.ts';
+import { getPendingTransaction } from './resources/mempool/pending.ts';
+import { getMempool } from './resources/mempool/summary.ts';
+import { getDistribution } from './resources/network/distribution.ts';
+import { getNetworkHistory } from './resources/network/history.ts';
+import { getMiners } from './resources/network/miners.ts';
+import { getNetwork } from './resources/network/network.ts';
+import { getCirculatingSupply, getMaxSupply } from './resources/network/supply.ts';
+import { search } from './resources/search.ts';
 import { getStatus } from './resources/status.ts';
 import { listTags } from './resources/tags.ts';
 import { getTransactionsAcceptance } from './resources/transactions/acceptance.ts';
@@ -76,8 +86,10 @@ const OPERATIONS_WITH_KEY: readonly ApiPlugin[] = [
   submitBlock,
   listBlocks,
   getBlockDetails,
+  listBlockTransactions,
   getBlocksByDaaScore,
   listAddresses,
+  getAddresses,
   getAddress,
   listAddressUtxos,
   getAddressBalanceHistory,
@@ -87,6 +99,16 @@ const OPERATIONS_WITH_KEY: readonly ApiPlugin[] = [
   getTransaction,
   getTransactions,
   listAddressTransactions,
+  search,
+  getNetwork,
+  getNetworkHistory,
+  getCirculatingSupply,
+  getMaxSupply,
+  getDistribution,
+  getMiners,
+  getDag,
+  getMempool,
+  getPendingTransaction,
 ];
 
 export const api: FastifyPluginAsync<Services> = async (app, services) => {

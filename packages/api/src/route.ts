@@ -41,6 +41,8 @@ export interface Operation<
   body?: Body;
   bodyOptions?: BodyOptions;
   response: Response;
+  /** Default: JSON. */
+  responseType?: 'text/plain';
   /** Statuses beside those that every operation of its kind has. */
   errors?: readonly ErrorStatus[];
 }
@@ -92,15 +94,20 @@ export function statementRoute<
   Body extends z.ZodType = z.ZodUnknown,
 >(
   operation: Operation<Params, Query, Body, Response> & FromIndex,
-  bind: (input: Input<Params, Query, Body>, settled: IndexState) => BoundStatement<z.output<Response>>,
+  bind: (
+    input: Input<Params, Query, Body>,
+    settled: IndexState,
+    services: Services,
+  ) => BoundStatement<z.output<Response>> | Promise<BoundStatement<z.output<Response>>>,
   /** Makes the errors of the problems that the statement may name. */
   problems: Readonly<Record<string, (state: IndexState, input: Input<Params, Query, Body>) => HttpError>> = {},
 ): ApiPlugin {
   const { tagOf = 'state', ...rest } = operation;
-  return define({ ...rest, isFromIndex: true }, ({ index }, request, reply) =>
-    respond(index, request, reply, tagOf, async () => {
+  return define({ ...rest, isFromIndex: true }, (services, request, reply) =>
+    respond(services.index, request, reply, tagOf, async () => {
+      const { index } = services;
       const input = request as Input<Params, Query, Body>;
-      const statement = bind(input, await index.getSettledState());
+      const statement = await bind(input, await index.getSettledState(), services);
       const { state, problem, body } = await index.run(statement, callerOf(request));
       if (problem !== null) throw problems[problem]?.(state, input) ?? new Error(`unknown problem: ${problem}`);
       return { state, body };

@@ -7,6 +7,7 @@ import { FairQueue } from './fairness/fair-queue.ts';
 import { IndexReader } from './index-state/state.ts';
 import type { Admission } from './limits/admission.ts';
 import { divideRate, Pacer, Pacers } from './limits/pacer.ts';
+import { MempoolSamples } from './mempool-samples.ts';
 import { NodeCalls } from './node-calls.ts';
 import type { StatusJson } from './resources/status.ts';
 import { SharedRead } from './shared-read.ts';
@@ -36,6 +37,7 @@ export type Services = ReturnType<typeof createServices>;
 export function createServices(options: ServiceOptions) {
   const { admission, readConnections, node, workers = 1 } = options;
   const turns = new EventLoopTurns();
+  const nodeCalls = new NodeCalls(node, workers);
   const readQueue = new FairQueue({
     slots: readConnections,
     maxWaiting: readConnections * MAX_WAITING_PER_CONNECTION,
@@ -51,7 +53,8 @@ export function createServices(options: ServiceOptions) {
     status: new SharedRead<StatusJson>(STATUS),
     node,
     /** The node for requests of clients. */
-    nodeCalls: new NodeCalls(node, workers),
+    nodeCalls,
+    mempool: new MempoolSamples(nodeCalls),
     admission,
     /** Limits the rate of all requests without a valid key together. */
     anonymousPacer: new Pacer(divideRate(ANONYMOUS, workers)),

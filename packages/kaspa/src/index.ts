@@ -8,6 +8,7 @@ export {
   encodeCoinbasePayload,
 } from './coinbase-payload.ts';
 export { estimateTimestamp, type Pace, spreadDaaScores } from './daa-timestamp.ts';
+export { type Subsidy, subsidyAt } from './emission.ts';
 export { formatKas, fromHex, HexError, MAX_SOMPI, SOMPI_PER_KAS, toHex } from './format.ts';
 export { EMPTY_UTXO_COMMITMENT, type GenesisBlock, genesisBlock } from './genesis.ts';
 export { computeMass, storageMass, transientMass } from './mass.ts';

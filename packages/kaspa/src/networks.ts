@@ -32,6 +32,8 @@ export interface Network {
   targetTimePerBlockMs: number;
   /** The hard fork to ten blocks per second; undefined if the network began with ten. */
   crescendo: Crescendo | undefined;
+  /** From this DAA score on the subsidy falls every month. */
+  deflationDaaScore: bigint;
   /** In blue score: a node refuses reorgs below it. */
   finalityDepth: bigint;
   /**
@@ -56,6 +58,7 @@ export interface Network {
 
 const TEN_BLOCKS_A_SECOND = {
   targetTimePerBlockMs: 100,
+  deflationDaaScore: 155_196_000n,
   finalityDepth: 432_000n,
   pruningDepth: 1_080_000n,
   coinbaseMaturity: 1_000n,
@@ -67,6 +70,7 @@ const TEN_BLOCKS_A_SECOND = {
 
 const mainnet: Network = {
   ...TEN_BLOCKS_A_SECOND,
+  deflationDaaScore: 15_519_600n,
   id: 'mainnet',
   name: 'mainnet',
   addressPrefix: 'kaspa',
@@ -100,6 +104,7 @@ const mainnet: Network = {
 
 const testnet10: Network = {
   ...TEN_BLOCKS_A_SECOND,
+  deflationDaaScore: 15_519_600n,
   id: 'testnet-10',
   name: 'testnet',
   addressPrefix: 'kaspatest',

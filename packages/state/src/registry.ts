@@ -20,6 +20,7 @@ import {
   type StateInvariant,
 } from './derived-state.ts';
 import { hourlyBalanceChanges } from './hourly-balance-changes/hourly-balance-changes.ts';
+import { minerHours } from './miner-hours/miner-hours.ts';
 import { networkIntervals } from './network-intervals/network-intervals.ts';
 import type { Queryable, Verification } from './queryable.ts';
 import { scriptActivity } from './script-activity/script-activity.ts';
@@ -35,6 +36,7 @@ const DERIVED_STATE: readonly DerivedState[] = [
   tagFlags,
   clusters,
   networkIntervals,
+  minerHours,
 ];
 
 export function collectState(item: BatchItem, changes: StateChanges): void {

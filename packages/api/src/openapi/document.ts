@@ -73,7 +73,7 @@ function describeOperation(operation: AnyOperation, requests: Record<string, Exa
         description: STATUS_CODES[200],
         headers: describeHeaders(200, needsKey, isFromIndex),
         content: {
-          'application/json': {
+          [operation.responseType ?? 'application/json']: {
             schema: describeSchema(response, 'output'),
             ...(responseExample !== undefined && { example: responseExample }),
           },

@@ -52,6 +52,10 @@ export const info = {
 export const tags = [
   { name: 'Address', description: 'Balances, UTXOs, history and tags of addresses' },
   { name: 'Block', description: 'Blocks, their colours, and the selected parent chain' },
+  {
+    name: 'Network',
+    description: 'The network as a whole: search, statistics, supply, miners, the DAG and the mempool',
+  },
   { name: 'Transaction', description: 'Transactions and their acceptance' },
   { name: 'Token', description: 'Reserved for tokens; no operations yet' },
   { name: 'Node RPC Proxy', description: "Calls of the node's RPC by name, served from the index where possible" },

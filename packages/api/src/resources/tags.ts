@@ -20,22 +20,32 @@ import { addressInput } from '../schemas/values.ts';
 import { listing, page } from './shared.ts';
 
 /** Text in Postgres cannot contain the character 0. */
-const labelInput = z
+const textInput = z
   .string()
   .min(1)
-  .refine((text) => !text.includes('\0'), 'must not contain the character 0')
-  .meta({ description: 'Only tags with this label' });
+  .refine((text) => !text.includes('\0'), 'must not contain the character 0');
 
-type TagPageParameters = Omit<PageParameters, 'cursor'> & { cursor?: string | undefined; label?: string | undefined };
+interface TagPageParameters extends Omit<PageParameters, 'cursor'> {
+  cursor?: string | undefined;
+  label?: string | undefined;
+  name?: string | undefined;
+}
+
+interface Variant {
+  start: PageStart;
+  byLabel: boolean;
+  byName: boolean;
+}
 
 /** Reads a range of the index tags_name, or of the primary key of tag_labels. Statements must name their collation. */
 const tagPage = statementsBy(
   'tags',
-  (parameter: ParameterOf<TagPageParameters>, { start, byLabel }: { start: PageStart; byLabel: boolean }) => {
+  (parameter: ParameterOf<TagPageParameters>, { start, byLabel, byName }: Variant) => {
     const limit = parameter('limit', 'bigint');
     const [behind, order] = start === 'before' ? [sql`<`, sql`desc`] : [sql`>`, sql`asc`];
     const source = byLabel ? sql`tag_labels where label = ${parameter('label', 'text')}` : sql`tags where true`;
     const [name, address] = [sql`name collate "C"`, sql`address collate "C"`];
+    const named = byName ? sql`and ${name} = ${parameter('name', 'text')}` : sql``;
     const from =
       start === 'first'
         ? sql``
@@ -50,7 +60,7 @@ const tagPage = statementsBy(
         page: sql`
           select keys.key, keys.position
           from unnest(${rowsOf(sql`
-            select address from ${source} ${from} order by ${name} ${order}, ${address} ${order} limit ${limit} + 1`)})
+            select address from ${source} ${named} ${from} order by ${name} ${order}, ${address} ${order} limit ${limit} + 1`)})
             with ordinality as keys (key, position)`,
       },
       body: jsonBuildObject({
@@ -74,15 +84,19 @@ export const listTags = statementRoute(
     ...listing('Address', '/v1/tags', 'listTags'),
     summary: 'Tags of addresses, by name',
     tagOf: 'content',
-    query: pageQuery(addressInput, { label: labelInput.optional() }),
+    query: pageQuery(addressInput, {
+      label: textInput.optional().meta({ description: 'Only tags with this label' }),
+      name: textInput.optional().meta({ description: 'Only tags with exactly this name' }),
+    }),
     response: page({ tags: z.array(addressTag).meta({ description: 'By name, then by address, in byte order' }) }),
   },
   ({ query }, settled) => {
     requireNetworkOfCursor(settled.network, query);
-    const { limit, label } = query;
-    return tagPage({ start: startOf(query), byLabel: label !== undefined }).with({
+    const { limit, label, name } = query;
+    return tagPage({ start: startOf(query), byLabel: label !== undefined, byName: name !== undefined }).with({
       limit,
       label,
+      name,
       cursor: cursorOf(query),
     });
   },

@@ -40,7 +40,22 @@ const selectWrongSupply = (column: string, table: string): string => `
   select format('circulating supply %s, sum of all ${table} %s', circulating_sompi, expected) as fault
   from checkpoint cross join (select coalesce(sum(${column}), 0) as expected from ${table}) summed where circulating_sompi <> expected`;
 
-export const verifyBalances = faultsOf(SELECT_WRONG_BALANCES, selectWrongSupply('balance', 'balances'));
+const SELECT_WRONG_TIERS = `
+  select format('tier %s of balances: %s addresses with %s sompi, but the balances give %s with %s', tier, coalesce(s.addresses, 0),
+    coalesce(s.balance, 0), coalesce(e.addresses, 0), coalesce(e.balance, 0)) as fault
+  from balance_tiers s
+  full join (
+    select balance_tier(b.balance) as tier, count(*) as addresses, sum(b.balance) as balance
+    from balances b join scripts on scripts.id = b.script_id and scripts.address is not null
+    where b.balance > 0 group by 1
+  ) e using (tier)
+  where (coalesce(s.addresses, 0), coalesce(s.balance, 0)) <> (coalesce(e.addresses, 0), coalesce(e.balance, 0))`;
+
+export const verifyBalances = faultsOf(
+  SELECT_WRONG_BALANCES,
+  selectWrongSupply('balance', 'balances'),
+  SELECT_WRONG_TIERS,
+);
 
 const SELECT_WRONG_CURRENT_BALANCES = `
   select format('script %s: balance %s of %s UTXOs, its UTXOs are %s of %s sompi', script_id, coalesce(b.balance::text, 'missing'),

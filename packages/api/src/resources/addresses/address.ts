@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { notFound } from '../../http/errors.ts';
-import { jsonObject } from '../../index-state/json.ts';
+import { jsonArray, type JsonFields, jsonObject } from '../../index-state/json.ts';
 import { catchingUp, requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, Statement } from '../../index-state/statement.ts';
 import { statementRoute } from '../../route.ts';
@@ -13,10 +13,13 @@ import {
   type AddressTagJson,
   automaticLabels,
   requireNetwork,
+  requireNetworkOfAll,
   scriptIdOf,
 } from '../../schemas/address.ts';
-import { address, addressInput, count, sompi, timestamp } from '../../schemas/values.ts';
+import { address, addressesInput, addressInput, count, sompi, timestamp } from '../../schemas/values.ts';
 import { lookUp } from '../shared.ts';
+import { type AddressesParameters, requestedAddresses } from './balances.ts';
+import { tagOfScript } from './tags.ts';
 import { containing, joinAccepting } from '../transactions/rest/select-transactions.ts';
 
 const addressDetails = z
@@ -34,49 +37,59 @@ const addressDetails = z
   })
   .meta({ id: 'AddressDetails' });
 
-const ownTag = (parameter: ParameterOf<AddressParameters>): RawBuilder<AddressTagJson | null> => sql`(
-  select to_json(tag) from (
-    select address, name, link, labels from tags where address = ${parameter('address', 'text')}
-  ) tag)`;
-
-/** A cluster without a known owner has none. */
-const clusterTag = (
-  parameter: ParameterOf<AddressParameters>,
-  scriptId: RawBuilder<unknown>,
-): RawBuilder<AddressTagJson | null> => sql`(
-  select to_json(tag) from (
-    select ${parameter('address', 'text')} as address, name, link, labels from clusters
-    where id = cluster_of(${scriptId}) and name is not null
-  ) tag)`;
-
 /** Selects the time of the first or last transaction; null if only the bootstrap UTXO set has the script. */
-const timeOf = (end: 'min' | 'max'): RawBuilder<number | null> => sql`(
+const timeOf = (end: 'min' | 'max', scriptId: RawBuilder<unknown>): RawBuilder<number | null> => sql`(
   select containing."blockTime"
   from transactions ${joinAccepting} cross join lateral (${containing}) containing
-  where transactions.id = (
-    select ${sql.raw(end)}(transaction_id) from script_deltas where script_id = (select id from script)))`;
+  where transactions.id = (select ${sql.raw(end)}(transaction_id) from script_deltas where script_id = ${scriptId}))`;
+
+type AddressDetails = z.infer<typeof addressDetails>;
+
+/** @param balance selects a column of the balance of the script; null without a balance */
+const fieldsOf = (
+  address: RawBuilder<string>,
+  scriptId: RawBuilder<unknown>,
+  balance: (column: string) => RawBuilder<unknown>,
+): JsonFields<AddressDetails> => ({
+  address,
+  balance: sql`coalesce(${balance('balance')}, 0)::text`,
+  utxoCount: sql`coalesce(${balance('utxo_count')}, 0)`,
+  transactionCount: sql`coalesce(${balance('transaction_count')}, 0)`,
+  firstSeen: timeOf('min', scriptId),
+  lastSeen: timeOf('max', scriptId),
+  tag: tagOfScript(address, scriptId),
+  automaticLabels: sql`coalesce((select automatic_labels(${balance('script_id')}::bigint)), '{}')`,
+});
 
 const detailsOfAddress = new Statement('address', (parameter: ParameterOf<AddressParameters>) => {
-  const scriptId = sql`(select id from script)`;
+  const address = parameter('address', 'text');
   return {
     tables: {
       script: sql`select ${scriptIdOf(parameter)} as id`,
-      balance: sql`select * from balances where script_id = ${scriptId}`,
+      balance: sql`select * from balances where script_id = (select id from script)`,
     },
     body: jsonBuildObject({
-      address: jsonObject<z.infer<typeof addressDetails>>({
-        address: parameter('address', 'text'),
-        balance: sql`coalesce((select balance from balance), 0)::text`,
-        utxoCount: sql`coalesce((select utxo_count from balance), 0)`,
-        transactionCount: sql`coalesce((select transaction_count from balance), 0)`,
-        firstSeen: timeOf('min'),
-        lastSeen: timeOf('max'),
-        tag: sql`coalesce(${ownTag(parameter)}, ${clusterTag(parameter, scriptId)})`,
-        automaticLabels: sql`coalesce((select automatic_labels(script_id) from balance), '{}')`,
-      }),
+      address: jsonObject<AddressDetails>(
+        fieldsOf(address, sql`(select id from script)`, (column) => sql`(select ${sql.ref(column)} from balance)`),
+      ),
     }),
   };
 });
+
+const detailsOfAddresses = new Statement('addresses by name', (parameter: ParameterOf<AddressesParameters>) => ({
+  body: jsonBuildObject({
+    addresses: jsonArray(
+      jsonObject<AddressDetails>(
+        fieldsOf(sql`requested.address`, sql`scripts.id`, (column) => sql`balances.${sql.ref(column)}`),
+      ),
+      sql`
+        from ${requestedAddresses(parameter)}
+        left join scripts on scripts.address = requested.address
+        left join balances on balances.script_id = scripts.id
+        order by requested.position`,
+    ),
+  }),
+}));
 
 export const getAddress = statementRoute(
   {
@@ -93,12 +106,34 @@ export const getAddress = statementRoute(
   },
 );
 
+export const getAddresses = statementRoute(
+  {
+    method: 'POST',
+    url: '/v1/addresses',
+    operationId: 'getAddresses',
+    summary: 'Balance, activity, tag and labels of up to 1,000 addresses',
+    tag: 'Address',
+    cost: 0.1,
+    costsByItemsOf: ['addresses'],
+    tagOf: 'content',
+    body: z.strictObject({ addresses: addressesInput }),
+    response: z.object({
+      addresses: z.array(addressDetails).meta({ description: 'One for each address, in the given order' }),
+    }),
+  },
+  ({ body: { addresses } }, settled) => {
+    requireNetworkOfAll(settled.network, addresses);
+    requireCaughtUp(settled);
+    return detailsOfAddresses.with({ addresses });
+  },
+);
+
 /** Clusters are unknown during the first catch-up. */
 const tagOfAddress = new Statement('tag of an address', (parameter: ParameterOf<AddressParameters>) => {
   const tag = sql<AddressTagJson>`(select tag from found)`;
   return {
     tables: {
-      found: sql`select coalesce(${ownTag(parameter)}, ${clusterTag(parameter, scriptIdOf(parameter))}) as tag`,
+      found: sql`select ${tagOfScript(parameter('address', 'text'), scriptIdOf(parameter))} as tag`,
     },
     problem: sql<string | null>`case when ${tag} is null then
       case when (select first_catch_up from checkpoint) then 'catching up' else 'no tag' end end`,

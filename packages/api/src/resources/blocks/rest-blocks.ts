@@ -11,6 +11,7 @@ import { block, type BlockJson } from '../../schemas/block.ts';
 import { count, decimal, flag, hash, hashInput, timestamp } from '../../schemas/values.ts';
 import { unknownItem } from '../chain/segments.ts';
 import { lookUp, rpc } from '../shared.ts';
+import { blockRewards, joinRewards, rewardFields } from './rewards.ts';
 import { blockFields, joinMerging, restBlockFields } from './select-blocks.ts';
 
 export const restBlock = z
@@ -39,6 +40,7 @@ const blockDetails = z
       description:
         'Blue score of the sink less that of the block, if it is a chain block, else of its merging block; 0 if not merged',
     }),
+    ...blockRewards,
   })
   .meta({ id: 'BlockDetails' });
 
@@ -47,10 +49,14 @@ interface Variant {
 }
 
 /** Builds a statement for one block by its hash. */
-const oneBlock = <Response>(parameter: ParameterOf<{ hash: Uint8Array }>, block: RawBuilder<Response>) => ({
+const oneBlock = <Response>(
+  parameter: ParameterOf<{ hash: Uint8Array }>,
+  block: RawBuilder<Response>,
+  joins: RawBuilder<unknown> = sql``,
+) => ({
   tables: { block: sql`select * from blocks where hash = ${parameter('hash', 'bytea')}` },
   problem: sql<string | null>`case when not exists (select from block) then 'unknown' end`,
-  body: jsonBuildObject({ block: sql<Response>`(select ${block} from block ${joinMerging})` }),
+  body: jsonBuildObject({ block: sql<Response>`(select ${block} from block ${joinMerging} ${joins})` }),
 });
 
 const problems = { unknown: (state: IndexState) => unknownItem(state, 'block') };
@@ -61,14 +67,16 @@ const confirmations: RawBuilder<number> = sql`coalesce(
 
 const blockDetailsByHash = statementsBy(
   'block details',
-  (parameter: ParameterOf<{ hash: Uint8Array }>, { includeTransactions }: Variant) =>
+  (parameter: ParameterOf<{ hash: Uint8Array; window: bigint }>, { includeTransactions }: Variant) =>
     oneBlock(
       parameter,
       jsonObject<z.infer<typeof blockDetails>>({
         ...blockFields(includeTransactions),
         ...restBlockFields,
         confirmations,
+        ...rewardFields,
       }),
+      joinRewards(parameter('window', 'bigint')),
     ),
 );
 
@@ -83,7 +91,11 @@ export const getBlockDetails = statementRoute(
     response: z.object({ block: blockDetails }),
     errors: [404],
   },
-  ({ params, query }) => blockDetailsByHash({ includeTransactions: query.include_transactions }).with(params),
+  ({ params, query }, { network }) =>
+    blockDetailsByHash({ includeTransactions: query.include_transactions }).with({
+      ...params,
+      window: network.difficultyWindowBlueScores,
+    }),
   problems,
 );
 

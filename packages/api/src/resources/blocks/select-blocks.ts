@@ -11,7 +11,7 @@ import type { restBlock } from './rest-blocks.ts';
 const ORIGIN = 'fe'.repeat(32);
 
 /** Selects the hash of a block, which may be pre-bootstrap. */
-const hashOf = (id: RawBuilder<unknown>): RawBuilder<string> =>
+export const hashOf = (id: RawBuilder<unknown>): RawBuilder<string> =>
   sql`encode(coalesce((select hash from blocks where id = ${id}), pre_bootstrap_block_hash(${id})), 'hex')`;
 
 const hashesOfMergeSet = (column: string): RawBuilder<string[]> =>
@@ -26,8 +26,8 @@ const parentsByLevel: RawBuilder<string[][]> = sql`(
     '[["' || string_agg(parent.hash, '","' order by parent.index) || '"]' || unpack_parents(block.parents_by_level) || ']' end
   from (select ${hashOf(sql`link.parent_id`)} as hash, link.index from block_parents link where link.block_id = block.id) parent)::json`;
 
-/** What the node computes. */
-const difficulty: RawBuilder<number> = sql`
+/** What the node computes of a row `block`. */
+export const difficultyOf: RawBuilder<number> = sql`
   5.78960446186581e76::float8 / nullif(
     case when block.bits & 16777215 <= 8388607 then floor((block.bits & 16777215) * 256::float8 ^ ((block.bits >> 24) - 3)) end, 0)`;
 
@@ -63,7 +63,7 @@ export const blockFields = (includeTransactions: boolean): JsonFields<BlockJson>
   ...(includeTransactions && { transactions: containedTransactions }),
   verboseData: jsonObject<BlockJson['verboseData']>({
     hash: hex('block.hash'),
-    difficulty,
+    difficulty: difficultyOf,
     selectedParentHash: sql`coalesce(${hashOf(sql`block.selected_parent_id`)}, ${sql.lit(ORIGIN)})`,
     transactionIds,
     isHeaderOnly: sql`false`,

@@ -1,0 +1,112 @@
+/**
+ * Samples the mempool once a second while somebody asks for it, for all clients of this process together. The node tells no times, so a
+ * transaction was seen when a sample first had it.
+ */
+import { unavailable } from './http/errors.ts';
+import { type NodeCalls, required } from './node-calls.ts';
+
+const LIFE_MS = 1000;
+const IDLE_AFTER_MS = 60_000;
+const FOR_ALL = 'mempool';
+/** About a second of decoding. Without `--ram-scale`, a node keeps a million. */
+const MAX_ENTRIES = 50_000;
+const RETRY_AFTER_SECONDS = 2;
+
+/** Masses in grams, amounts in sompi. */
+export interface PendingTransaction {
+  id: string;
+  /** Unix milliseconds. */
+  seenAt: number;
+  fee: bigint;
+  mass: bigint;
+  outputSum: bigint;
+  /** Addresses of its outputs. */
+  paid: readonly string[];
+}
+
+export interface MempoolSample {
+  timestamp: number;
+  /** By id, without orphans. */
+  transactions: ReadonlyMap<string, PendingTransaction>;
+}
+
+export class MempoolSamples {
+  readonly #nodeCalls: NodeCalls;
+  #last: { sample: Promise<MempoolSample>; at: number } | undefined;
+  #size: { size: Promise<number>; at: number } | undefined;
+  #known: ReadonlyMap<string, PendingTransaction> = new Map();
+  #usedAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(nodeCalls: NodeCalls) {
+    this.#nodeCalls = nodeCalls;
+  }
+
+  /** @throws HttpError 503 if the node is unavailable, or the mempool too large */
+  get(): Promise<MempoolSample> {
+    this.#usedAt = performance.now();
+    this.#timer ??= setInterval(() => this.#tick(), LIFE_MS).unref();
+    return this.#fresh();
+  }
+
+  /** Returns the number of transactions, without orphans; null if the node is unavailable. */
+  async findSize(): Promise<number | null> {
+    const now = performance.now();
+    if (this.#size === undefined || this.#size.at + LIFE_MS < now) {
+      const size = this.#nodeCalls
+        .of(FOR_ALL)
+        .call('getInfo', {})
+        .then(({ mempoolSize }) => Number(mempoolSize));
+      this.#size = { size, at: now };
+    }
+    return this.#size.size.catch(() => null);
+  }
+
+  #tick(): void {
+    if (this.#usedAt + IDLE_AFTER_MS < performance.now()) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      this.#last = undefined;
+      this.#known = new Map();
+      return;
+    }
+    this.#fresh().catch(() => undefined);
+  }
+
+  #fresh(): Promise<MempoolSample> {
+    const now = performance.now();
+    if (this.#last !== undefined && this.#last.at + LIFE_MS > now) return this.#last.sample;
+    this.#last = { sample: this.#read(), at: now };
+    return this.#last.sample;
+  }
+
+  async #read(): Promise<MempoolSample> {
+    const { mempoolSize } = await this.#nodeCalls.of(FOR_ALL).call('getInfo', {});
+    if (mempoolSize > MAX_ENTRIES) {
+      throw unavailable(`The mempool has ${mempoolSize} transactions, of at most ${MAX_ENTRIES}`, RETRY_AFTER_SECONDS);
+    }
+    const { entries } = await this.#nodeCalls.list(FOR_ALL, (node) =>
+      node.call('getMempoolEntries', { includeOrphanPool: false, filterTransactionPool: false }),
+    );
+    const timestamp = Date.now();
+    const transactions = new Map<string, PendingTransaction>();
+    for (const { fee, transaction } of entries) {
+      const { outputs, storageMass, verboseData } = required(transaction, 'transaction');
+      const { transactionId: id, computeMass } = required(verboseData, 'verbose data of a transaction');
+      const known = this.#known.get(id);
+      transactions.set(
+        id,
+        known ?? {
+          id,
+          seenAt: timestamp,
+          fee,
+          mass: storageMass > computeMass ? storageMass : computeMass,
+          outputSum: outputs.reduce((sum, { amount }) => sum + amount, 0n),
+          paid: outputs.flatMap(({ verboseData: data }) => (data === undefined ? [] : [data.scriptPublicKeyAddress])),
+        },
+      );
+    }
+    this.#known = transactions;
+    return { timestamp, transactions };
+  }
+}

@@ -1,0 +1,140 @@
+/** GET /v1/dag: a window of the DAG, for a picture of it. */
+import { type RawBuilder, sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
+import { z } from 'zod';
+import { type JsonFields, jsonArray, jsonObject } from '../../index-state/json.ts';
+import { hex, text } from '../../index-state/sql.ts';
+import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
+import { statementRoute } from '../../route.ts';
+import { address, decimal, hash, hashInput, uint64Input } from '../../schemas/values.ts';
+import { unknownItem } from '../chain/segments.ts';
+import { lookUp, toStoredScore } from '../shared.ts';
+import { restBlock } from './rest-blocks.ts';
+import { hashOf, joinMerging, restBlockFields } from './select-blocks.ts';
+
+const MAX_SPAN = 300;
+const DEFAULT_SPAN = 150;
+const MAX_BLOCKS = 1000;
+
+export const dagBlock = restBlock
+  .extend({
+    parentHashes: z.array(hash).meta({ description: 'Direct parents' }),
+    selectedParentHash: hash.nullable().meta({ description: 'Null for genesis' }),
+    minerAddress: address.nullable().meta({ description: 'Null for genesis, and for a non-standard script' }),
+  })
+  .meta({ id: 'DagBlock' });
+
+export type DagBlockJson = z.infer<typeof dagBlock>;
+
+/** The fields of `block`, joined with `joinMerging`. */
+export const dagBlockFields: JsonFields<DagBlockJson> = {
+  hash: restBlockFields.hash,
+  parentHashes: sql`(
+    select coalesce(json_agg(parent.hash order by parent.index), '[]') from (
+      select ${hashOf(sql`link.parent_id`)} as hash, link.index from block_parents link where link.block_id = block.id) parent)`,
+  selectedParentHash: sql<string | null>`${hashOf(sql`block.selected_parent_id`)}`,
+  blueScore: text('block.blue_score'),
+  daaScore: text('block.daa_score'),
+  timestamp: restBlockFields.timestamp,
+  isChainBlock: restBlockFields.isChainBlock,
+  color: restBlockFields.color,
+  mergingBlockHash: restBlockFields.mergingBlockHash,
+  transactionCount: restBlockFields.transactionCount,
+  minerAddress: sql<string | null>`(select address from scripts where id = block.miner_script_id)`,
+};
+
+interface Parameters {
+  from?: bigint | undefined;
+  to?: bigint | undefined;
+  around?: Uint8Array | undefined;
+  span: number;
+}
+
+type Window = 'range' | 'around' | 'latest';
+
+const blocksOfWindow = statementsBy('dag', (parameter: ParameterOf<Parameters>, { window }: { window: Window }) => {
+  const span = parameter('span', 'bigint');
+  const sinkScore = sql`(select daa_score from blocks where id = (select block_id from checkpoint))`;
+  const ends: Record<Window, RawBuilder<unknown>> = {
+    range: sql`select ${parameter('from', 'bigint')} as first, ${parameter('to', 'bigint')} as last`,
+    around: sql`
+        select greatest(daa_score - ${span} / 2, 0) as first, daa_score - ${span} / 2 + ${span} as last
+        from blocks where hash = ${parameter('around', 'bytea')}`,
+    latest: sql`
+        select greatest(max(daa_score) - ${span}, 0) as first, max(daa_score) as last
+        from (select daa_score from blocks where daa_score >= ${sinkScore}) newest`,
+  };
+  return {
+    tables: {
+      ends: ends[window],
+      found: sql`
+          select * from blocks
+          where daa_score >= (select first from ends) and daa_score <= (select last from ends)
+          order by daa_score, hash limit ${sql.lit(MAX_BLOCKS + 1)}`,
+    },
+    problem: sql<string | null>`case when not exists (select from ends) then 'unknown' end`,
+    body: jsonBuildObject({
+      sink: sql<string>`(select ${hex('hash')} from blocks where id = (select block_id from checkpoint))`,
+      from: sql<string>`(select first::text from ends)`,
+      to: sql<string>`(select last::text from ends)`,
+      truncated: sql<boolean>`(select count(*) > ${sql.lit(MAX_BLOCKS)} from found)`,
+      blocks: jsonArray(
+        jsonObject<DagBlockJson>(dagBlockFields),
+        sql`from (select * from found order by daa_score, hash limit ${sql.lit(MAX_BLOCKS)}) block ${joinMerging}
+              order by block.daa_score, block.hash`,
+      ),
+    }),
+  };
+});
+
+export const getDag = statementRoute(
+  {
+    ...lookUp('Network', '/v1/dag', 'getDag'),
+    cost: 0.5,
+    summary: 'A window of the DAG: its blocks with their parents and colours',
+    description: `Blocks of a range of DAA scores (\`from\`, \`to\`), of scores around a block (\`around\`, \`span\`), or the latest ones. At most ${MAX_BLOCKS} blocks.`,
+    query: z
+      .strictObject({
+        from: uint64Input.optional().meta({ description: 'First DAA score' }),
+        to: uint64Input.optional().meta({ description: `Last DAA score, at most ${MAX_SPAN} above \`from\`` }),
+        around: hashInput.optional().meta({ description: 'A block in the middle of the window' }),
+        span: z
+          .string()
+          .regex(/^\d{1,3}$/, 'must be a whole number')
+          .transform(Number)
+          .refine((value) => value >= 1 && value <= MAX_SPAN, `must be 1 to ${MAX_SPAN}`)
+          .optional()
+          .meta({
+            description: `DAA scores of the window: 1 to ${MAX_SPAN}, by default ${DEFAULT_SPAN}`,
+            pattern: '^\\d{1,3}$',
+          }),
+      })
+      .refine(({ from, to }) => (from === undefined) === (to === undefined), {
+        path: ['to'],
+        message: 'from and to belong together',
+      })
+      .refine(({ from, around }) => from === undefined || around === undefined, {
+        path: ['around'],
+        message: 'cannot be combined with from and to',
+      })
+      .refine(({ from = 0n, to = 0n }) => to >= from && to - from <= BigInt(MAX_SPAN), {
+        path: ['to'],
+        message: `must be from, or at most ${MAX_SPAN} above it`,
+      }),
+    response: z.object({
+      sink: hash,
+      from: decimal.meta({ description: 'First DAA score of the window' }),
+      to: decimal.meta({ description: 'Last DAA score of the window' }),
+      truncated: z.boolean().meta({ description: 'Whether the window has more blocks, of the highest DAA scores' }),
+      blocks: z.array(dagBlock).meta({ description: 'By DAA score, then by hash' }),
+    }),
+    errors: [404],
+  },
+  ({ query: { from, to, around, span = DEFAULT_SPAN } }) => {
+    if (from !== undefined && to !== undefined) {
+      return blocksOfWindow({ window: 'range' }).with({ from: toStoredScore(from), to: toStoredScore(to), span });
+    }
+    return blocksOfWindow({ window: around === undefined ? 'latest' : 'around' }).with({ around, span });
+  },
+  { unknown: (state) => unknownItem(state, 'block') },
+);

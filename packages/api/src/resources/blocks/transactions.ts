@@ -1,0 +1,88 @@
+/** GET /v1/blocks/{hash}/transactions: what a block contains, or what a chain block accepts, in pages. */
+import { sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
+import { z } from 'zod';
+import { hasTransactionId } from '../../index-state/sql.ts';
+import { requireCaughtUp } from '../../index-state/state.ts';
+import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
+import {
+  cursorOf,
+  type PageParameters,
+  pageParts,
+  pageProblems,
+  type PageStart,
+  startOf,
+} from '../../pages/key-page.ts';
+import { pageQuery } from '../../pages/page-query.ts';
+import { statementRoute } from '../../route.ts';
+import { hashInput } from '../../schemas/values.ts';
+import { unknownItem } from '../chain/segments.ts';
+import { listing, page } from '../shared.ts';
+import { includePayload, restTransaction } from '../transactions/rest/schemas.ts';
+import { restTransactions } from '../transactions/rest/select-transactions.ts';
+
+const relation = z.enum(['contained', 'accepted']);
+
+interface Variant {
+  relation: z.infer<typeof relation>;
+  start: PageStart;
+  includePayload: boolean;
+}
+
+const SOURCES = {
+  contained: sql`select transaction_id as key, index::bigint as place from block_transactions where block_id = (select id from block)`,
+  accepted: sql`
+    select accepted.key, accepted.place from chain_blocks
+    cross join unnest(chain_blocks.accepted_transactions) with ordinality as accepted (key, place)
+    where chain_blocks.block_id = (select id from block)`,
+};
+
+const transactionPage = statementsBy(
+  'transactions of a block',
+  (parameter: ParameterOf<PageParameters & { hash: Uint8Array }>, { relation, start, includePayload }: Variant) => {
+    const limit = parameter('limit', 'bigint');
+    const [behind, order] = start === 'before' ? [sql`<`, sql`desc`] : [sql`>`, sql`asc`];
+    const { items, metadata, problem } = pageParts(limit, start);
+    return {
+      tables: {
+        block: sql`select id from blocks where hash = ${parameter('hash', 'bytea')}`,
+        listed: SOURCES[relation],
+        ...(start !== 'first' && {
+          cursor: sql`
+            select (select place from listed where key in (
+              select id from transactions where ${hasTransactionId('transactions', parameter('cursor', 'bytea'))})) as key`,
+        }),
+        page: sql`
+          select key, row_number() over (order by place ${order}) as position from (
+            select * from listed ${start === 'first' ? sql`` : sql`where place ${behind} (select key from cursor)`}
+            order by place ${order} limit ${limit} + 1) nearest`,
+      },
+      problem: sql<
+        string | null
+      >`case when not exists (select from block) then 'unknown' else ${problem ?? sql`null`} end`,
+      body: jsonBuildObject({ transactions: restTransactions(items, { includePayload }), metadata }),
+    };
+  },
+);
+
+export const listBlockTransactions = statementRoute(
+  {
+    ...listing('Block', '/v1/blocks/:hash/transactions', 'listBlockTransactions'),
+    summary: 'Transactions that a block contains, or that a chain block accepts',
+    params: z.strictObject({ hash: hashInput }),
+    query: pageQuery(hashInput, {
+      relation: relation.default('contained').meta({
+        description:
+          '`contained`: in the order of the block; `accepted`: in the order of acceptance, nothing if the block is not on the chain',
+      }),
+      include_payload: includePayload,
+    }),
+    response: page({ transactions: z.array(restTransaction).meta({ description: 'In the order of the block' }) }),
+  },
+  ({ params: { hash }, query }, settled) => {
+    requireCaughtUp(settled);
+    const variant = { relation: query.relation, start: startOf(query), includePayload: query.include_payload };
+    return transactionPage(variant).with({ hash, limit: query.limit, cursor: cursorOf(query) });
+  },
+  { ...pageProblems, unknown: (state) => unknownItem(state, 'block') },
+);

@@ -1,0 +1,93 @@
+/** GET /v1/mempool: size, fees and newest transactions of the mempool. */
+import { z } from 'zod';
+import type { MempoolSample, PendingTransaction } from '../../mempool-samples.ts';
+import { route } from '../../route.ts';
+import { count, decimal, hash, sompi, timestamp } from '../../schemas/values.ts';
+import { lookUp } from '../shared.ts';
+
+const NEWEST = 20;
+
+const feeBucket = z.object({
+  from: z.number().meta({ description: 'Lowest fee rate, in sompi per gram' }),
+  to: z.number().nullable().meta({ description: 'Fee rates are lower than this; null without a limit' }),
+  transactions: count,
+  mass: decimal,
+  fees: sompi,
+});
+
+export const pendingTransaction = z
+  .object({
+    transactionId: hash,
+    seenAt: timestamp.meta({ description: 'When this process of the API first saw it' }),
+    fee: sompi.nullable(),
+    mass: decimal.meta({ description: 'The larger of compute and storage mass, in grams' }),
+    feerate: z.number().nullable().meta({ description: 'Sompi per gram' }),
+    outputSum: sompi,
+  })
+  .meta({ id: 'PendingTransaction' });
+
+export type PendingTransactionJson = z.infer<typeof pendingTransaction>;
+
+const mempool = z
+  .object({
+    timestamp: timestamp.meta({ description: 'When the mempool was read, at most a second ago' }),
+    size: count.meta({ description: 'Transactions without orphans' }),
+    mass: decimal,
+    fees: z
+      .array(feeBucket)
+      .meta({ description: 'By fee rate, lowest first, from the lowest to the highest that occur' }),
+    newest: z.array(pendingTransaction).meta({ description: `Newest first, at most ${NEWEST}` }),
+  })
+  .meta({ id: 'Mempool' });
+
+const feerateOf = ({ fee, mass }: PendingTransaction): number => (mass === 0n ? 0 : Number(fee) / Number(mass));
+
+export const toPendingTransaction = (transaction: PendingTransaction): PendingTransactionJson => ({
+  transactionId: transaction.id,
+  seenAt: transaction.seenAt,
+  fee: String(transaction.fee),
+  mass: String(transaction.mass),
+  feerate: Math.round(feerateOf(transaction) * 1000) / 1000,
+  outputSum: String(transaction.outputSum),
+});
+
+/** 0, 1, 2, 5, 10, 20, 50 and so on, up to a million. */
+const LIMITS = [
+  0,
+  ...Array.from({ length: 6 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat(),
+  1_000_000,
+];
+
+function summarize({ timestamp, transactions }: MempoolSample): z.infer<typeof mempool> {
+  const buckets = LIMITS.map((from, i) => ({ from, to: LIMITS[i + 1] ?? null, transactions: 0, mass: 0n, fees: 0n }));
+  let mass = 0n;
+  for (const transaction of transactions.values()) {
+    const feerate = feerateOf(transaction);
+    const bucket = buckets.findLast(({ from }) => from <= feerate);
+    if (bucket === undefined) continue;
+    bucket.transactions += 1;
+    bucket.mass += transaction.mass;
+    bucket.fees += transaction.fee;
+    mass += transaction.mass;
+  }
+  const isUsed = ({ transactions: number }: { transactions: number }) => number > 0;
+  const used = buckets.slice(Math.max(buckets.findIndex(isUsed), 0), buckets.findLastIndex(isUsed) + 1);
+  const newest = [...transactions.values()].sort((one, other) => other.seenAt - one.seenAt).slice(0, NEWEST);
+  return {
+    timestamp,
+    size: transactions.size,
+    mass: String(mass),
+    fees: used.map((bucket) => ({ ...bucket, mass: String(bucket.mass), fees: String(bucket.fees) })),
+    newest: newest.map(toPendingTransaction),
+  };
+}
+
+export const getMempool = route(
+  {
+    ...lookUp('Network', '/v1/mempool', 'getMempool'),
+    cost: 0.5,
+    summary: 'Size, fees by fee rate, and newest transactions of the mempool',
+    response: mempool,
+  },
+  async ({ services }) => summarize(await services.mempool.get()),
+);

@@ -1,0 +1,79 @@
+/** GET /v1/miners: who mined the blocks of the last hour, day or week. */
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { jsonArray, jsonObject } from '../../index-state/json.ts';
+import { requireCaughtUp } from '../../index-state/state.ts';
+import { type ParameterOf, Statement } from '../../index-state/statement.ts';
+import { statementRoute } from '../../route.ts';
+import { addressTag, type AddressTagJson } from '../../schemas/address.ts';
+import { address, count, hexBytes, sompi, timestamp } from '../../schemas/values.ts';
+import { tagOfScript } from '../addresses/tags.ts';
+import { lookUp } from '../shared.ts';
+
+const MAX_MINERS = 100;
+
+const HOURS = { hour: 1, day: 24, week: 168 } as const;
+
+const miner = z.object({
+  address: address.nullable().meta({ description: 'Null for a non-standard script' }),
+  scriptPublicKey: hexBytes,
+  tag: addressTag.nullable().meta({ description: 'Tag of the address, else of its cluster' }),
+  blocks: count,
+  redBlocks: count,
+  share: z.number().meta({ description: 'Of all these blocks: 0 to 1' }),
+  rewards: sompi.meta({ description: 'What coinbases of the merging blocks pay to it: subsidies and fees' }),
+});
+
+const miners = z.object({
+  from: timestamp.meta({ description: 'Beginning of the hour in which the interval begins' }),
+  to: timestamp.meta({ description: 'Time of the sink' }),
+  blocks: count.meta({ description: 'Merged blocks' }),
+  miners: z.array(miner).meta({ description: `Most blocks first; at most ${MAX_MINERS}` }),
+});
+
+const shares = new Statement('miners', (parameter: ParameterOf<{ hours: number }>) => ({
+  tables: {
+    range: sql`
+      select (chain_time / 3600000)::integer - ${parameter('hours', 'integer')} as first_hour, chain_time
+      from chain_blocks where index = (select chain_index from checkpoint)`,
+    mined: sql`
+      select script_id, sum(blocks)::bigint as blocks, sum(red_blocks)::bigint as red_blocks, sum(rewards)::bigint as rewards
+      from miner_hours where hour >= (select first_hour from range) group by script_id`,
+    total: sql`select coalesce(sum(blocks), 0)::bigint as blocks from mined`,
+    listed: sql`
+      select * from mined where blocks > 0 or rewards > 0 order by blocks desc, rewards desc, script_id limit ${sql.lit(MAX_MINERS)}`,
+  },
+  body: jsonObject<z.infer<typeof miners>>({
+    from: sql`(select first_hour::bigint * 3600000 from range)`,
+    to: sql`(select chain_time from range)`,
+    blocks: sql`(select blocks from total)`,
+    miners: jsonArray(
+      jsonObject<z.infer<typeof miner>>({
+        address: sql`script.address`,
+        scriptPublicKey: sql`encode(script.script, 'hex')`,
+        tag: sql<AddressTagJson | null>`${tagOfScript(sql`script.address`, sql`script.id`)}`,
+        blocks: sql`listed.blocks`,
+        redBlocks: sql`listed.red_blocks`,
+        share: sql`round(listed.blocks / greatest(total.blocks, 1)::numeric, 6)::float8`,
+        rewards: sql`listed.rewards::text`,
+      }),
+      sql`from listed cross join total join scripts script on script.id = listed.script_id
+          order by listed.blocks desc, listed.rewards desc, listed.script_id`,
+    ),
+  }),
+}));
+
+export const getMiners = statementRoute(
+  {
+    ...lookUp('Network', '/v1/miners', 'getMiners'),
+    cost: 0.5,
+    summary: 'Miners by their merged blocks in the last hour, day or week',
+    tagOf: 'content',
+    query: z.strictObject({ interval: z.enum(['hour', 'day', 'week']).default('day') }),
+    response: miners,
+  },
+  ({ query: { interval } }, settled) => {
+    requireCaughtUp(settled);
+    return shares.with({ hours: HOURS[interval] });
+  },
+);
