@@ -528,6 +528,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/blocks/{hash}/transactions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Transactions that a block contains, or that a chain block accepts */
+        get: operations["listBlockTransactions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/blocks/daa-score/{start}/{end}": {
         parameters: {
             query?: never;
@@ -558,7 +575,8 @@ export interface paths {
         /** Addresses by balance, largest first */
         get: operations["listAddresses"];
         put?: never;
-        post?: never;
+        /** Balance, activity, tag and labels of up to 1,000 addresses */
+        post: operations["getAddresses"];
         delete?: never;
         options?: never;
         head?: never;
@@ -694,6 +712,191 @@ export interface paths {
         };
         /** Transactions that spend from or pay to an address, newest first */
         get: operations["listAddressTransactions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Blocks, transactions, addresses and tags that a text may mean
+         * @description Hashes, ids and addresses with or without prefix; blue and DAA scores; the first 8 or more digits of a block hash; the first 2 or more characters of the name of a tag, in either case.
+         */
+        get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/network": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The network at the sink: scores, rates, supply, rewards and counts */
+        get: operations["getNetwork"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/network/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Blocks, transactions, fees, supply and hash rate by minute, hour or day
+         * @description At most 1000 intervals from `from` on; without it the latest 100. Intervals without a chain block are left out.
+         */
+        get: operations["getNetworkHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/network/supply/circulating": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Circulating supply in KAS, as plain text */
+        get: operations["getCirculatingSupply"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/network/supply/max": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Maximum supply in KAS, as plain text
+         * @description The constant that nodes report as their maximum: an upper limit of amounts. All subsidies together are a little less, since they are rounded for each month and block, and blocks that are not rewarded mint nothing.
+         */
+        get: operations["getMaxSupply"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/network/distribution": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Addresses and balances by the size of the balance */
+        get: operations["getDistribution"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/miners": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Miners by their merged blocks in the last hour, day or week */
+        get: operations["getMiners"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/dag": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A window of the DAG: its blocks with their parents and colours
+         * @description Blocks of a range of DAA scores (`from`, `to`), of scores around a block (`around`, `span`), or the latest ones. At most 1000 blocks.
+         */
+        get: operations["getDag"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/mempool": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Size, fees by fee rate, and newest transactions of the mempool */
+        get: operations["getMempool"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/mempool/{transactionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One transaction of the mempool, with the UTXOs that it spends
+         * @description UTXOs of transactions that are not indexed yet have neither amount nor script.
+         */
+        get: operations["getPendingTransaction"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1220,6 +1423,29 @@ export interface components {
             transactionCount: number;
             /** @description Blue score of the sink less that of the block, if it is a chain block, else of its merging block; 0 if not merged */
             confirmations: number;
+            /** @description Who mined the block, by the payload of its coinbase; null for genesis */
+            miner: {
+                /** @description Null for a non-standard script */
+                address: components["schemas"]["Address"] | null;
+                /** @description Script in hex, without its version */
+                scriptPublicKey: string;
+                /** @description What the miner added to the payload of the coinbase */
+                extraData: string;
+                /** @description The same as text; null if it is not UTF-8 or contains control characters */
+                extraText: string | null;
+                /** @description Tag of the address, else of its cluster */
+                tag: components["schemas"]["AddressTag"] | null;
+            } | null;
+            /** @description What the block mints if it is merged as blue; null for genesis */
+            subsidy: string | null;
+            /** @description Fees of the transactions that the merging block accepted from this block; null if not merged */
+            fees: string | null;
+            /** @description What its own coinbase pays to its miner for the red blocks that it merges; "0" if it is not on the chain; null if not merged, or if it merges blocks that are not indexed */
+            redReward: string | null;
+            /** @description What its miner gets: subsidy, fees and `redReward` of a blue block; "0" for a red one, whose subsidy and fees go to the miner of the merging block; null if not merged */
+            reward: string | null;
+            /** @description The coinbase of the merging block, which pays the reward once the next chain block accepts it; null if not merged */
+            rewardTransactionId: components["schemas"]["Hash"] | null;
         };
         AcceptedTransactionIds: {
             acceptingBlockHash: components["schemas"]["Hash"];
@@ -1230,6 +1456,203 @@ export interface components {
             feerate: number;
             /** @description Estimated time until a transaction with this fee rate is in a block */
             estimatedSeconds: number;
+        };
+        DagBlock: {
+            hash: components["schemas"]["Hash"];
+            /** @description A whole number in decimal digits */
+            blueScore: string;
+            /** @description A whole number in decimal digits */
+            daaScore: string;
+            /** @description Unix time in milliseconds, set by the miner */
+            timestamp: number;
+            /** @description Whether it is on the virtual selected parent chain now */
+            isChainBlock: boolean;
+            /** @description Colour in the mergeset of the merging block; null if not merged */
+            color: ("blue" | "red") | null;
+            /** @description The chain block that merges this block; null if not merged, or if that block is in a gap */
+            mergingBlockHash: components["schemas"]["Hash"] | null;
+            transactionCount: number;
+            /** @description Direct parents */
+            parentHashes: components["schemas"]["Hash"][];
+            /** @description Null for genesis */
+            selectedParentHash: components["schemas"]["Hash"] | null;
+            /** @description Null for genesis, and for a non-standard script */
+            minerAddress: components["schemas"]["Address"] | null;
+        };
+        TransactionInMempool: {
+            transactionId: components["schemas"]["Hash"];
+            version: number;
+            /** @description Bytes in lower-case hex */
+            subnetworkId: string;
+            /** @description Hash over all fields including signature scripts, of the accepted variant */
+            hash: components["schemas"]["Hash"];
+            /** @description Storage mass */
+            mass: string;
+            /** @description A whole number in decimal digits */
+            computeMass: string;
+            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+            fee: string;
+            /** @description A whole number in decimal digits */
+            lockTime: string;
+            /** @description A whole number in decimal digits */
+            gas: string;
+            /** @description Only if requested */
+            payload?: string;
+            blockHashes: components["schemas"]["Hash"][];
+            /** @constant */
+            isAccepted: false;
+            /** @description Null if not accepted, or if accepted before the first indexed block or in a gap */
+            acceptingBlockHash: components["schemas"]["Hash"] | null;
+            acceptingBlockBlueScore: string | null;
+            /** @description Blue score of the sink less that of the accepting block; if that is unknown, a lower bound: less that of the latest bootstrap block; 0 if not accepted */
+            confirmations: number;
+            inputs: {
+                /** @description Id of this transaction */
+                transactionId: components["schemas"]["Hash"];
+                /** @description Index of the input */
+                index: number;
+                /** @description Bytes in lower-case hex */
+                signatureScript: string;
+                /** @description A whole number in decimal digits */
+                sequence: string;
+                sigOpCount: number;
+                /** @description Transaction version 1 and later; absent before */
+                computeBudget?: number;
+                /** @description The UTXO that is spent. Amount and script are null if the UTXO does not exist on the chain, which is possible only in transactions that are not accepted; or if it is unknown, in transactions that were accepted before the first indexed block or in a gap */
+                previousOutput: {
+                    transactionId: components["schemas"]["Hash"];
+                    index: number;
+                    amount: string | null;
+                    scriptPublicKey: string | null;
+                    /** @description Null for a non-standard script */
+                    scriptPublicKeyAddress: components["schemas"]["Address"] | null;
+                    scriptPublicKeyType: ("pubkey" | "pubkeyecdsa" | "scripthash" | "nonstandard") | null;
+                };
+            }[];
+            outputs: {
+                /** @description Id of this transaction */
+                transactionId: components["schemas"]["Hash"];
+                /** @description Index of the output */
+                index: number;
+                /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+                amount: string;
+                /** @description Script in hex, without its version */
+                scriptPublicKey: string;
+                /** @description Null for a non-standard script */
+                scriptPublicKeyAddress: components["schemas"]["Address"] | null;
+                /** @enum {string} */
+                scriptPublicKeyType: "pubkey" | "pubkeyecdsa" | "scripthash" | "nonstandard";
+                /** @description Binds the output to a covenant; absent without one */
+                covenant?: {
+                    authorizingInput: number;
+                    covenantId: components["schemas"]["Hash"];
+                };
+                /** @description Id of the accepted transaction that spends it; null if unspent, or if that transaction is in a gap */
+                spentBy: components["schemas"]["Hash"] | null;
+            }[];
+        };
+        PendingTransaction: {
+            transactionId: components["schemas"]["Hash"];
+            /** @description When this process of the API first saw it */
+            seenAt: number;
+            fee: string | null;
+            /** @description The larger of compute and storage mass, in grams */
+            mass: string;
+            /** @description Sompi per gram */
+            feerate: number | null;
+            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+            outputSum: string;
+        };
+        Mempool: {
+            /** @description When the mempool was read, at most a second ago */
+            timestamp: number;
+            /** @description Transactions without orphans */
+            size: number;
+            /** @description A whole number in decimal digits */
+            mass: string;
+            /** @description By fee rate, lowest first, from the lowest to the highest that occur */
+            fees: {
+                /** @description Lowest fee rate, in sompi per gram */
+                from: number;
+                /** @description Fee rates are lower than this; null without a limit */
+                to: number | null;
+                transactions: number;
+                /** @description A whole number in decimal digits */
+                mass: string;
+                /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+                fees: string;
+            }[];
+            /** @description Newest first, at most 20 */
+            newest: components["schemas"]["PendingTransaction"][];
+        };
+        NetworkInterval: {
+            /** @description Unix time in milliseconds */
+            start: number;
+            /** @description Whether the sink is in it, so that it is not over */
+            isOpen: boolean;
+            /** @description Merged by its chain blocks */
+            blocks: number;
+            chainBlocks: number;
+            redBlocks: number;
+            /** @description Accepted, without coinbases */
+            transactions: number;
+            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+            fees: string;
+            /** @description Outputs of these transactions, with change */
+            volume: string;
+            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+            minted: string;
+            /** @description Circulating supply at its end */
+            supply: string;
+            activeAddresses: number;
+            newAddresses: number;
+            /** @description Work of its blocks by its length; of the open one by the time until the sink */
+            hashesPerSecond: string;
+        };
+        Network: {
+            /** @enum {string} */
+            network: "mainnet" | "testnet" | "simnet" | "devnet";
+            sink: components["schemas"]["Hash"];
+            /** @description A whole number in decimal digits */
+            blueScore: string;
+            /** @description A whole number in decimal digits */
+            daaScore: string;
+            /** @description Time of the sink */
+            timestamp: number;
+            /** @description Of the sink */
+            difficulty: number;
+            /** @description Work of the blocks that were merged in the latest ten whole minutes, by their time */
+            hashesPerSecond: string;
+            /** @description The latest whole minute of the chain; null if there is none yet */
+            lastMinute: {
+                /** @description Unix time in milliseconds */
+                start: number;
+                blocksPerSecond: number;
+                /** @description Accepted, without coinbases */
+                transactionsPerSecond: number;
+                /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+                feesPerSecond: string;
+            } | null;
+            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+            circulatingSompi: string;
+            /** @description What the node reports as its maximum supply; the sum of all subsidies is 28.7 billion KAS */
+            maxSompi: string;
+            /** @description Subsidy of a block at the sink, without fees */
+            blockReward: string;
+            /** @description The next lower subsidy; null if there is none */
+            nextReward: string | null;
+            /** @description When it begins, at the target rate of blocks */
+            nextRewardAt: number | null;
+            /** @description Time of the first indexed chain block, with which the counts begin */
+            countedFrom: number;
+            /** @description Merged blocks */
+            blockCount: string;
+            /** @description Accepted transactions without coinbases */
+            transactionCount: string;
+            /** @description Addresses with a balance */
+            addressCount: string;
+            /** @description At most a second old; null while the node is unavailable */
+            mempoolSize: number | null;
         };
         Status: {
             /** @description Null until the indexer has run once */
@@ -4333,12 +4756,150 @@ export interface operations {
                      *         "color": "blue",
                      *         "mergingBlockHash": "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2",
                      *         "transactionCount": 10,
-                     *         "confirmations": 4
+                     *         "confirmations": 4,
+                     *         "miner": {
+                     *           "address": "kaspasim:qpfd3y59kt7smwj3lwdwyq5zammxf3mv6eghh8ckrk7udchvca8qckfzfhknu",
+                     *           "scriptPublicKey": "2052d89285b2fd0dba51fb9ae20282eef664c76cd6517b9f161dbdc6e2ecc74e0cac",
+                     *           "extraData": "322e312e302f6465766e6574",
+                     *           "extraText": "2.1.0/devnet",
+                     *           "tag": null
+                     *         },
+                     *         "subsidy": "5000000000",
+                     *         "fees": "7450689",
+                     *         "redReward": "0",
+                     *         "reward": "5007450689",
+                     *         "rewardTransactionId": "bdf63f12e18fc1681f64d6682b3041a43cf7ccee367c973cc9bac2f11ad0d0d1"
                      *       }
                      *     }
                      */
                     "application/json": {
                         block: components["schemas"]["BlockDetails"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listBlockTransactions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Largest number of items of the page; 20 by default
+                 * @example 1
+                 */
+                limit?: number;
+                /** @description Id of the last item of the previous page. 64 hex digits of either case, with or without `0x` */
+                starting_after?: string;
+                /** @description Id of the first item of the next page. 64 hex digits of either case, with or without `0x` */
+                ending_before?: string;
+                /**
+                 * @description `contained`: in the order of the block; `accepted`: in the order of acceptance, nothing if the block is not on the chain
+                 * @example contained
+                 */
+                relation?: "contained" | "accepted";
+                /** @description Include payloads */
+                include_payload?: boolean;
+            };
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description 64 hex digits of either case, with or without `0x`
+                 * @example 4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289
+                 */
+                hash: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "transactions": [
+                     *         {
+                     *           "transactionId": "7731afd25cf37490004ae1e2c26a6a0e75a141bf7aa90adc596c1f4cc144b86d",
+                     *           "version": 1,
+                     *           "blockTime": 1751346400249,
+                     *           "subnetworkId": "0100000000000000000000000000000000000000",
+                     *           "hash": "b037d3e73b1e5e65fde49fdb6cf55f781e58deb6f4aa91b3357c5c291045be80",
+                     *           "mass": "0",
+                     *           "computeMass": "0",
+                     *           "fee": "0",
+                     *           "lockTime": "0",
+                     *           "gas": "0",
+                     *           "blockHashes": [
+                     *             "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289"
+                     *           ],
+                     *           "isAccepted": true,
+                     *           "acceptingBlockHash": "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2",
+                     *           "acceptingBlockBlueScore": "1262",
+                     *           "confirmations": 2,
+                     *           "inputs": [],
+                     *           "outputs": [
+                     *             {
+                     *               "transactionId": "7731afd25cf37490004ae1e2c26a6a0e75a141bf7aa90adc596c1f4cc144b86d",
+                     *               "index": 0,
+                     *               "amount": "5003878002",
+                     *               "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "7731afd25cf37490004ae1e2c26a6a0e75a141bf7aa90adc596c1f4cc144b86d",
+                     *               "index": 1,
+                     *               "amount": "5000716214",
+                     *               "scriptPublicKey": "2089c8ed26ddebe4e5aff2e504ba761a156d8cf25f8c0a98a134fe87aaf61dbef5ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qzyu3mfxmh47fed07tjsfwnkrg2kmr8jt7xq4x9pxnlg02hkrkl02e8hdknnw",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             },
+                     *             {
+                     *               "transactionId": "7731afd25cf37490004ae1e2c26a6a0e75a141bf7aa90adc596c1f4cc144b86d",
+                     *               "index": 2,
+                     *               "amount": "5007616179",
+                     *               "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "hasMore": true,
+                     *         "count": 1
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description In the order of the block */
+                        transactions: components["schemas"]["RestTransaction"][];
+                        metadata: components["schemas"]["PageMetadata"];
                     };
                 };
             };
@@ -4540,6 +5101,108 @@ export interface operations {
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAddresses: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "addresses": [
+                 *         "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                 *         "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    addresses: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "addresses": [
+                     *         {
+                     *           "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                     *           "balance": "404915540",
+                     *           "utxoCount": 2,
+                     *           "transactionCount": 5,
+                     *           "firstSeen": 1750531000098,
+                     *           "lastSeen": 1751271553176,
+                     *           "tag": {
+                     *             "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                     *             "name": "Harbour Exchange",
+                     *             "link": "https://example.com/harbour-exchange",
+                     *             "labels": [
+                     *               "exchange"
+                     *             ]
+                     *           },
+                     *           "automaticLabels": [
+                     *             "reused"
+                     *           ]
+                     *         },
+                     *         {
+                     *           "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                     *           "balance": "404915540",
+                     *           "utxoCount": 2,
+                     *           "transactionCount": 5,
+                     *           "firstSeen": 1750531000098,
+                     *           "lastSeen": 1751271553176,
+                     *           "tag": {
+                     *             "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                     *             "name": "Harbour Exchange",
+                     *             "link": "https://example.com/harbour-exchange",
+                     *             "labels": [
+                     *               "exchange"
+                     *             ]
+                     *           },
+                     *           "automaticLabels": [
+                     *             "reused"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description One for each address, in the given order */
+                        addresses: components["schemas"]["AddressDetails"][];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -4992,6 +5655,8 @@ export interface operations {
                 ending_before?: string;
                 /** @description Only tags with this label */
                 label?: string;
+                /** @description Only tags with exactly this name */
+                name?: string;
             };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
@@ -5881,6 +6546,2465 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    search: {
+        parameters: {
+            query: {
+                /**
+                 * @description What to look for
+                 * @example 4b27c8cb5d5f
+                 */
+                q: string;
+                /**
+                 * @description Most results: 1 to 20
+                 * @example 5
+                 */
+                limit?: string;
+            };
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "type": "block",
+                     *           "id": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
+                     *           "label": null,
+                     *           "matched": "hash",
+                     *           "blueScore": "1260",
+                     *           "daaScore": "1262",
+                     *           "timestamp": 1751346400249,
+                     *           "isChainBlock": true,
+                     *           "color": "blue"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Best match first */
+                        results: ({
+                            /** @constant */
+                            type: "block";
+                            id: components["schemas"]["Hash"];
+                            label: null;
+                            /** @enum {string} */
+                            matched: "hash" | "blueScore" | "daaScore";
+                            /** @description A whole number in decimal digits */
+                            blueScore: string;
+                            /** @description A whole number in decimal digits */
+                            daaScore: string;
+                            /** @description Unix time in milliseconds */
+                            timestamp: number;
+                            isChainBlock: boolean;
+                            color: ("blue" | "red") | null;
+                        } | {
+                            /** @constant */
+                            type: "transaction";
+                            id: components["schemas"]["Hash"];
+                            label: null;
+                            /** @description Null if no indexed block contains it */
+                            blockTime: number | null;
+                            isAccepted: boolean;
+                            /** @description Whether it is in the mempool and in no indexed block */
+                            isPending: boolean;
+                        } | {
+                            /** @constant */
+                            type: "address";
+                            id: components["schemas"]["Address"];
+                            /** @description Name of its tag */
+                            label: string | null;
+                            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+                            balance: string;
+                            transactionCount: number;
+                        } | {
+                            /** @constant */
+                            type: "tag";
+                            id: string;
+                            label: string;
+                            labels: string[];
+                            /** @description The one with the largest balance */
+                            address: components["schemas"]["Address"];
+                            /** @description Addresses with a tag of this name */
+                            addressCount: number;
+                        })[];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getNetwork: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "network": "simnet",
+                     *       "sink": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
+                     *       "blueScore": "1264",
+                     *       "daaScore": "1266",
+                     *       "timestamp": 1751349400250,
+                     *       "difficulty": 1.0000001192093038,
+                     *       "hashesPerSecond": "0",
+                     *       "lastMinute": {
+                     *         "start": 1751346360000,
+                     *         "blocksPerSecond": 0.05,
+                     *         "transactionsPerSecond": 0.183,
+                     *         "feesPerSecond": "203506"
+                     *       },
+                     *       "circulatingSompi": "6319996393120",
+                     *       "maxSompi": "2900000000000000000",
+                     *       "blockReward": "5000000000",
+                     *       "nextReward": "4400000000",
+                     *       "nextRewardAt": 1766868873650,
+                     *       "countedFrom": 1633687894966,
+                     *       "blockCount": "1267",
+                     *       "transactionCount": "3871",
+                     *       "addressCount": "2476",
+                     *       "mempoolSize": 3
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Network"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getNetworkHistory: {
+        parameters: {
+            query?: {
+                /**
+                 * @description In UTC
+                 * @example minute
+                 */
+                interval?: "minute" | "hour" | "day";
+                /** @description Beginning: Unix time in milliseconds */
+                from?: string;
+                /** @description End, exclusive: Unix time in milliseconds */
+                to?: string;
+            };
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "history": [
+                     *         {
+                     *           "start": 1751197260000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 1,
+                     *           "fees": "1029144",
+                     *           "volume": "20024254733",
+                     *           "minted": "4998970856",
+                     *           "supply": "5119998970856",
+                     *           "activeAddresses": 9,
+                     *           "newAddresses": 4,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751198040000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5001029144",
+                     *           "supply": "5125000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751198760000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 1,
+                     *           "fees": "621229",
+                     *           "volume": "5008505212",
+                     *           "minted": "4999378771",
+                     *           "supply": "5129999378771",
+                     *           "activeAddresses": 11,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751199540000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000621229",
+                     *           "supply": "5135000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751200260000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 2,
+                     *           "fees": "6390635",
+                     *           "volume": "1422996694",
+                     *           "minted": "4993609365",
+                     *           "supply": "5139993609365",
+                     *           "activeAddresses": 9,
+                     *           "newAddresses": 2,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751201040000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 4,
+                     *           "fees": "3791026",
+                     *           "volume": "2841939896",
+                     *           "minted": "5002599609",
+                     *           "supply": "5144996208974",
+                     *           "activeAddresses": 20,
+                     *           "newAddresses": 5,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751201760000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 1,
+                     *           "fees": "690612",
+                     *           "volume": "285193218",
+                     *           "minted": "5003100414",
+                     *           "supply": "5149999309388",
+                     *           "activeAddresses": 5,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751202540000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 4,
+                     *           "fees": "3628977",
+                     *           "volume": "23913638087",
+                     *           "minted": "4997061635",
+                     *           "supply": "5154996371023",
+                     *           "activeAddresses": 23,
+                     *           "newAddresses": 8,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751203260000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 3,
+                     *           "fees": "3385434",
+                     *           "volume": "2574750895",
+                     *           "minted": "5000243543",
+                     *           "supply": "5159996614566",
+                     *           "activeAddresses": 10,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751204040000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 2,
+                     *           "fees": "1378926",
+                     *           "volume": "459452638",
+                     *           "minted": "5002006508",
+                     *           "supply": "5164998621074",
+                     *           "activeAddresses": 5,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751204760000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 1,
+                     *           "fees": "598970",
+                     *           "volume": "134324927",
+                     *           "minted": "5000779956",
+                     *           "supply": "5169999401030",
+                     *           "activeAddresses": 4,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751205540000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 2,
+                     *           "fees": "1007255",
+                     *           "volume": "1104754709",
+                     *           "minted": "4999591715",
+                     *           "supply": "5174998992745",
+                     *           "activeAddresses": 9,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751206260000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 4,
+                     *           "fees": "5295545",
+                     *           "volume": "7207965752",
+                     *           "minted": "4995711710",
+                     *           "supply": "5179994704455",
+                     *           "activeAddresses": 14,
+                     *           "newAddresses": 5,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751208960000,
+                     *           "isOpen": false,
+                     *           "blocks": 21,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 19,
+                     *           "fees": "25316883",
+                     *           "volume": "40421283752",
+                     *           "minted": "4979978662",
+                     *           "supply": "5184974683117",
+                     *           "activeAddresses": 79,
+                     *           "newAddresses": 15,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751214960000,
+                     *           "isOpen": false,
+                     *           "blocks": 3,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 10,
+                     *           "fees": "5398884",
+                     *           "volume": "9169328521",
+                     *           "minted": "105019917999",
+                     *           "supply": "5289994601116",
+                     *           "activeAddresses": 39,
+                     *           "newAddresses": 7,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751216760000,
+                     *           "isOpen": false,
+                     *           "blocks": 2,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 10,
+                     *           "fees": "11866634",
+                     *           "volume": "12884858594",
+                     *           "minted": "14993532250",
+                     *           "supply": "5304988133366",
+                     *           "activeAddresses": 42,
+                     *           "newAddresses": 8,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751218560000,
+                     *           "isOpen": false,
+                     *           "blocks": 2,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 6,
+                     *           "fees": "2617357",
+                     *           "volume": "5776969203",
+                     *           "minted": "10009249277",
+                     *           "supply": "5314997382643",
+                     *           "activeAddresses": 29,
+                     *           "newAddresses": 8,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751222160000,
+                     *           "isOpen": false,
+                     *           "blocks": 3,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 12,
+                     *           "fees": "10511630",
+                     *           "volume": "7143432086",
+                     *           "minted": "9992105727",
+                     *           "supply": "5324989488370",
+                     *           "activeAddresses": 35,
+                     *           "newAddresses": 7,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751225760000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 4,
+                     *           "fees": "4082174",
+                     *           "volume": "6996956835",
+                     *           "minted": "15006429456",
+                     *           "supply": "5339995917826",
+                     *           "activeAddresses": 22,
+                     *           "newAddresses": 3,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751227560000,
+                     *           "isOpen": false,
+                     *           "blocks": 3,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 1,
+                     *           "transactions": 10,
+                     *           "fees": "8491612",
+                     *           "volume": "30344574735",
+                     *           "minted": "4995590562",
+                     *           "supply": "5344991508388",
+                     *           "activeAddresses": 40,
+                     *           "newAddresses": 7,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751229360000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 8,
+                     *           "fees": "9322770",
+                     *           "volume": "25530804875",
+                     *           "minted": "14999168842",
+                     *           "supply": "5359990677230",
+                     *           "activeAddresses": 36,
+                     *           "newAddresses": 5,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751230560000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 1,
+                     *           "fees": "28235909",
+                     *           "volume": "37433186612",
+                     *           "minted": "4981086861",
+                     *           "supply": "5364971764091",
+                     *           "activeAddresses": 15,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751236560000,
+                     *           "isOpen": false,
+                     *           "blocks": 6,
+                     *           "chainBlocks": 2,
+                     *           "redBlocks": 0,
+                     *           "transactions": 21,
+                     *           "fees": "24164698",
+                     *           "volume": "31242171381",
+                     *           "minted": "15014737373",
+                     *           "supply": "5379986501464",
+                     *           "activeAddresses": 91,
+                     *           "newAddresses": 19,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751240160000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 3,
+                     *           "fees": "7120423",
+                     *           "volume": "16835643099",
+                     *           "minted": "20006378113",
+                     *           "supply": "5399992879577",
+                     *           "activeAddresses": 24,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751245560000,
+                     *           "isOpen": false,
+                     *           "blocks": 3,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 13,
+                     *           "fees": "9138521",
+                     *           "volume": "24456934669",
+                     *           "minted": "4997981902",
+                     *           "supply": "5404990861479",
+                     *           "activeAddresses": 40,
+                     *           "newAddresses": 7,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751247360000,
+                     *           "isOpen": false,
+                     *           "blocks": 3,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 13,
+                     *           "fees": "14598027",
+                     *           "volume": "63640862566",
+                     *           "minted": "14994540494",
+                     *           "supply": "5419985401973",
+                     *           "activeAddresses": 52,
+                     *           "newAddresses": 10,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751250960000,
+                     *           "isOpen": false,
+                     *           "blocks": 2,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 8,
+                     *           "fees": "11676219",
+                     *           "volume": "28337227860",
+                     *           "minted": "15002921808",
+                     *           "supply": "5434988323781",
+                     *           "activeAddresses": 37,
+                     *           "newAddresses": 7,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751252760000,
+                     *           "isOpen": false,
+                     *           "blocks": 3,
+                     *           "chainBlocks": 2,
+                     *           "redBlocks": 0,
+                     *           "transactions": 13,
+                     *           "fees": "20180089",
+                     *           "volume": "138379604897",
+                     *           "minted": "20005483248",
+                     *           "supply": "5454993807029",
+                     *           "activeAddresses": 71,
+                     *           "newAddresses": 11,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751258160000,
+                     *           "isOpen": false,
+                     *           "blocks": 2,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 7,
+                     *           "fees": "3263404",
+                     *           "volume": "65481417332",
+                     *           "minted": "5002929567",
+                     *           "supply": "5459996736596",
+                     *           "activeAddresses": 30,
+                     *           "newAddresses": 5,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751261760000,
+                     *           "isOpen": false,
+                     *           "blocks": 3,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 12,
+                     *           "fees": "8204216",
+                     *           "volume": "17122602128",
+                     *           "minted": "9995059188",
+                     *           "supply": "5469991795784",
+                     *           "activeAddresses": 49,
+                     *           "newAddresses": 13,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751265360000,
+                     *           "isOpen": false,
+                     *           "blocks": 19,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 12,
+                     *           "fees": "12210105",
+                     *           "volume": "20841462014",
+                     *           "minted": "14995994111",
+                     *           "supply": "5484987789895",
+                     *           "activeAddresses": 48,
+                     *           "newAddresses": 14,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751268960000,
+                     *           "isOpen": false,
+                     *           "blocks": 3,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 5,
+                     *           "fees": "6452934",
+                     *           "volume": "12117002835",
+                     *           "minted": "95005757171",
+                     *           "supply": "5579993547066",
+                     *           "activeAddresses": 20,
+                     *           "newAddresses": 4,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751270760000,
+                     *           "isOpen": false,
+                     *           "blocks": 2,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 11,
+                     *           "fees": "14771474",
+                     *           "volume": "13210047399",
+                     *           "minted": "14991681460",
+                     *           "supply": "5594985228526",
+                     *           "activeAddresses": 34,
+                     *           "newAddresses": 4,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751271120000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 3,
+                     *           "fees": "1472382",
+                     *           "volume": "1161676144",
+                     *           "minted": "10013299092",
+                     *           "supply": "5604998527618",
+                     *           "activeAddresses": 10,
+                     *           "newAddresses": 2,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751271540000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 3,
+                     *           "fees": "1378119",
+                     *           "volume": "3170106520",
+                     *           "minted": "5000094263",
+                     *           "supply": "5609998621881",
+                     *           "activeAddresses": 7,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751271900000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 6,
+                     *           "fees": "4762159",
+                     *           "volume": "36791484273",
+                     *           "minted": "4996615960",
+                     *           "supply": "5614995237841",
+                     *           "activeAddresses": 15,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751272260000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 5,
+                     *           "fees": "2570306",
+                     *           "volume": "2463028351",
+                     *           "minted": "5002191853",
+                     *           "supply": "5619997429694",
+                     *           "activeAddresses": 13,
+                     *           "newAddresses": 3,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751272680000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 3,
+                     *           "fees": "1969675",
+                     *           "volume": "2710922088",
+                     *           "minted": "5000600631",
+                     *           "supply": "5624998030325",
+                     *           "activeAddresses": 12,
+                     *           "newAddresses": 3,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751273040000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 2,
+                     *           "fees": "1979318",
+                     *           "volume": "1948387207",
+                     *           "minted": "4999990357",
+                     *           "supply": "5629998020682",
+                     *           "activeAddresses": 7,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751273400000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 1,
+                     *           "fees": "389839",
+                     *           "volume": "1039176416",
+                     *           "minted": "5001589479",
+                     *           "supply": "5634999610161",
+                     *           "activeAddresses": 3,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751273760000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000389839",
+                     *           "supply": "5640000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751274180000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5645000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751274540000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5650000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751274900000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5655000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751275260000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5660000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751275680000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5665000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751276040000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5670000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751276400000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5675000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751276820000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5680000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751277180000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5685000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751277540000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5690000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751277900000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5695000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751278320000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5700000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751278680000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5705000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751279040000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5710000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751279400000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5715000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751279820000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5720000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751280180000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5725000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751280540000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5730000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751280960000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5735000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751281320000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5740000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751281680000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5745000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751282040000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5750000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751282460000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5755000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751282820000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5760000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751283180000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5765000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751283600000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5770000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751283960000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5775000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751284320000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5780000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751284680000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5785000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751285100000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
+                     *           "supply": "5790000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751285460000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 2,
+                     *           "fees": "1442373",
+                     *           "volume": "926810542",
+                     *           "minted": "4998557627",
+                     *           "supply": "5794998557627",
+                     *           "activeAddresses": 10,
+                     *           "newAddresses": 2,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751285820000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5001442373",
+                     *           "supply": "5800000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751286180000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 3,
+                     *           "fees": "2840605",
+                     *           "volume": "35990164677",
+                     *           "minted": "4997159395",
+                     *           "supply": "5804997159395",
+                     *           "activeAddresses": 11,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751286600000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 4,
+                     *           "fees": "875526",
+                     *           "volume": "788336476",
+                     *           "minted": "5001965079",
+                     *           "supply": "5809999124474",
+                     *           "activeAddresses": 9,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751286960000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 1,
+                     *           "fees": "253558",
+                     *           "volume": "141481032",
+                     *           "minted": "5000621968",
+                     *           "supply": "5814999746442",
+                     *           "activeAddresses": 3,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751287320000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 3,
+                     *           "fees": "1887403",
+                     *           "volume": "1219368973",
+                     *           "minted": "4998366155",
+                     *           "supply": "5819998112597",
+                     *           "activeAddresses": 6,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751287740000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 2,
+                     *           "fees": "2645740",
+                     *           "volume": "951411545",
+                     *           "minted": "4999241663",
+                     *           "supply": "5824997354260",
+                     *           "activeAddresses": 17,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751288100000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 4,
+                     *           "fees": "2640442",
+                     *           "volume": "2819371872",
+                     *           "minted": "5000005298",
+                     *           "supply": "5829997359558",
+                     *           "activeAddresses": 14,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751288460000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 4,
+                     *           "fees": "4775038",
+                     *           "volume": "8253222278",
+                     *           "minted": "4997865404",
+                     *           "supply": "5834995224962",
+                     *           "activeAddresses": 13,
+                     *           "newAddresses": 3,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751288820000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 1,
+                     *           "fees": "525291",
+                     *           "volume": "351651686",
+                     *           "minted": "5004249747",
+                     *           "supply": "5839999474709",
+                     *           "activeAddresses": 4,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751292360000,
+                     *           "isOpen": false,
+                     *           "blocks": 49,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 21,
+                     *           "fees": "13684954",
+                     *           "volume": "17087905864",
+                     *           "minted": "4986840337",
+                     *           "supply": "5844986315046",
+                     *           "activeAddresses": 76,
+                     *           "newAddresses": 18,
+                     *           "hashesPerSecond": "1"
+                     *         },
+                     *         {
+                     *           "start": 1751295960000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 4,
+                     *           "fees": "2027426",
+                     *           "volume": "2559357390",
+                     *           "minted": "245011657528",
+                     *           "supply": "6089997972574",
+                     *           "activeAddresses": 12,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751297760000,
+                     *           "isOpen": false,
+                     *           "blocks": 3,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 10,
+                     *           "fees": "8593999",
+                     *           "volume": "5753608914",
+                     *           "minted": "4993433427",
+                     *           "supply": "6094991406001",
+                     *           "activeAddresses": 30,
+                     *           "newAddresses": 9,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751300760000,
+                     *           "isOpen": false,
+                     *           "blocks": 2,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 9,
+                     *           "fees": "6855767",
+                     *           "volume": "4721206495",
+                     *           "minted": "15001738232",
+                     *           "supply": "6109993144233",
+                     *           "activeAddresses": 37,
+                     *           "newAddresses": 6,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751306760000,
+                     *           "isOpen": false,
+                     *           "blocks": 2,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 9,
+                     *           "fees": "5025829",
+                     *           "volume": "4644541107",
+                     *           "minted": "10001829938",
+                     *           "supply": "6119994974171",
+                     *           "activeAddresses": 29,
+                     *           "newAddresses": 9,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751308560000,
+                     *           "isOpen": false,
+                     *           "blocks": 3,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 11,
+                     *           "fees": "12308943",
+                     *           "volume": "13830146935",
+                     *           "minted": "9992716886",
+                     *           "supply": "6129987691057",
+                     *           "activeAddresses": 48,
+                     *           "newAddresses": 13,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751310360000,
+                     *           "isOpen": false,
+                     *           "blocks": 2,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 7,
+                     *           "fees": "4991292",
+                     *           "volume": "19238830711",
+                     *           "minted": "15007317651",
+                     *           "supply": "6144995008708",
+                     *           "activeAddresses": 21,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751315760000,
+                     *           "isOpen": false,
+                     *           "blocks": 2,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 9,
+                     *           "fees": "6461158",
+                     *           "volume": "7913721608",
+                     *           "minted": "9998530134",
+                     *           "supply": "6154993538842",
+                     *           "activeAddresses": 38,
+                     *           "newAddresses": 10,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751316960000,
+                     *           "isOpen": false,
+                     *           "blocks": 4,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 14,
+                     *           "fees": "11279402",
+                     *           "volume": "18929901942",
+                     *           "minted": "9995181756",
+                     *           "supply": "6164988720598",
+                     *           "activeAddresses": 46,
+                     *           "newAddresses": 13,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751321160000,
+                     *           "isOpen": false,
+                     *           "blocks": 5,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 11,
+                     *           "fees": "12142424",
+                     *           "volume": "13107497721",
+                     *           "minted": "19999136978",
+                     *           "supply": "6184987857576",
+                     *           "activeAddresses": 38,
+                     *           "newAddresses": 7,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751322360000,
+                     *           "isOpen": false,
+                     *           "blocks": 3,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 3,
+                     *           "fees": "2331592",
+                     *           "volume": "2450521588",
+                     *           "minted": "25009810832",
+                     *           "supply": "6209997668408",
+                     *           "activeAddresses": 15,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751328360000,
+                     *           "isOpen": false,
+                     *           "blocks": 5,
+                     *           "chainBlocks": 2,
+                     *           "redBlocks": 0,
+                     *           "transactions": 20,
+                     *           "fees": "19758217",
+                     *           "volume": "30464677032",
+                     *           "minted": "24986702277",
+                     *           "supply": "6234984370685",
+                     *           "activeAddresses": 80,
+                     *           "newAddresses": 19,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751331960000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 5,
+                     *           "fees": "4097268",
+                     *           "volume": "5285387349",
+                     *           "minted": "15011532047",
+                     *           "supply": "6249995902732",
+                     *           "activeAddresses": 19,
+                     *           "newAddresses": 3,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751333760000,
+                     *           "isOpen": false,
+                     *           "blocks": 3,
+                     *           "chainBlocks": 2,
+                     *           "redBlocks": 0,
+                     *           "transactions": 11,
+                     *           "fees": "10699008",
+                     *           "volume": "25406783635",
+                     *           "minted": "15000349330",
+                     *           "supply": "6264996252062",
+                     *           "activeAddresses": 42,
+                     *           "newAddresses": 11,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751337360000,
+                     *           "isOpen": false,
+                     *           "blocks": 2,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 7,
+                     *           "fees": "10516611",
+                     *           "volume": "9862600134",
+                     *           "minted": "4993231327",
+                     *           "supply": "6269989483389",
+                     *           "activeAddresses": 26,
+                     *           "newAddresses": 5,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751338560000,
+                     *           "isOpen": false,
+                     *           "blocks": 2,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 8,
+                     *           "fees": "7415172",
+                     *           "volume": "14427797070",
+                     *           "minted": "10003101439",
+                     *           "supply": "6279992584828",
+                     *           "activeAddresses": 40,
+                     *           "newAddresses": 5,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751340960000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 4,
+                     *           "fees": "5062027",
+                     *           "volume": "6808009229",
+                     *           "minted": "10002353145",
+                     *           "supply": "6289994937973",
+                     *           "activeAddresses": 27,
+                     *           "newAddresses": 6,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751346360000,
+                     *           "isOpen": false,
+                     *           "blocks": 3,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 11,
+                     *           "fees": "12210395",
+                     *           "volume": "15997011428",
+                     *           "minted": "4992851632",
+                     *           "supply": "6294987789605",
+                     *           "activeAddresses": 37,
+                     *           "newAddresses": 10,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751349960000,
+                     *           "isOpen": true,
+                     *           "blocks": 4,
+                     *           "chainBlocks": 2,
+                     *           "redBlocks": 0,
+                     *           "transactions": 18,
+                     *           "fees": "11485735",
+                     *           "volume": "29448821122",
+                     *           "minted": "25008603515",
+                     *           "supply": "6319996393120",
+                     *           "activeAddresses": 68,
+                     *           "newAddresses": 13,
+                     *           "hashesPerSecond": "0"
+                     *         }
+                     *       ],
+                     *       "hasMore": true
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Oldest first */
+                        history: components["schemas"]["NetworkInterval"][];
+                        /** @description Whether there are more intervals: later ones with `from`, earlier ones without it */
+                        hasMore: boolean;
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getCirculatingSupply: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example 63199.9639312 */
+                    "text/plain": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getMaxSupply: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example 29000000000 */
+                    "text/plain": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getDistribution: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "timestamp": 1751349400250,
+                     *       "tiers": [
+                     *         {
+                     *           "from": "1",
+                     *           "to": "100000000",
+                     *           "addresses": 459,
+                     *           "balance": "27287912641"
+                     *         },
+                     *         {
+                     *           "from": "100000000",
+                     *           "to": "1000000000",
+                     *           "addresses": 1422,
+                     *           "balance": "594243758543"
+                     *         },
+                     *         {
+                     *           "from": "1000000000",
+                     *           "to": "10000000000",
+                     *           "addresses": 571,
+                     *           "balance": "1227425094072"
+                     *         },
+                     *         {
+                     *           "from": "10000000000",
+                     *           "to": "100000000000",
+                     *           "addresses": 14,
+                     *           "balance": "196699034720"
+                     *         },
+                     *         {
+                     *           "from": "100000000000",
+                     *           "to": "1000000000000",
+                     *           "addresses": 9,
+                     *           "balance": "2894406591686"
+                     *         },
+                     *         {
+                     *           "from": "1000000000000",
+                     *           "to": "10000000000000",
+                     *           "addresses": 1,
+                     *           "balance": "1324267138619"
+                     *         },
+                     *         {
+                     *           "from": "10000000000000",
+                     *           "to": "100000000000000",
+                     *           "addresses": 0,
+                     *           "balance": "0"
+                     *         },
+                     *         {
+                     *           "from": "100000000000000",
+                     *           "to": "1000000000000000",
+                     *           "addresses": 0,
+                     *           "balance": "0"
+                     *         },
+                     *         {
+                     *           "from": "1000000000000000",
+                     *           "to": "10000000000000000",
+                     *           "addresses": 0,
+                     *           "balance": "0"
+                     *         },
+                     *         {
+                     *           "from": "10000000000000000",
+                     *           "to": "100000000000000000",
+                     *           "addresses": 0,
+                     *           "balance": "0"
+                     *         },
+                     *         {
+                     *           "from": "100000000000000000",
+                     *           "to": "1000000000000000000",
+                     *           "addresses": 0,
+                     *           "balance": "0"
+                     *         },
+                     *         {
+                     *           "from": "1000000000000000000",
+                     *           "to": null,
+                     *           "addresses": 0,
+                     *           "balance": "0"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Time of the sink */
+                        timestamp: number;
+                        /** @description By powers of ten KAS, smallest balances first */
+                        tiers: {
+                            /** @description Smallest balance */
+                            from: string;
+                            /** @description Balances are smaller than this; null without a limit */
+                            to: string | null;
+                            addresses: number;
+                            /** @description Sum of the balances */
+                            balance: string;
+                        }[];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getMiners: {
+        parameters: {
+            query?: {
+                /** @example hour */
+                interval?: "hour" | "day" | "week";
+            };
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": 1751346000000,
+                     *       "to": 1751350000249,
+                     *       "blocks": 7,
+                     *       "miners": [
+                     *         {
+                     *           "address": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
+                     *           "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
+                     *           "tag": null,
+                     *           "blocks": 3,
+                     *           "redBlocks": 0,
+                     *           "share": 0.428571,
+                     *           "rewards": "15011922347"
+                     *         },
+                     *         {
+                     *           "address": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
+                     *           "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *           "tag": null,
+                     *           "blocks": 2,
+                     *           "redBlocks": 0,
+                     *           "share": 0.285714,
+                     *           "rewards": "10003606880"
+                     *         },
+                     *         {
+                     *           "address": "kaspasim:qpfd3y59kt7smwj3lwdwyq5zammxf3mv6eghh8ckrk7udchvca8qckfzfhknu",
+                     *           "scriptPublicKey": "2052d89285b2fd0dba51fb9ae20282eef664c76cd6517b9f161dbdc6e2ecc74e0cac",
+                     *           "tag": null,
+                     *           "blocks": 1,
+                     *           "redBlocks": 0,
+                     *           "share": 0.142857,
+                     *           "rewards": "5007450689"
+                     *         },
+                     *         {
+                     *           "address": "kaspasim:qzyu3mfxmh47fed07tjsfwnkrg2kmr8jt7xq4x9pxnlg02hkrkl02e8hdknnw",
+                     *           "scriptPublicKey": "2089c8ed26ddebe4e5aff2e504ba761a156d8cf25f8c0a98a134fe87aaf61dbef5ac",
+                     *           "tag": null,
+                     *           "blocks": 1,
+                     *           "redBlocks": 0,
+                     *           "share": 0.142857,
+                     *           "rewards": "5000716214"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Beginning of the hour in which the interval begins */
+                        from: number;
+                        /** @description Time of the sink */
+                        to: number;
+                        /** @description Merged blocks */
+                        blocks: number;
+                        /** @description Most blocks first; at most 100 */
+                        miners: {
+                            /** @description Null for a non-standard script */
+                            address: components["schemas"]["Address"] | null;
+                            /** @description Bytes in lower-case hex */
+                            scriptPublicKey: string;
+                            /** @description Tag of the address, else of its cluster */
+                            tag: components["schemas"]["AddressTag"] | null;
+                            blocks: number;
+                            redBlocks: number;
+                            /** @description Of all these blocks: 0 to 1 */
+                            share: number;
+                            /** @description What coinbases of the merging blocks pay to it: subsidies and fees */
+                            rewards: string;
+                        }[];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getDag: {
+        parameters: {
+            query?: {
+                /** @description First DAA score */
+                from?: string;
+                /** @description Last DAA score, at most 300 above `from` */
+                to?: string;
+                /**
+                 * @description A block in the middle of the window
+                 * @example a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7
+                 */
+                around?: string;
+                /**
+                 * @description DAA scores of the window: 1 to 300, by default 150
+                 * @example 4
+                 */
+                span?: string;
+            };
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sink": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
+                     *       "from": "15",
+                     *       "to": "19",
+                     *       "truncated": false,
+                     *       "blocks": [
+                     *         {
+                     *           "hash": "a327695877974e9df7a071c02457aca193119aee4ab1820f01582c7740534b1e",
+                     *           "parentHashes": [
+                     *             "c001d02d07d5f06dc8fd55f88c7382a42442443ba327dfafe7f06e379f8898d4"
+                     *           ],
+                     *           "selectedParentHash": "c001d02d07d5f06dc8fd55f88c7382a42442443ba327dfafe7f06e379f8898d4",
+                     *           "blueScore": "16",
+                     *           "daaScore": "15",
+                     *           "timestamp": 1750021600004,
+                     *           "isChainBlock": true,
+                     *           "color": "blue",
+                     *           "mergingBlockHash": "b5040136437be1f7fde4a899b5d6fad386b9125d4337afc8fda9f2196ee9d1c7",
+                     *           "transactionCount": 1,
+                     *           "minerAddress": "kaspasim:qpfd3y59kt7smwj3lwdwyq5zammxf3mv6eghh8ckrk7udchvca8qckfzfhknu"
+                     *         },
+                     *         {
+                     *           "hash": "64bb9b3a451813ef247e032167104d9a60b77f8733b03360d8c491add8ded0ae",
+                     *           "parentHashes": [
+                     *             "a327695877974e9df7a071c02457aca193119aee4ab1820f01582c7740534b1e"
+                     *           ],
+                     *           "selectedParentHash": "a327695877974e9df7a071c02457aca193119aee4ab1820f01582c7740534b1e",
+                     *           "blueScore": "17",
+                     *           "daaScore": "16",
+                     *           "timestamp": 1750027000004,
+                     *           "isChainBlock": false,
+                     *           "color": "blue",
+                     *           "mergingBlockHash": "6da46eebb1ba34e7eceb9bf48f4e1b8d2ab737e3b2526bbffa085f94b1bcb594",
+                     *           "transactionCount": 1,
+                     *           "minerAddress": "kaspasim:qpfd3y59kt7smwj3lwdwyq5zammxf3mv6eghh8ckrk7udchvca8qckfzfhknu"
+                     *         },
+                     *         {
+                     *           "hash": "b5040136437be1f7fde4a899b5d6fad386b9125d4337afc8fda9f2196ee9d1c7",
+                     *           "parentHashes": [
+                     *             "a327695877974e9df7a071c02457aca193119aee4ab1820f01582c7740534b1e"
+                     *           ],
+                     *           "selectedParentHash": "a327695877974e9df7a071c02457aca193119aee4ab1820f01582c7740534b1e",
+                     *           "blueScore": "17",
+                     *           "daaScore": "16",
+                     *           "timestamp": 1750023400004,
+                     *           "isChainBlock": true,
+                     *           "color": "blue",
+                     *           "mergingBlockHash": "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
+                     *           "transactionCount": 1,
+                     *           "minerAddress": "kaspasim:qqaw4wg90kvh62ngxce3nvl27g7w2vlp6yk2907ahdzxrsukch9sxk3nnwznc"
+                     *         },
+                     *         {
+                     *           "hash": "2e8f4ae5e419299c85a1107d48f4786f9485045bc9870648e1bd22840e368c21",
+                     *           "parentHashes": [
+                     *             "b5040136437be1f7fde4a899b5d6fad386b9125d4337afc8fda9f2196ee9d1c7"
+                     *           ],
+                     *           "selectedParentHash": "b5040136437be1f7fde4a899b5d6fad386b9125d4337afc8fda9f2196ee9d1c7",
+                     *           "blueScore": "18",
+                     *           "daaScore": "17",
+                     *           "timestamp": 1750026400005,
+                     *           "isChainBlock": false,
+                     *           "color": "blue",
+                     *           "mergingBlockHash": "6da46eebb1ba34e7eceb9bf48f4e1b8d2ab737e3b2526bbffa085f94b1bcb594",
+                     *           "transactionCount": 1,
+                     *           "minerAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg"
+                     *         },
+                     *         {
+                     *           "hash": "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
+                     *           "parentHashes": [
+                     *             "b5040136437be1f7fde4a899b5d6fad386b9125d4337afc8fda9f2196ee9d1c7"
+                     *           ],
+                     *           "selectedParentHash": "b5040136437be1f7fde4a899b5d6fad386b9125d4337afc8fda9f2196ee9d1c7",
+                     *           "blueScore": "18",
+                     *           "daaScore": "17",
+                     *           "timestamp": 1750025200004,
+                     *           "isChainBlock": true,
+                     *           "color": "blue",
+                     *           "mergingBlockHash": "6da46eebb1ba34e7eceb9bf48f4e1b8d2ab737e3b2526bbffa085f94b1bcb594",
+                     *           "transactionCount": 1,
+                     *           "minerAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg"
+                     *         },
+                     *         {
+                     *           "hash": "568d0163c9adc4e1cac533c16c1b98f33c21abf7283bbdf569ff6df647061c96",
+                     *           "parentHashes": [
+                     *             "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
+                     *             "64bb9b3a451813ef247e032167104d9a60b77f8733b03360d8c491add8ded0ae"
+                     *           ],
+                     *           "selectedParentHash": "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
+                     *           "blueScore": "20",
+                     *           "daaScore": "19",
+                     *           "timestamp": 1750028800005,
+                     *           "isChainBlock": false,
+                     *           "color": "blue",
+                     *           "mergingBlockHash": "63d93b1fdc8751f06f80f8e949e7d505322f9082f1f1f3479388650faf39c577",
+                     *           "transactionCount": 1,
+                     *           "minerAddress": "kaspasim:qpfd3y59kt7smwj3lwdwyq5zammxf3mv6eghh8ckrk7udchvca8qckfzfhknu"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        sink: components["schemas"]["Hash"];
+                        /** @description First DAA score of the window */
+                        from: string;
+                        /** @description Last DAA score of the window */
+                        to: string;
+                        /** @description Whether the window has more blocks, of the highest DAA scores */
+                        truncated: boolean;
+                        /** @description By DAA score, then by hash */
+                        blocks: components["schemas"]["DagBlock"][];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getMempool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "timestamp": 1795524071462,
+                     *       "size": 3,
+                     *       "mass": "82901",
+                     *       "fees": [
+                     *         {
+                     *           "from": 2,
+                     *           "to": 5,
+                     *           "transactions": 1,
+                     *           "mass": "79241",
+                     *           "fees": "345624"
+                     *         },
+                     *         {
+                     *           "from": 5,
+                     *           "to": 10,
+                     *           "transactions": 0,
+                     *           "mass": "0",
+                     *           "fees": "0"
+                     *         },
+                     *         {
+                     *           "from": 10,
+                     *           "to": 20,
+                     *           "transactions": 0,
+                     *           "mass": "0",
+                     *           "fees": "0"
+                     *         },
+                     *         {
+                     *           "from": 20,
+                     *           "to": 50,
+                     *           "transactions": 0,
+                     *           "mass": "0",
+                     *           "fees": "0"
+                     *         },
+                     *         {
+                     *           "from": 50,
+                     *           "to": 100,
+                     *           "transactions": 0,
+                     *           "mass": "0",
+                     *           "fees": "0"
+                     *         },
+                     *         {
+                     *           "from": 100,
+                     *           "to": 200,
+                     *           "transactions": 1,
+                     *           "mass": "2036",
+                     *           "fees": "253000"
+                     *         },
+                     *         {
+                     *           "from": 200,
+                     *           "to": 500,
+                     *           "transactions": 1,
+                     *           "mass": "1624",
+                     *           "fees": "414815"
+                     *         }
+                     *       ],
+                     *       "newest": [
+                     *         {
+                     *           "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
+                     *           "seenAt": 1795524071462,
+                     *           "fee": "345624",
+                     *           "mass": "79241",
+                     *           "feerate": 4.362,
+                     *           "outputSum": "194751607"
+                     *         },
+                     *         {
+                     *           "transactionId": "658a2ae2834b3e26c15d25b6052dacb08b6318400cdebadd9a34e429b49c4a33",
+                     *           "seenAt": 1795524071462,
+                     *           "fee": "414815",
+                     *           "mass": "1624",
+                     *           "feerate": 255.428,
+                     *           "outputSum": "291548610"
+                     *         },
+                     *         {
+                     *           "transactionId": "c334f3e8be3cc37a765245b8ff21193a68994dd90fd1dfb77de9d271d470489a",
+                     *           "seenAt": 1795524071462,
+                     *           "fee": "253000",
+                     *           "mass": "2036",
+                     *           "feerate": 124.263,
+                     *           "outputSum": "4200966870"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Mempool"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getPendingTransaction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description 64 hex digits of either case, with or without `0x`
+                 * @example e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02
+                 */
+                transactionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "transaction": {
+                     *         "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
+                     *         "version": 0,
+                     *         "subnetworkId": "0000000000000000000000000000000000000000",
+                     *         "hash": "173bfbe12511b45c0dd62e65a2ef4263b79c625c5177f4891717945af8a46d16",
+                     *         "mass": "79241",
+                     *         "computeMass": "2871",
+                     *         "fee": "345624",
+                     *         "lockTime": "0",
+                     *         "gas": "0",
+                     *         "blockHashes": [],
+                     *         "isAccepted": false,
+                     *         "acceptingBlockHash": null,
+                     *         "acceptingBlockBlueScore": null,
+                     *         "confirmations": 0,
+                     *         "inputs": [
+                     *           {
+                     *             "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
+                     *             "index": 0,
+                     *             "sequence": "0",
+                     *             "sigOpCount": 1,
+                     *             "signatureScript": "41d93f6845895fac6acdc83b4506c55bbdd5ac4a391239c2cd4d648b4fe9dc474875b65bf6096dbd74aeffbfc5dedb6ea450ac05a5e7c3ca8e56a5416140e46e1701",
+                     *             "previousOutput": {
+                     *               "transactionId": "a74abfb40e1213015eefc0998f8e0d39be6679a78fabe4d063b43a7bc7a2e1a0",
+                     *               "index": 2,
+                     *               "amount": "195097231",
+                     *               "scriptPublicKey": "206d9c12f93592e2e4104b7abbc0852398139036f7174282d927d1ec83b2b6a799ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qpkecyhexkfw9eqsfdathsy9ywvp8ypk7ut59qkeylg7eqajk6nejpcynnpwr",
+                     *               "scriptPublicKeyType": "pubkey"
+                     *             }
+                     *           }
+                     *         ],
+                     *         "outputs": [
+                     *           {
+                     *             "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
+                     *             "index": 0,
+                     *             "amount": "52367721",
+                     *             "scriptPublicKey": "aa20b416c29f5a2f815792d6b1ae5f01dd2ad060f92b7a6e3aec1a02daa540c89a8887",
+                     *             "scriptPublicKeyAddress": "kaspasim:pz6pds5ltghcz4uj66c6uhcpm54dqc8e9daxuwhvrgpd4f2qezdgshrdmy57m",
+                     *             "scriptPublicKeyType": "scripthash",
+                     *             "spentBy": null
+                     *           },
+                     *           {
+                     *             "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
+                     *             "index": 1,
+                     *             "amount": "54583275",
+                     *             "scriptPublicKey": "204a99479c672aa62fa596ba1dc9b5af5741f5e4d2e2e1d9c6ff061b3a0b5a5a49ac",
+                     *             "scriptPublicKeyAddress": "kaspasim:qp9fj3uuvu42vta9j6apmjd44at5ra0y6t3wrkwxlurpkwsttfdyj84v38ddg",
+                     *             "scriptPublicKeyType": "pubkey",
+                     *             "spentBy": null
+                     *           },
+                     *           {
+                     *             "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
+                     *             "index": 2,
+                     *             "amount": "51467271",
+                     *             "scriptPublicKey": "20c7137c9d302aec72bd47dbdbf92af9401f8ad1d5e0b70c3e3e46c8741e36cb68ac",
+                     *             "scriptPublicKeyAddress": "kaspasim:qrr3xlyaxq4wcu4agldah7f2l9qplzk36hstwrp78ervsaq7xm9ks62jd7sn4",
+                     *             "scriptPublicKeyType": "pubkey",
+                     *             "spentBy": null
+                     *           },
+                     *           {
+                     *             "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
+                     *             "index": 3,
+                     *             "amount": "36333340",
+                     *             "scriptPublicKey": "206d9c12f93592e2e4104b7abbc0852398139036f7174282d927d1ec83b2b6a799ac",
+                     *             "scriptPublicKeyAddress": "kaspasim:qpkecyhexkfw9eqsfdathsy9ywvp8ypk7ut59qkeylg7eqajk6nejpcynnpwr",
+                     *             "scriptPublicKeyType": "pubkey",
+                     *             "spentBy": null
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        transaction: components["schemas"]["TransactionInMempool"];
+                    };
+                };
+            };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];

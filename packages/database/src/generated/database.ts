@@ -265,6 +265,21 @@ export interface Balances {
   utxo_count: Generated<number>;
 }
 
+export interface BalanceTiers {
+  /**
+   * Addresses whose balance is in this tier.
+   */
+  addresses: bigint;
+  /**
+   * Sum of these balances in sompi.
+   */
+  balance: Numeric;
+  /**
+   * 0 for balances below 1 KAS, else the number of digits of the whole KAS.
+   */
+  tier: number;
+}
+
 export interface BlockParents {
   /**
    * The child.
@@ -870,6 +885,29 @@ export interface Migrations {
   number: number;
 }
 
+export interface MinerHours {
+  /**
+   * Merged blocks, blue and red.
+   */
+  blocks: bigint;
+  /**
+   * Hours since 1970 (UTC) by the chain_time of the merging chain block.
+   */
+  hour: number;
+  /**
+   * Red ones among these.
+   */
+  red_blocks: bigint;
+  /**
+   * Sompi that the coinbases of the merging blocks pay to the script.
+   */
+  rewards: bigint;
+  /**
+   * The script that the coinbases of the blocks name.
+   */
+  script_id: bigint;
+}
+
 export interface NetworkIntervals {
   /**
    * Scripts that accepted transactions touch, each once.
@@ -1470,6 +1508,7 @@ export interface DB {
   api_keys: ApiKeys;
   attributions: Attributions;
   balance_changes: BalanceChanges;
+  balance_tiers: BalanceTiers;
   balances: Balances;
   block_parents: BlockParents;
   block_transactions: BlockTransactions;
@@ -1494,6 +1533,7 @@ export interface DB {
   loaded_utxos: LoadedUtxos;
   meta: Meta;
   migrations: Migrations;
+  miner_hours: MinerHours;
   network_intervals: NetworkIntervals;
   next_start: NextStart;
   next_start_created: NextStartCreated;
