@@ -54,6 +54,8 @@ export async function openHarness() {
     readConnections: 10,
     statusDatabase: api,
     node,
+    databaseUrl: database.url,
+    logger,
   });
   const server = await createServer({ services, logger, metrics: createMetrics(createRegistry('api under test')) });
 

@@ -12,6 +12,12 @@ const CONNECTIONS = 2;
 /** Sorts and joins in memory if the machine has it. */
 const SETTINGS = { work_mem: '256MB', maintenance_work_mem: '256MB' };
 
+/** What triggers and the end of a first catch-up write. */
+const ROLLUPS = [
+  'insert into balance_tiers select balance_tier(balance), count(*), sum(balance) from balances where balance > 0 group by 1',
+  'insert into miner_hours select * from count_miner_hours(0, 9223372036854775807)',
+];
+
 /** This database needs to survive no crash, and no vacuum may run between two measurements. */
 export async function fillLargeIndex({
   options: { connectionString: url = '' },
@@ -27,19 +33,20 @@ export async function fillLargeIndex({
     for (const table of await listPartitions(pool)) {
       await pool.query(`alter table ${table} set unlogged; alter table ${table} set (autovacuum_enabled = false)`);
     }
-    await pool.query('alter table tags disable trigger all');
+    await pool.query('alter table tags disable trigger all; alter table balances disable trigger all');
     await copyScripts(pool);
     await run(FIRST_STATEMENTS);
     await pool.query(`vacuum analyze ${tables.join(', ')}`);
     await run(SECOND_STATEMENTS);
     for (const text of LAST_STATEMENTS) await pool.query(text);
     await run(dropped.map(({ create }) => create));
+    for (const text of ROLLUPS) await pool.query(text);
     await pool.query(
       `select name_partition_indexes(p.relname, c.relname) from pg_inherits h join pg_class p on p.oid = h.inhparent
          join pg_class c on c.oid = h.inhrelid where p.relkind = 'p'`,
     );
     await pool.query(`vacuum analyze ${tables.join(', ')}`);
-    await pool.query('alter table tags enable trigger all');
+    await pool.query('alter table tags enable trigger all; alter table balances enable trigger all');
   } finally {
     await close();
   }

@@ -54,6 +54,8 @@ import { listTags } from './resources/tags.ts';
 import { getTransactionsAcceptance } from './resources/transactions/acceptance.ts';
 import { getTransaction, getTransactions, listTransactions } from './resources/transactions/rest/routes.ts';
 import type { ApiPlugin } from './route.ts';
+import { createStreamToken, getStream, postStream } from './stream/routes.ts';
+import { openWebSocket } from './stream/websocket.ts';
 import type { Services } from './services.ts';
 
 /** In the order of openapi.json: first the specified ones, in the order of api-spec.md §4. */
@@ -109,6 +111,10 @@ const OPERATIONS_WITH_KEY: readonly ApiPlugin[] = [
   getDag,
   getMempool,
   getPendingTransaction,
+  getStream,
+  postStream,
+  createStreamToken,
+  openWebSocket,
 ];
 
 export const api: FastifyPluginAsync<Services> = async (app, services) => {

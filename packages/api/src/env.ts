@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseNodeUrls } from '@kasgres/node';
 import { LOG_LEVELS, parsed, postgresUrl } from '@kasgres/runtime';
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { toCertificate } from './http/certificate.ts';
 import { isCorsOrigin } from './http/cors.ts';
@@ -16,6 +17,18 @@ const origins = z
       'expected origins such as https://example.org, without a path, separated by commas; or *; the port may be * for localhost, 127.0.0.1 and [::1]',
   })
   .transform(splitOrigins);
+
+const PROXY_RANGES = new Set(['loopback', 'linklocal', 'uniquelocal']);
+
+const proxies = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .refine(
+    (parts) => parts.every((part) => PROXY_RANGES.has(part) || ipaddr.isValid(part) || ipaddr.isValidCIDR(part)),
+    {
+      error: 'expected addresses such as 10.0.0.1 or ranges such as 10.0.0.0/8, separated by commas',
+    },
+  );
 
 const variables = z.object({
   DATABASE_URL: postgresUrl().describe(
@@ -63,6 +76,25 @@ const variables = z.object({
     .describe(
       'Origins whose pages may call the API from a browser, separated by commas; `*` for all. `http://localhost:*` allows any port of this machine. Unset: none, or those of this machine with the simulated node of `start`.',
     ),
+  ANONYMOUS_RATE_RU: z.coerce
+    .number()
+    .positive()
+    .max(1_000_000)
+    .optional()
+    .describe(
+      'Serves requests without a key: request units per second of each client address (of each /64 with IPv6). Unset: they are refused.',
+    ),
+  TRUST_PROXY: proxies
+    .optional()
+    .describe(
+      'Addresses of reverse proxies, separated by commas, as 10.0.0.1 or 10.0.0.0/8, or `loopback`, `linklocal`, `uniquelocal`: `x-forwarded-for` of their requests names the client. Unset: none.',
+    ),
+  STREAM_CONNECTIONS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(5000)
+    .describe('Largest number of streams and WebSockets at once, divided among API_WORKERS.'),
   TLS_CERT_FILE: z
     .string()
     .optional()

@@ -20,8 +20,8 @@ export interface PendingTransaction {
   fee: bigint;
   mass: bigint;
   outputSum: bigint;
-  /** Addresses of its outputs. */
-  paid: readonly string[];
+  paid: readonly { address: string; amount: bigint }[];
+  spent: readonly { transactionId: string; index: number }[];
 }
 
 export interface MempoolSample {
@@ -91,7 +91,7 @@ export class MempoolSamples {
     const timestamp = Date.now();
     const transactions = new Map<string, PendingTransaction>();
     for (const { fee, transaction } of entries) {
-      const { outputs, storageMass, verboseData } = required(transaction, 'transaction');
+      const { inputs, outputs, storageMass, verboseData } = required(transaction, 'transaction');
       const { transactionId: id, computeMass } = required(verboseData, 'verbose data of a transaction');
       const known = this.#known.get(id);
       transactions.set(
@@ -102,7 +102,10 @@ export class MempoolSamples {
           fee,
           mass: storageMass > computeMass ? storageMass : computeMass,
           outputSum: outputs.reduce((sum, { amount }) => sum + amount, 0n),
-          paid: outputs.flatMap(({ verboseData: data }) => (data === undefined ? [] : [data.scriptPublicKeyAddress])),
+          paid: outputs.flatMap(({ amount, verboseData: data }) =>
+            data === undefined ? [] : [{ address: data.scriptPublicKeyAddress, amount }],
+          ),
+          spent: inputs.map(({ previousOutpoint }) => required(previousOutpoint, 'outpoint of an input')),
         },
       );
     }

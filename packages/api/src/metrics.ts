@@ -83,3 +83,31 @@ export function watchDependencies(registry: Registry, { pool, queue, node, findR
     collect: async () => lag.set((await findReplicaLag().catch(() => Number.NaN)) ?? 0),
   });
 }
+
+/** Adds what streams of this process do. */
+export function watchStreams(
+  registry: Registry,
+  streams: { connections: number; sent: { messages: number; bytes: number } },
+): void {
+  const registers = [registry];
+  const connections: Gauge = new Gauge({
+    name: 'kasgres_api_streams',
+    help: 'Open streams and WebSockets.',
+    registers,
+    collect: () => connections.set(streams.connections),
+  });
+  const add = (name: string, help: string, read: () => number): void => {
+    let counted = 0;
+    const counter: Counter = new Counter({
+      name,
+      help,
+      registers,
+      collect: () => {
+        counter.inc(read() - counted);
+        counted = read();
+      },
+    });
+  };
+  add('kasgres_api_stream_messages_total', 'Messages of streams, heartbeats included.', () => streams.sent.messages);
+  add('kasgres_api_stream_bytes_total', 'Bytes of these messages.', () => streams.sent.bytes);
+}

@@ -34,6 +34,10 @@ export interface Operation<
   cost?: number;
   /** Path to an array in the body: each group of ITEMS_PER_COST items, also an incomplete one, costs as much as the operation. */
   costsByItemsOf?: readonly string[];
+  /** Whether it is refused to anonymous clients also where they are served. */
+  requiresKey?: boolean;
+  /** Whether a stream token in the query may replace the key. */
+  acceptsToken?: boolean;
   /** Whether it submits to the network, which a read-only key may not do. */
   submits?: boolean;
   params?: Params;
@@ -42,7 +46,7 @@ export interface Operation<
   bodyOptions?: BodyOptions;
   response: Response;
   /** Default: JSON. */
-  responseType?: 'text/plain';
+  responseType?: 'text/plain' | 'text/event-stream';
   /** Statuses beside those that every operation of its kind has. */
   errors?: readonly ErrorStatus[];
 }
@@ -145,6 +149,7 @@ export interface RequestContext {
   /** The node, where the caller takes turns with others. */
   node: NodeCaller;
   caller: string;
+  request: FastifyRequest;
   reply: FastifyReply;
 }
 
@@ -160,7 +165,7 @@ export function route<
 ): ApiPlugin {
   return define({ ...operation, isFromIndex: false }, (services, request, reply) => {
     const caller = callerOf(request);
-    const context = { services, node: services.nodeCalls.of(caller), caller, reply };
+    const context = { services, node: services.nodeCalls.of(caller), caller, request, reply };
     return handle(context, request as Input<Params, Query, Body>);
   });
 }
@@ -176,4 +181,24 @@ function define(operation: AnyOperation, handler: Handler): ApiPlugin {
       handler: (request, reply) => handler(services, request, reply),
     });
   };
+}
+
+/** Defines an operation whose handler sends its response itself. */
+export function rawRoute<
+  Response extends z.ZodType,
+  Query extends z.ZodType = z.ZodUnknown,
+  Body extends z.ZodType = z.ZodUnknown,
+>(
+  operation: Operation<z.ZodUnknown, Query, Body, Response>,
+  handle: (
+    services: Services,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    input: { query: z.output<Query>; body: z.output<Body> },
+  ) => Promise<void>,
+): ApiPlugin {
+  return define({ ...operation, isFromIndex: false }, async (services, request, reply) => {
+    await handle(services, request, reply, request as { query: z.output<Query>; body: z.output<Body> });
+    return reply;
+  });
 }

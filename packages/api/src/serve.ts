@@ -18,7 +18,7 @@ import { type Certificate, readCertificate, renewCertificate } from './http/cert
 import { toHttpError, unavailable } from './http/errors.ts';
 import { findReplicaLag, type IndexReader } from './index-state/state.ts';
 import type { Admission } from './limits/admission.ts';
-import { createMetrics, watchDependencies } from './metrics.ts';
+import { createMetrics, watchDependencies, watchStreams } from './metrics.ts';
 import { NodePool, type PooledNode } from './node-pool.ts';
 import { createServer } from './server.ts';
 import { createServices } from './services.ts';
@@ -56,7 +56,19 @@ export async function serve({ program, env, logger, registry, admission, onServe
   });
   const node = new NodePool(env.NODE_URL, logger);
   shutdown.add('node', () => node.close());
-  const services = createServices({ admission, readDatabase, readConnections, statusDatabase, node, workers });
+  const services = createServices({
+    admission,
+    readDatabase,
+    readConnections,
+    statusDatabase,
+    node,
+    workers,
+    databaseUrl: env.DATABASE_URL,
+    logger,
+    streamConnections: env.STREAM_CONNECTIONS,
+    isAnonymousAllowed: env.ANONYMOUS_RATE_RU !== undefined,
+  });
+  shutdown.add('follower of streams', () => services.streams.close());
   watchDependencies(registry, {
     pool: readDatabase.pool,
     queue: services.readQueue,
@@ -65,12 +77,24 @@ export async function serve({ program, env, logger, registry, admission, onServe
   });
 
   const metrics = createMetrics(registry);
-  const server = await createServer({ services, logger, metrics, certificate, corsOrigins: env.CORS_ORIGINS, workers });
+  watchStreams(registry, services.streams);
+  const server = await createServer({
+    services,
+    logger,
+    metrics,
+    certificate,
+    corsOrigins: env.CORS_ORIGINS,
+    trustProxy: env.TRUST_PROXY,
+    workers,
+  });
   await onServer(async () => {
     if (!server.server.listening) return { ready: false, reason: 'not listening yet' };
     return services.statusIndex.read(async () => ({ ready: true }));
   });
-  shutdown.add('server', () => server.close());
+  shutdown.add('server', () => {
+    services.streams.end();
+    return server.close();
+  });
 
   if (certificateFiles && certificate) {
     const onRenewed = ({ expiresAt }: Certificate): void => metrics.certificateExpiry.set(expiresAt.getTime() / 1000);

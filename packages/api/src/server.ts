@@ -1,5 +1,6 @@
 /** The HTTP server: limits on time and size of requests, and hooks of every response. */
 import { fastifyCors } from '@fastify/cors';
+import fastifyWebsocket from '@fastify/websocket';
 import type { Logger } from '@kasgres/runtime';
 import Fastify, {
   type FastifyBaseLogger,
@@ -27,6 +28,8 @@ const MAX_CONNECTIONS = 10_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Limits the time in which a TLS handshake completes, and in which a request arrives. */
 const REQUEST_TIMEOUT_MS = 10_000;
+/** A subscription to a thousand addresses takes about 80 kB. */
+const MAX_WEBSOCKET_MESSAGE_BYTES = 256 * 1024;
 /** The default of Node, half a minute, would triple REQUEST_TIMEOUT_MS. */
 const TIMEOUT_CHECK_MS = 2000;
 const RESPONSE_TIMEOUT_MS = 15_000;
@@ -44,12 +47,14 @@ interface ServerOptions {
   certificate?: Certificate | undefined;
   /** Origins of pages that may call the API from a browser; none by default. */
   corsOrigins?: readonly string[] | undefined;
+  /** Reverse proxies whose `x-forwarded-for` names the client; none by default. */
+  trustProxy?: readonly string[] | undefined;
   /** Processes that serve the same port and divide the limits among them; default 1. */
   workers?: number;
 }
 
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { services, logger, metrics, certificate, corsOrigins, workers = 1 } = options;
+  const { services, logger, metrics, certificate, corsOrigins, trustProxy, workers = 1 } = options;
   const loggerInstance: FastifyBaseLogger = logger;
   const protocol = {
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -64,6 +69,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
           https: { ...protocol, handshakeTimeout: REQUEST_TIMEOUT_MS, cert: certificate.cert, key: certificate.key },
         }),
     loggerInstance,
+    trustProxy: trustProxy === undefined ? false : [...trustProxy],
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
     frameworkErrors: respondBadUrl,
@@ -95,6 +101,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   });
   await compressResponses(app);
   if (corsOrigins !== undefined) await app.register(fastifyCors, corsOptions(corsOrigins));
+  await app.register(fastifyWebsocket, {
+    options: { maxPayload: MAX_WEBSOCKET_MESSAGE_BYTES, perMessageDeflate: false },
+  });
   await app.register(api, services);
   return app;
 }

@@ -1,6 +1,7 @@
 /** The services that routes use. */
 import type { Connection } from '@kasgres/database';
 import type { NodeClient } from '@kasgres/node';
+import type { Logger } from '@kasgres/runtime';
 import { MAX_WAIT_MS, MAX_WAITING_PER_CONNECTION } from './database.ts';
 import { EventLoopTurns } from './fairness/event-loop-turns.ts';
 import { FairQueue } from './fairness/fair-queue.ts';
@@ -11,6 +12,7 @@ import { MempoolSamples } from './mempool-samples.ts';
 import { NodeCalls } from './node-calls.ts';
 import type { StatusJson } from './resources/status.ts';
 import { SharedRead } from './shared-read.ts';
+import { Streams } from './stream/streams.ts';
 
 export interface ServiceOptions {
   admission: Admission;
@@ -20,6 +22,13 @@ export interface ServiceOptions {
   /** Separate connections to the same database, for the status. */
   statusDatabase: Pick<Connection, 'pool' | 'kysely'>;
   node: Pick<NodeClient, 'call' | 'connected'>;
+  /** URL of the primary, which notifies of commits. */
+  databaseUrl: string;
+  logger: Logger;
+  /** Largest number of streams of all processes together. */
+  streamConnections?: number | undefined;
+  /** Whether clients without a key are served; default false. */
+  isAnonymousAllowed?: boolean;
   /** Processes that divide the limits among them; default 1. */
   workers?: number;
 }
@@ -35,7 +44,8 @@ export type Services = ReturnType<typeof createServices>;
 
 /** `admission` must be closed by the caller. */
 export function createServices(options: ServiceOptions) {
-  const { admission, readConnections, node, workers = 1 } = options;
+  const { admission, readConnections, node, workers = 1, isAnonymousAllowed = false } = options;
+  const { databaseUrl, logger, streamConnections = 5000 } = options;
   const turns = new EventLoopTurns();
   const nodeCalls = new NodeCalls(node, workers);
   const readQueue = new FairQueue({
@@ -43,8 +53,11 @@ export function createServices(options: ServiceOptions) {
     maxWaiting: readConnections * MAX_WAITING_PER_CONNECTION,
     maxWaitMs: MAX_WAIT_MS,
   });
+  const index = new IndexReader(options.readDatabase, turns, readQueue);
+  const mempool = new MempoolSamples(nodeCalls);
+  const maxStreams = Math.ceil(streamConnections / workers);
   return {
-    index: new IndexReader(options.readDatabase, turns, readQueue),
+    index,
     readQueue,
     turns,
     /** Reads for requests without a key, over separate connections: they neither wait for requests of keys nor delay them. */
@@ -54,7 +67,9 @@ export function createServices(options: ServiceOptions) {
     node,
     /** The node for requests of clients. */
     nodeCalls,
-    mempool: new MempoolSamples(nodeCalls),
+    mempool,
+    streams: new Streams({ index, mempool, admission, databaseUrl, logger, maxStreams }),
+    isAnonymousAllowed,
     admission,
     /** Limits the rate of all requests without a valid key together. */
     anonymousPacer: new Pacer(divideRate(ANONYMOUS, workers)),

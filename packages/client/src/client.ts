@@ -4,6 +4,7 @@ import { ApiError } from './api-error.ts';
 import type { Argument, GetPath, Method, paths, PostPath, Request as ApiRequest, ResponseBody } from './operations.ts';
 import { type ListingPath, paginate } from './paginate.ts';
 import { type RetryOptions, retrying } from './retry.ts';
+import { subscribe, type SubscribeOptions } from './subscribe.ts';
 
 export interface ClientOptions {
   /** URL of the API without `/v1`. */
@@ -49,6 +50,12 @@ export function createClient({ baseUrl, apiKey, fetch = globalThis.fetch, retry 
      */
     paginate: <Path extends ListingPath>(path: Path, ...[request]: Argument<ApiRequest<'get', Path>>) =>
       paginate<Path>((page) => send('get', path, page) as Promise<ResponseBody<'get', Path>>, request),
+
+    /**
+     * Yields what happens on the chain, to addresses or in the mempool, in steps. Reconnects and continues by itself.
+     * @throws StreamError if the server refuses to continue
+     */
+    subscribe: (options?: SubscribeOptions) => subscribe({ baseUrl, apiKey, fetch }, options),
 
     /** openapi-fetch itself, which never throws for a status: for headers of responses, entity tags and the like. */
     http,

@@ -49,6 +49,7 @@ export {
   DEFAULT_CONCURRENCY,
   DEFAULT_RATE_RU,
   findKey,
+  findKeyHash,
   findKeys,
   hashKey,
   type KeyInForce,
@@ -82,3 +83,4 @@ export { createTestDatabase, type TestDatabase } from './testing/test-database.t
 export { createMigratedDatabase, startTestServer } from './testing/test-server.ts';
 export { addUsage, dayOf, endOf, firstDayOf, type KeyUsage, listUsage, type QuotaPeriod } from './keys/usage.ts';
 export { releaseWriterLock, takeWriterLock } from './connection/writer-lock.ts';
+export { COMMITS_CHANNEL } from './connection/commits-channel.ts';

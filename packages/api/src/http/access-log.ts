@@ -1,10 +1,10 @@
 /** Logs a line for each request: with the number of the key in the database, never the key itself. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Some clients send the key in the URL, possibly with a percent-encoded underscore. */
-const KEY_IN_URL = /kdp(_|%5f)[0-9a-f]+/gi;
+/** Some clients send the key in the URL, possibly with a percent-encoded underscore; tokens of streams are always there. */
+const KEY_IN_URL = /(kdp|kst)(?:_|%5f)[\w%-]+/gi;
 
-export const withoutKeys = (url: string): string => url.replaceAll(KEY_IN_URL, 'kdp_[redacted]');
+export const withoutKeys = (url: string): string => url.replaceAll(KEY_IN_URL, '$1_[redacted]');
 
 const MAX_URL_LENGTH = 300;
 

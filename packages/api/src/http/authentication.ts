@@ -7,7 +7,7 @@ import type { RequestKey } from '../limits/admission.ts';
 import { type Charge, fromHundredths, type RefusalReason, toHundredths, type Verdict } from '../limits/limits.ts';
 import type { Services } from '../services.ts';
 import { HttpError } from './errors.ts';
-import { callerOf } from './request-identity.ts';
+import { callerOf, clientOf } from './request-identity.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -29,7 +29,10 @@ const ITEMS_PER_COST = 20;
 const LARGE_BODY_BYTES = 4096;
 
 /** Requires a key on every route of this instance, and meters each request that is admitted. */
-export function requireKey(app: FastifyInstance, { admission, anonymousPacer, refusalPacers, turns }: Services): void {
+export function requireKey(
+  app: FastifyInstance,
+  { admission, isAnonymousAllowed, anonymousPacer, refusalPacers, turns }: Services,
+): void {
   app.decorateRequest('apiKey', null);
   app.decorateRequest('charge', null);
   app.decorateRequest('spentRu', 0);
@@ -40,9 +43,11 @@ export function requireKey(app: FastifyInstance, { admission, anonymousPacer, re
     // Only the client's own cache may keep the response, and must revalidate it with the etag.
     reply.header('cache-control', 'private, no-cache');
     const cost = costOf(request);
-    const key = request.headers['x-api-key'];
-    const admitted = key === undefined ? undefined : await admission.admit(String(key), cost);
-    if (admitted === undefined) throw await refuseKey(request, reply, key === undefined);
+    const credential = credentialOf(request);
+    const admitted = await (credential === undefined
+      ? admitAnonymous(request, cost)
+      : admission.admit(credential, cost));
+    if (admitted === undefined) throw await refuseKey(request, reply, credential === undefined);
     const { apiKey } = admitted;
     request.apiKey = apiKey;
     if (admitted.verdict === undefined) throw admitted.error;
@@ -85,6 +90,12 @@ export function requireKey(app: FastifyInstance, { admission, anonymousPacer, re
     done(null, payload);
   });
 
+  function admitAnonymous(request: FastifyRequest, cost: number) {
+    const { operation } = request.routeOptions.config;
+    if (!isAnonymousAllowed || operation?.submits === true || operation?.requiresKey === true) return undefined;
+    return admission.admitAnonymous(clientOf(request.ip), cost);
+  }
+
   function release(request: FastifyRequest): void {
     if (request.charge === null || request.apiKey === null) return;
     request.charge = null;
@@ -116,6 +127,14 @@ export function requireKey(app: FastifyInstance, { admission, anonymousPacer, re
     await refusalPacers.wait(name, reply.raw);
     throw new HttpError(429, 'Rate limit exceeded', { retryAfterSeconds: verdict.resetSeconds });
   }
+}
+
+/** A token of a stream may be in the URL, and only there. */
+export function credentialOf({ headers, query, routeOptions }: FastifyRequest): string | undefined {
+  const { 'x-api-key': key } = headers;
+  if (key !== undefined) return String(key);
+  const { token } = query as { token?: unknown };
+  return routeOptions.config.operation?.acceptsToken === true && token !== undefined ? String(token) : undefined;
 }
 
 function costOf(request: FastifyRequest): number {

@@ -3,7 +3,7 @@ import type { FastifyCorsOptions } from '@fastify/cors';
 import { RESPONSE_HEADERS } from '../openapi/document.ts';
 import { REQUEST_ID_HEADER } from './request-identity.ts';
 
-const REQUEST_HEADERS = ['x-api-key', 'content-type', 'if-none-match', REQUEST_ID_HEADER];
+const REQUEST_HEADERS = ['x-api-key', 'content-type', 'if-none-match', 'last-event-id', REQUEST_ID_HEADER];
 const PREFLIGHT_SECONDS = 7200;
 
 /** `:*` is allowed on the local machine only, since ports of other hosts may belong to others. */

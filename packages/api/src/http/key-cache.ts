@@ -64,8 +64,10 @@ export class KeyCache {
   }
 
   find(key: string): CachedKey | undefined | Promise<CachedKey | undefined> {
-    if (!isKey(key)) return undefined;
-    const keyHash = hashKey(key);
+    return isKey(key) ? this.findByHash(hashKey(key)) : undefined;
+  }
+
+  findByHash(keyHash: Uint8Array): CachedKey | undefined | Promise<CachedKey | undefined> {
     const name = nameOf(keyHash);
     const now = performance.now();
     const entry = this.#entries.get(name);

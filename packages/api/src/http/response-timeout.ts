@@ -13,6 +13,8 @@ export function limitResponseTime(app: FastifyInstance, limitMs: number): void {
 
   app.addHook('onRequest', (request, reply, done) => {
     const timer = setTimeout(() => {
+      // A stream has begun.
+      if (reply.sent) return;
       deadline.hasPassed = true;
       reply.send(unavailable(`The response was not ready after ${limitMs / 1000} seconds`, RETRY_AFTER_SECONDS));
     }, limitMs);

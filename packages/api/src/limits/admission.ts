@@ -2,16 +2,20 @@
  * Admits requests: finds the key, and charges its limits. With several workers all of this happens in the primary process
  * (workers/admission-host.ts), so that a key has each of its limits once.
  */
-import { addUsage, findKeys } from '@kasgres/database';
+import { addUsage, findKeyHash, findKeys } from '@kasgres/database';
 import type { Logger } from '@kasgres/runtime';
-import { type CachedKey, KeyCache } from '../http/key-cache.ts';
+import { KeyCache } from '../http/key-cache.ts';
+import { isValidToken, parseToken, type StreamToken } from '../http/stream-tokens.ts';
 import type { Db } from '../index-state/sql.ts';
 import { type Bucket, type Charge, Limits, type Verdict } from './limits.ts';
 import { UsageMeter } from './usage-meter.ts';
 import type { Windows } from './windows.ts';
 
 /** What requests need of a key. */
-export interface RequestKey extends Pick<CachedKey, 'id' | 'readOnly'> {
+export interface RequestKey {
+  /** Null for an anonymous client. */
+  id: bigint | null;
+  readOnly: boolean;
   bucket: Pick<Bucket, 'name' | 'rateRu' | 'windowSeconds'>;
 }
 
@@ -23,10 +27,12 @@ export type Admitted<Key = RequestKey> = { apiKey: Key } & (
 
 export interface Admission<Key extends RequestKey = RequestKey> {
   /**
-   * Finds a key, charges the cost of a request to it and counts the request as in flight, or refuses the request. Each admitted request must be
-   * released. Returns undefined if the key is invalid.
+   * Finds a key, or that of a stream token, charges the cost of a request to it and counts the request as in flight, or refuses the request. Each
+   * admitted request must be released. Returns undefined if the key or token is invalid.
    */
-  admit(key: string, ru: number): Promise<Admitted<Key> | undefined>;
+  admit(credential: string, ru: number): Promise<Admitted<Key> | undefined>;
+  /** Like `admit`, for a client without a key. @param client its address. Returns undefined if such requests are not served */
+  admitAnonymous(client: string, ru: number): Promise<Admitted<Key> | undefined>;
   /** Charges what a request in flight costs beyond its first charge. A refusal also refunds the first charge. */
   chargeMore(apiKey: Key, first: Charge, ru: number): Promise<Verdict>;
   release(apiKey: Key): void;
@@ -41,14 +47,30 @@ export interface AdmissionOptions {
   unknownKeysDatabase: Db;
   windows: Windows;
   logger: Logger;
+  /** Request units per second of each client without a key; undefined if they are refused. */
+  anonymousRateRu?: number | undefined;
 }
 
+/** What limits are charged to. */
+export interface LocalKey extends RequestKey {
+  bucket: Bucket;
+}
+
+const ANONYMOUS_CONCURRENCY = 32;
+const MAX_KNOWN_IDS = 10_000;
+
 /** Admits requests in this process. */
-export class LocalAdmission implements Admission<CachedKey> {
+export class LocalAdmission implements Admission<LocalKey> {
   readonly #keys: KeyCache;
   readonly #limits: Limits;
+  readonly #anonymousRateRu: number | undefined;
+  readonly #unknownKeysDatabase: Db;
+  /** Hashes of keys by their ids, which never change. */
+  readonly #hashes = new Map<bigint, Uint8Array>();
 
-  constructor({ database, unknownKeysDatabase, windows, logger }: AdmissionOptions) {
+  constructor({ database, unknownKeysDatabase, windows, logger, anonymousRateRu }: AdmissionOptions) {
+    this.#anonymousRateRu = anonymousRateRu;
+    this.#unknownKeysDatabase = unknownKeysDatabase;
     const warn = (message: string) => (error: unknown) => logger.warn({ reason: String(error) }, message);
     const usage = new UsageMeter((batch) => addUsage(database, batch), warn('could not write usage'));
     this.#limits = new Limits(windows, usage);
@@ -60,9 +82,26 @@ export class LocalAdmission implements Admission<CachedKey> {
     });
   }
 
-  async admit(key: string, ru: number): Promise<Admitted<CachedKey> | undefined> {
-    const apiKey = await this.#keys.find(key);
-    if (apiKey === undefined) return undefined;
+  async admit(credential: string, ru: number): Promise<Admitted<LocalKey> | undefined> {
+    const token = parseToken(credential);
+    const key = token === undefined ? await this.#keys.find(credential) : await this.#findByToken(token);
+    return key && this.#charge(key, ru);
+  }
+
+  async admitAnonymous(client: string, ru: number): Promise<Admitted<LocalKey> | undefined> {
+    if (this.#anonymousRateRu === undefined) return undefined;
+    const bucket = {
+      name: `anonymous:${client}`,
+      apiKeyId: null,
+      rateRu: this.#anonymousRateRu,
+      windowSeconds: 1,
+      concurrency: ANONYMOUS_CONCURRENCY,
+      quota: undefined,
+    };
+    return this.#charge({ id: null, readOnly: true, bucket }, ru);
+  }
+
+  async #charge(apiKey: LocalKey, ru: number): Promise<Admitted<LocalKey>> {
     try {
       return { apiKey, verdict: await this.#limits.admit(apiKey.bucket, ru) };
     } catch (error) {
@@ -70,15 +109,27 @@ export class LocalAdmission implements Admission<CachedKey> {
     }
   }
 
-  isBusy({ bucket }: CachedKey): boolean {
+  /** Also checks the key of the token, which may be revoked or expired. */
+  async #findByToken(token: StreamToken): Promise<LocalKey | undefined> {
+    let hash = this.#hashes.get(token.keyId);
+    if (hash === undefined) {
+      hash = await findKeyHash(this.#unknownKeysDatabase, token.keyId);
+      if (hash === undefined) return undefined;
+      if (this.#hashes.size >= MAX_KNOWN_IDS) this.#hashes.clear();
+      this.#hashes.set(token.keyId, hash);
+    }
+    return isValidToken(token, hash) ? await this.#keys.findByHash(hash) : undefined;
+  }
+
+  isBusy({ bucket }: LocalKey): boolean {
     return this.#limits.isBusy(bucket);
   }
 
-  chargeMore({ bucket }: CachedKey, first: Charge, ru: number): Promise<Verdict> {
+  chargeMore({ bucket }: LocalKey, first: Charge, ru: number): Promise<Verdict> {
     return this.#limits.chargeMore(bucket, first, ru);
   }
 
-  release({ bucket }: CachedKey): void {
+  release({ bucket }: LocalKey): void {
     this.#limits.release(bucket);
   }
 

@@ -1,5 +1,5 @@
 /**
- * Decides whether a request may run: rate limits, quotas and requests in flight of a bucket, which today belongs to a key. Windows may be shared
+ * Decides whether a request may run: rate limits, quotas and requests in flight of a bucket, which belongs to a key or to an anonymous client. Windows may be shared
  * with other processes; requests in flight are counted per process. The methods are asynchronous and take plain data, so that one process could
  * coordinate several API workers.
  */
@@ -10,7 +10,8 @@ import type { Windows } from './windows.ts';
 /** Requests that are limited together. */
 export interface Bucket {
   name: string;
-  apiKeyId: bigint;
+  /** Null for clients without a key, whose usage is not kept. */
+  apiKeyId: bigint | null;
   rateRu: number;
   windowSeconds: number;
   concurrency: number;
@@ -89,7 +90,7 @@ export class Limits {
     const verdict = await this.#charge(bucket, ru, 0);
     if (verdict.refusal !== undefined) {
       this.#windows.refund(bucket.name, first.window, toHundredths(first.ru));
-      this.#usage.add(bucket.apiKeyId, -first.ru, { requests: -1, day: first.day });
+      this.#meter(bucket, -first.ru, -1, first.day);
     }
     return verdict;
   }
@@ -115,7 +116,7 @@ export class Limits {
     if (quotaSeconds !== undefined) return refuse('quota', quotaSeconds);
     const day = dayOf(new Date());
     // Metered before the window is charged, so that concurrent requests cannot exceed the quota together.
-    this.#usage.add(bucket.apiKeyId, ru, { requests, day });
+    this.#meter(bucket, ru, requests, day);
     let isCharged = false;
     try {
       const limit = { hundredths: toHundredths(bucket.rateRu), seconds: bucket.windowSeconds };
@@ -127,8 +128,12 @@ export class Limits {
       };
       return charged ? { ...standing, charge: { ru, window, day } } : { ...standing, refusal: 'rate_limit' };
     } finally {
-      if (!isCharged) this.#usage.add(bucket.apiKeyId, -ru, { requests: -requests, day });
+      if (!isCharged) this.#meter(bucket, -ru, -requests, day);
     }
+  }
+
+  #meter({ apiKeyId }: Bucket, ru: number, requests: number, day: string): void {
+    if (apiKeyId !== null) this.#usage.add(apiKeyId, ru, { requests, day });
   }
 
   /**
@@ -136,7 +141,7 @@ export class Limits {
    * process has not written yet, so that one process alone never exceeds a quota.
    */
   #findQuotaWait({ apiKeyId, quota }: Bucket, ru: number): number | undefined {
-    if (quota === undefined) return undefined;
+    if (quota === undefined || apiKeyId === null) return undefined;
     const now = new Date();
     const firstDay = firstDayOf(quota.period, now);
     // The usage of another period does not count.

@@ -35,7 +35,13 @@ export function openAdmission({ env, logger, registry, shutdown }: Options): Loc
       logger.warn({ reason: String(error) }, 'could not charge shared rate limits');
     });
   }
-  const admission = new LocalAdmission({ database, unknownKeysDatabase, windows, logger });
+  const admission = new LocalAdmission({
+    database,
+    unknownKeysDatabase,
+    windows,
+    logger,
+    anonymousRateRu: env.ANONYMOUS_RATE_RU,
+  });
   shutdown.add('usage', () => admission.close());
   return admission;
 }

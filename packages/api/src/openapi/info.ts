@@ -57,6 +57,7 @@ export const tags = [
     description: 'The network as a whole: search, statistics, supply, miners, the DAG and the mempool',
   },
   { name: 'Transaction', description: 'Transactions and their acceptance' },
+  { name: 'Stream', description: 'Events as they happen, exact and resumable' },
   { name: 'Token', description: 'Reserved for tokens; no operations yet' },
   { name: 'Node RPC Proxy', description: "Calls of the node's RPC by name, served from the index where possible" },
   { name: 'Status', description: 'Progress of the index and state of the node' },

@@ -4,19 +4,18 @@ import { z } from 'zod';
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 
-/** Query values are text; `meta` documents the type that the text stands for. */
-const limit = z
-  .unknown()
-  .refine((text) => /^\d{1,9}$/.test(String(text)), 'must be a whole number')
-  .transform(Number)
-  .refine((value) => value >= 1 && value <= MAX_LIMIT, `must be from 1 to ${MAX_LIMIT}`)
-  .default(DEFAULT_LIMIT)
-  .meta({
-    type: 'integer',
-    minimum: 1,
-    maximum: MAX_LIMIT,
-    description: `Largest number of items of the page; ${DEFAULT_LIMIT} by default`,
-  });
+/** A whole number in a query string. Query values are text; `meta` documents the type that the text stands for. */
+export const queryNumber = (minimum: number, maximum: number, description: string) =>
+  z
+    .unknown()
+    .refine((text) => /^\d{1,15}$/.test(String(text)), 'must be a whole number')
+    .transform(Number)
+    .refine((value) => value >= minimum && value <= maximum, `must be from ${minimum} to ${maximum}`)
+    .meta({ type: 'integer', minimum, maximum, description });
+
+const limit = queryNumber(1, MAX_LIMIT, `Largest number of items of the page; ${DEFAULT_LIMIT} by default`).default(
+  DEFAULT_LIMIT,
+);
 
 /** A boolean in a query string, false by default. */
 export const queryFlag = z

@@ -1,14 +1,10 @@
 /** The query parameters `from` and `to` of a range of time. */
-import { z } from 'zod';
 import { badRequest } from '../http/errors.ts';
+import { queryNumber } from './page-query.ts';
 
-const time = (description: string) =>
-  z
-    .string()
-    .regex(/^\d{1,15}$/, 'must be Unix time in milliseconds')
-    .transform(Number)
-    .optional()
-    .meta({ description: `${description}: Unix time in milliseconds`, pattern: '^\\d{1,15}$' });
+const MAX_TIME = 10 ** 15 - 1;
+
+const time = (description: string) => queryNumber(0, MAX_TIME, `${description}: Unix time in milliseconds`).optional();
 
 export const timeRange = { from: time('Beginning'), to: time('End, exclusive') };
 

@@ -7,6 +7,7 @@ import { jsonObject } from '../index-state/json.ts';
 import { hasTransactionId, hex, text } from '../index-state/sql.ts';
 import { type ParameterOf, Statement } from '../index-state/statement.ts';
 import type { NodeCaller } from '../node-calls.ts';
+import { queryNumber } from '../pages/page-query.ts';
 import { statementRoute } from '../route.ts';
 import { address, count, decimal, hash, sompi, timestamp } from '../schemas/values.ts';
 import { tagOfScript } from './addresses/tags.ts';
@@ -243,13 +244,7 @@ export const search = statementRoute(
         .transform((given) => given.trim())
         .refine((given) => given !== '' && !given.includes('\0'), 'must not be empty')
         .meta({ description: 'What to look for' }),
-      limit: z
-        .string()
-        .regex(/^\d{1,2}$/, 'must be a whole number')
-        .transform(Number)
-        .refine((value) => value >= 1 && value <= MAX_RESULTS, `must be 1 to ${MAX_RESULTS}`)
-        .default(DEFAULT_RESULTS)
-        .meta({ description: `Most results: 1 to ${MAX_RESULTS}`, pattern: '^\\d{1,2}$' }),
+      limit: queryNumber(1, MAX_RESULTS, `Most results; ${DEFAULT_RESULTS} by default`).default(DEFAULT_RESULTS),
     }),
     response: z.object({
       results: z

@@ -1,13 +1,12 @@
 /** Runs the calls of one worker in the primary process, and knows what the worker has in flight, which its end releases. */
 import type { Logger } from '@kasgres/runtime';
 import { toHttpError } from '../http/errors.ts';
-import type { CachedKey } from '../http/key-cache.ts';
-import type { LocalAdmission } from '../limits/admission.ts';
+import type { LocalAdmission, LocalKey } from '../limits/admission.ts';
 import { type Call, type CallError, Outbox, type Reply } from './messages.ts';
 
 interface InFlight {
   /** As it was found last. */
-  apiKey: CachedKey;
+  apiKey: LocalKey;
   count: number;
 }
 
@@ -43,20 +42,30 @@ export class AdmissionHost {
   async #reply(call: Exclude<Call, { do: 'release' }>): Promise<void> {
     let reply: Omit<Reply, 'id'>;
     try {
-      reply = call.do === 'admit' ? await this.#admit(call) : await this.#chargeMore(call);
+      reply = call.do === 'chargeMore' ? await this.#chargeMore(call) : await this.#admit(call);
     } catch (error) {
       reply = { error: this.#toCallError(error) };
     }
     this.#outbox.add({ ...reply, id: call.id });
   }
 
-  async #admit({ key, ru }: Call & { do: 'admit' }): Promise<Omit<Reply, 'id'>> {
-    const admitted = await this.#admission.admit(key, ru);
+  async #admit(call: Call & { do: 'admit' | 'admitAnonymous' }): Promise<Omit<Reply, 'id'>> {
+    const admitted =
+      call.do === 'admit'
+        ? await this.#admission.admit(call.key, call.ru)
+        : await this.#admission.admitAnonymous(call.client, call.ru);
     if (admitted === undefined) return {};
     const { apiKey } = admitted;
     const { name, rateRu, windowSeconds } = apiKey.bucket;
     const isBusy = this.#admission.isBusy(apiKey);
-    const message = { id: String(apiKey.id), readOnly: apiKey.readOnly, isBusy, name, rateRu, windowSeconds };
+    const message = {
+      id: apiKey.id === null ? null : String(apiKey.id),
+      readOnly: apiKey.readOnly,
+      isBusy,
+      name,
+      rateRu,
+      windowSeconds,
+    };
     if (admitted.verdict === undefined) return { key: message, error: this.#toCallError(admitted.error) };
     const { verdict } = admitted;
     if (verdict.refusal === undefined) {

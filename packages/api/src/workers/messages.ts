@@ -3,6 +3,7 @@ import type { Charge, Verdict } from '../limits/limits.ts';
 
 export type Call =
   | { id: number; do: 'admit'; key: string; ru: number }
+  | { id: number; do: 'admitAnonymous'; client: string; ru: number }
   | { id: number; do: 'chargeMore'; bucket: string; first: Charge; ru: number }
   | { id: number; do: 'release'; bucket: string };
 
@@ -15,7 +16,7 @@ export interface CallError {
 
 /** Of a RequestKey: JSON has no bigint. */
 export interface KeyMessage {
-  id: string;
+  id: string | null;
   readOnly: boolean;
   /** Whether a late release could cause a refusal. */
   isBusy: boolean;

@@ -4,6 +4,7 @@
  */
 import { HttpError } from '../http/errors.ts';
 import { isKey } from '../http/key-cache.ts';
+import { parseToken } from '../http/stream-tokens.ts';
 import type { Admission, Admitted, RequestKey } from '../limits/admission.ts';
 import type { Charge, Verdict } from '../limits/limits.ts';
 import type { Call, CallError, KeyMessage, Reply } from './messages.ts';
@@ -29,8 +30,15 @@ export class RemoteAdmission implements Admission<RemoteKey> {
   }
 
   async admit(key: string, ru: number): Promise<Admitted<RemoteKey> | undefined> {
-    if (!isKey(key)) return undefined;
-    const reply = await this.#call((id) => ({ id, do: 'admit', key, ru }));
+    if (!isKey(key) && parseToken(key) === undefined) return undefined;
+    return this.#admitted(await this.#call((id) => ({ id, do: 'admit', key, ru })));
+  }
+
+  async admitAnonymous(client: string, ru: number): Promise<Admitted<RemoteKey> | undefined> {
+    return this.#admitted(await this.#call((id) => ({ id, do: 'admitAnonymous', client, ru })));
+  }
+
+  #admitted(reply: Reply): Admitted<RemoteKey> | undefined {
     const error = reply.error && toError(reply.error);
     if (reply.key === undefined) {
       if (error !== undefined) throw error;
@@ -95,7 +103,7 @@ export class RemoteAdmission implements Admission<RemoteKey> {
 }
 
 const toRemoteKey = ({ id, readOnly, isBusy, ...bucket }: KeyMessage): RemoteKey => ({
-  id: BigInt(id),
+  id: id === null ? null : BigInt(id),
   readOnly,
   isBusy,
   bucket,

@@ -96,6 +96,12 @@ export async function findKey(
   return key;
 }
 
+/** Returns the hash of a key by its id, also of one that is not in force. */
+export async function findKeyHash(db: Kysely<Database>, id: bigint): Promise<Uint8Array | undefined> {
+  const row = await db.selectFrom('api_keys').select('key_hash').where('id', '=', id).executeTakeFirst();
+  return row?.key_hash;
+}
+
 /** Returns the keys with these hashes that are neither revoked nor expired, in any order. */
 export async function findKeys(
   db: Kysely<Database>,

@@ -1,3 +1,4 @@
+import { COMMITS_CHANNEL } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import type { Batch, Checkpoint } from '../prepare/batch.ts';
@@ -26,7 +27,8 @@ export async function writeCheckpoint(client: ClientBase, batch: Batch, circulat
              next_subnetwork_id = excluded.next_subnetwork_id,
              circulating_sompi = checkpoint.circulating_sompi + excluded.circulating_sompi,
              virtual_merge_set = excluded.virtual_merge_set, target_blue_score = excluded.target_blue_score,
-             seconds_left = excluded.seconds_left, updated_at = excluded.updated_at, version = checkpoint.version + 1`,
+             seconds_left = excluded.seconds_left, updated_at = excluded.updated_at, version = checkpoint.version + 1
+           returning pg_notify('${COMMITS_CHANNEL}', '')`,
     values: [
       to.blockId,
       to.chainIndex,

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { type JsonFields, jsonArray, jsonObject } from '../../index-state/json.ts';
 import { hex, text } from '../../index-state/sql.ts';
 import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
+import { queryNumber } from '../../pages/page-query.ts';
 import { statementRoute } from '../../route.ts';
 import { address, decimal, hash, hashInput, uint64Input } from '../../schemas/values.ts';
 import { unknownItem } from '../chain/segments.ts';
@@ -98,16 +99,7 @@ export const getDag = statementRoute(
         from: uint64Input.optional().meta({ description: 'First DAA score' }),
         to: uint64Input.optional().meta({ description: `Last DAA score, at most ${MAX_SPAN} above \`from\`` }),
         around: hashInput.optional().meta({ description: 'A block in the middle of the window' }),
-        span: z
-          .string()
-          .regex(/^\d{1,3}$/, 'must be a whole number')
-          .transform(Number)
-          .refine((value) => value >= 1 && value <= MAX_SPAN, `must be 1 to ${MAX_SPAN}`)
-          .optional()
-          .meta({
-            description: `DAA scores of the window: 1 to ${MAX_SPAN}, by default ${DEFAULT_SPAN}`,
-            pattern: '^\\d{1,3}$',
-          }),
+        span: queryNumber(1, MAX_SPAN, `DAA scores of the window; ${DEFAULT_SPAN} by default`).optional(),
       })
       .refine(({ from, to }) => (from === undefined) === (to === undefined), {
         path: ['to'],

@@ -24,11 +24,9 @@ export const blockRewards = {
     .nullable()
     .meta({ description: 'Who mined the block, by the payload of its coinbase; null for genesis' }),
   subsidy: sompi.nullable().meta({ description: 'What the block mints if it is merged as blue; null for genesis' }),
-  fees: sompi
-    .nullable()
-    .meta({
-      description: 'Fees of the transactions that the merging block accepted from this block; null if not merged',
-    }),
+  fees: sompi.nullable().meta({
+    description: 'Fees of the transactions that the merging block accepted from this block; null if not merged',
+  }),
   redReward: sompi.nullable().meta({
     description:
       'What its own coinbase pays to its miner for the red blocks that it merges; "0" if it is not on the chain; null if not merged, or if it merges blocks that are not indexed',

@@ -1,0 +1,181 @@
+/**
+ * Follows the chain for all streams of this process: one reader, whose steps go to every subscriber that has caught up. Recent steps are kept for
+ * subscribers that are about to. It runs while there are subscribers.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '@kasgres/runtime';
+import { sql } from 'kysely';
+import { jsonArray, jsonObject } from '../index-state/json.ts';
+import { HttpError } from '../http/errors.ts';
+import type { IndexReader, Reading } from '../index-state/state.ts';
+import { readJson } from '../index-state/statement.ts';
+import { dagBlockFields, type DagBlockJson } from '../resources/blocks/dag.ts';
+import { joinMerging } from '../resources/blocks/select-blocks.ts';
+import { readStep, type Step } from './read-step.ts';
+import type { Subscriber } from './subscriber.ts';
+import { WakeUps } from './wake-ups.ts';
+
+const RECENT_STEPS = 300;
+/** Blocks that are announced at once; after a pause there may be more. */
+const MAX_BLOCKS = 500;
+const IDLE_MS = 10_000;
+const RETRY_MS = 1000;
+
+export interface FollowerOptions {
+  index: IndexReader;
+  databaseUrl: string;
+  logger: Logger;
+}
+
+export class Follower {
+  readonly #options: FollowerOptions;
+  readonly subscribers = new Set<Subscriber>();
+  /** Each begins where the one before it ends. */
+  readonly #recent: Step[] = [];
+  #cursor: string | undefined;
+  #blueScore = 0n;
+  #lastBlock: bigint | undefined;
+  #wakeUps: WakeUps | undefined;
+  #isRunning = false;
+  #isAwake = false;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #waiters: (() => void)[] = [];
+
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+  }
+
+  get sink(): { hash: string; blueScore: bigint } | undefined {
+    return this.#cursor === undefined ? undefined : { hash: this.#cursor, blueScore: this.#blueScore };
+  }
+
+  add(subscriber: Subscriber): void {
+    this.subscribers.add(subscriber);
+    clearTimeout(this.#idleTimer);
+    if (this.#wakeUps !== undefined) return;
+    const { index, databaseUrl } = this.#options;
+    this.#wakeUps = new WakeUps({
+      databaseUrl,
+      isReplica: () =>
+        index.readIfAny(async (db) => {
+          const { rows } = await sql<{ is_replica: boolean }>`select pg_is_in_recovery() as is_replica`.execute(db);
+          return rows[0]?.is_replica === true;
+        }),
+      onWakeUp: () => this.wake(),
+    });
+    this.#wakeUps.start();
+    this.wake();
+  }
+
+  remove(subscriber: Subscriber): void {
+    this.subscribers.delete(subscriber);
+    if (this.subscribers.size > 0) return;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => void this.close(), IDLE_MS).unref();
+  }
+
+  async close(): Promise<void> {
+    const wakeUps = this.#wakeUps;
+    this.#wakeUps = undefined;
+    this.#recent.length = 0;
+    this.#cursor = undefined;
+    this.#lastBlock = undefined;
+    await wakeUps?.close();
+  }
+
+  /** Resolves after the next read of the index, or after a second. */
+  async nextRead(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiters.push(resolve);
+    this.wake();
+    await Promise.race([promise, sleep(RETRY_MS, undefined, { ref: false })]);
+  }
+
+  /** Returns the kept steps from a block up to the one that this has reached; undefined if they are not all known. */
+  stepsFrom(hash: string): readonly Step[] | undefined {
+    if (hash === this.#cursor) return [];
+    const first = this.#recent.findIndex(({ from }) => from === hash);
+    return first === -1 ? undefined : this.#recent.slice(first);
+  }
+
+  wake(): void {
+    this.#isAwake = true;
+    if (!this.#isRunning && this.#wakeUps !== undefined) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    try {
+      while (this.#isAwake && this.#wakeUps !== undefined) {
+        this.#isAwake = false;
+        await this.#read();
+        for (const resolve of this.#waiters.splice(0)) resolve();
+      }
+    } catch (error) {
+      if (error instanceof HttpError && error.statusCode < 500) this.#forget();
+      this.#options.logger.warn({ reason: String(error) }, 'could not read the chain for streams, retrying');
+      setTimeout(() => this.wake(), RETRY_MS).unref();
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { index } = this.#options;
+    const state = await index.getState();
+    const isFirst = this.#cursor === undefined;
+    if (isFirst) this.#reach(state.sinkHash, state.sinkBlueScore);
+    const wants = [...this.subscribers];
+    const withAddresses = wants.filter(
+      ({ subscription }) => subscription.events.has('address') && subscription.addresses.size > 0,
+    );
+    const request = {
+      withIds: wants.some(({ subscription }) => subscription.withIds),
+      addresses: withAddresses.length > 0 ? ('all' as const) : undefined,
+      confirmations: new Set(withAddresses.flatMap(({ subscription }) => subscription.confirmations ?? [])),
+    };
+    const withBlocks = wants.some(({ subscription }) => subscription.events.has('block'));
+    if (!withBlocks) this.#lastBlock = undefined;
+    const { step, blocks } = await index.read(
+      async (reading) => ({
+        step: await readStep(reading, this.#cursor as string, request),
+        blocks: withBlocks ? await this.#readBlocks(reading) : [],
+      }),
+      'stream',
+    );
+    for (const data of blocks) for (const subscriber of this.subscribers) subscriber.onBlock(data);
+    if (step === undefined) return;
+    this.#reach(step.to, step.blueScore);
+    this.#recent.push(step);
+    if (this.#recent.length > RECENT_STEPS) this.#recent.shift();
+    for (const subscriber of this.subscribers) subscriber.onStep(step);
+    // More steps may follow, and commits meanwhile.
+    if (!step.isCaughtUp) this.#isAwake = true;
+  }
+
+  /** The chain cannot be followed from here, as after the database was replaced. Each stream finds out for itself whether it can. */
+  #forget(): void {
+    this.#recent.length = 0;
+    this.#cursor = undefined;
+    for (const subscriber of this.subscribers) subscriber.restart();
+  }
+
+  #reach(hash: string, blueScore: bigint): void {
+    this.#cursor = hash;
+    this.#blueScore = blueScore;
+  }
+
+  /** Returns the blocks that were indexed since the last read, as JSON. */
+  async #readBlocks({ db }: Reading): Promise<string[]> {
+    const { rows } = await sql<{ last: bigint | null }>`select max(id) as last from blocks`.execute(db);
+    const after = this.#lastBlock;
+    this.#lastBlock = rows[0]?.last ?? 0n;
+    if (after === undefined || after === this.#lastBlock) return [];
+    const body = jsonArray(
+      jsonObject<DagBlockJson>(dagBlockFields),
+      sql`from (select * from blocks where id > ${after} order by id desc limit ${MAX_BLOCKS}) block ${joinMerging} order by block.id`,
+    );
+    const blocks = JSON.parse(String(await readJson(db, { body }))) as DagBlockJson[];
+    return blocks.map((block) => JSON.stringify(block));
+  }
+}

@@ -1,0 +1,206 @@
+/** Mempool and pending transactions for streams, sampled once a second while somebody listens. Not resumable. */
+import type { Logger } from '@kasgres/runtime';
+import { sql } from 'kysely';
+import type { IndexReader } from '../index-state/state.ts';
+import type { MempoolSample, MempoolSamples, PendingTransaction } from '../mempool-samples.ts';
+import { toPendingTransaction } from '../resources/mempool/summary.ts';
+import type { Message } from './messages.ts';
+import type { Subscriber } from './subscriber.ts';
+
+const SAMPLE_MS = 1000;
+const DROPPED_AFTER_SAMPLES = 2;
+
+interface Amounts {
+  sent: bigint;
+  received: bigint;
+}
+
+interface Pending {
+  /** By address. */
+  amounts: ReadonlyMap<string, Amounts>;
+  absentSamples: number;
+}
+
+interface Options {
+  index: IndexReader;
+  mempool: MempoolSamples;
+  logger: Logger;
+}
+
+export class MempoolEvents {
+  readonly #options: Options;
+  readonly #subscribers: ReadonlySet<Subscriber>;
+  /** Those that have the whole mempool already. */
+  readonly #informed = new WeakSet<Subscriber>();
+  /** Pending transactions with their addresses, by id; kept until they are dropped or in a block. */
+  readonly #pending = new Map<string, Pending>();
+  /** What each subscriber was told of. */
+  readonly #told = new WeakMap<Subscriber, Set<string>>();
+  #last: MempoolSample | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isRunning = false;
+
+  constructor(options: Options, subscribers: ReadonlySet<Subscriber>) {
+    this.#options = options;
+    this.#subscribers = subscribers;
+  }
+
+  wake(): void {
+    this.#timer ??= setInterval(() => void this.#tick(), SAMPLE_MS).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #tick(): Promise<void> {
+    const ofPool = [...this.#subscribers].filter(({ subscription }) => subscription.events.has('mempool'));
+    const ofAddresses = [...this.#subscribers].filter(
+      ({ subscription }) => subscription.events.has('address') && subscription.addresses.size > 0,
+    );
+    if (this.#subscribers.size === 0) this.close();
+    if (this.#isRunning || ofPool.length + ofAddresses.length === 0) return;
+    this.#isRunning = true;
+    try {
+      const sample = await this.#options.mempool.get().catch(() => undefined);
+      this.#sendPool(ofPool, sample);
+      if (sample !== undefined && ofAddresses.length > 0) await this.#sendPending(ofAddresses, sample);
+      if (ofAddresses.length === 0) this.#pending.clear();
+    } catch (error) {
+      this.#options.logger.warn({ reason: String(error) }, 'could not read pending transactions for streams');
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  #sendPool(subscribers: readonly Subscriber[], sample: MempoolSample | undefined): void {
+    const before = this.#last;
+    this.#last = sample;
+    if (sample === undefined) {
+      if (before === undefined) return;
+      for (const subscriber of subscribers) subscriber.send(poolMessage({ available: false }));
+      return;
+    }
+    const snapshot = lazy(() =>
+      poolMessage({
+        added: [...sample.transactions.values()].map(toPendingTransaction),
+        removed: [],
+        isSnapshot: true,
+      }),
+    );
+    const changes = lazy(() => {
+      const added = [...sample.transactions.values()].filter(({ id }) => before?.transactions.has(id) !== true);
+      const removed = [...(before?.transactions.keys() ?? [])].filter((id) => !sample.transactions.has(id));
+      const isEmpty = added.length === 0 && removed.length === 0;
+      return isEmpty ? undefined : poolMessage({ added: added.map(toPendingTransaction), removed, isSnapshot: false });
+    });
+    for (const subscriber of subscribers) {
+      const message = before !== undefined && this.#informed.has(subscriber) ? changes() : snapshot();
+      this.#informed.add(subscriber);
+      if (message !== undefined) subscriber.send(message);
+    }
+  }
+
+  async #sendPending(subscribers: readonly Subscriber[], sample: MempoolSample): Promise<void> {
+    const added = [...sample.transactions.values()].filter(({ id }) => !this.#pending.has(id));
+    for (const [id, amounts] of await this.#readAmounts(added)) this.#pending.set(id, { amounts, absentSamples: 0 });
+    const gone: string[] = [];
+    for (const [id, pending] of this.#pending) {
+      pending.absentSamples = sample.transactions.has(id) ? 0 : pending.absentSamples + 1;
+      if (pending.absentSamples >= DROPPED_AFTER_SAMPLES) gone.push(id);
+    }
+    const dropped = await this.#listUnindexed(gone);
+    for (const subscriber of subscribers) this.#tell(subscriber, sample, dropped);
+    for (const id of gone) this.#pending.delete(id);
+  }
+
+  #tell(subscriber: Subscriber, sample: MempoolSample, dropped: readonly string[]): void {
+    const { addresses } = subscriber.subscription;
+    let told = this.#told.get(subscriber);
+    if (told === undefined) this.#told.set(subscriber, (told = new Set()));
+    for (const [id, { amounts }] of this.#pending) {
+      if (told.has(id) || !sample.transactions.has(id)) continue;
+      for (const [address, amount] of amounts) {
+        if (!addresses.has(address)) continue;
+        told.add(id);
+        subscriber.send(addressMessage('pending', id, address, amount));
+      }
+    }
+    for (const id of dropped) {
+      if (!told.has(id)) continue;
+      for (const [address, amount] of this.#pending.get(id)?.amounts ?? []) {
+        if (addresses.has(address)) subscriber.send(addressMessage('dropped', id, address, amount));
+      }
+    }
+    for (const id of told) if (!this.#pending.has(id) || dropped.includes(id)) told.delete(id);
+  }
+
+  /** Of UTXOs that are not indexed yet, such as those of other pending transactions, nothing is known but their spending. */
+  async #readAmounts(transactions: readonly PendingTransaction[]): Promise<Map<string, Map<string, Amounts>>> {
+    const amounts = new Map(transactions.map(({ id }) => [id, new Map<string, Amounts>()]));
+    const of = (id: string, address: string): Amounts => {
+      const ofTransaction = amounts.get(id) as Map<string, Amounts>;
+      const known = ofTransaction.get(address) ?? { sent: 0n, received: 0n };
+      ofTransaction.set(address, known);
+      return known;
+    };
+    for (const { id, paid } of transactions) for (const { address, amount } of paid) of(id, address).received += amount;
+    const spent = transactions.flatMap(({ id, spent: outpoints }) =>
+      outpoints.map((outpoint) => ({ id, ...outpoint })),
+    );
+    if (spent.length === 0) return amounts;
+    const rows = await this.#options.index.readIfAny(async (db) => {
+      const found = await sql<{ id: string; address: string; amount: bigint }>`
+        select spent.id, s.address, o.amount
+        from unnest(${spent.map(({ id }) => id)}::text[], ${spent.map(({ transactionId }) => transactionId)}::text[],
+          ${spent.map(({ index }) => index)}::bigint[]) spent (id, transaction_id, index)
+        join transactions t on encode(t.transaction_id, 'hex') = spent.transaction_id
+        join transaction_outputs o on o.transaction_id = t.id and o.index = spent.index
+        join scripts s on s.id = o.script_id and s.address is not null`.execute(db);
+      return found.rows;
+    }, 'stream');
+    for (const { id, address, amount } of rows) of(id, address).sent += amount;
+    return amounts;
+  }
+
+  /** Returns those of these ids that no indexed block contains. */
+  async #listUnindexed(ids: readonly string[]): Promise<string[]> {
+    if (ids.length === 0) return [];
+    return this.#options.index.readIfAny(async (db) => {
+      const { rows } = await sql<{ id: string }>`
+        select id from unnest(${ids}::text[]) gone (id)
+        where not exists (select from transactions t where encode(t.transaction_id, 'hex') = gone.id)`.execute(db);
+      return rows.map(({ id }) => id);
+    }, 'stream');
+  }
+}
+
+const poolMessage = (data: object): Message => ({ event: 'mempool', data: JSON.stringify(data) });
+
+const addressMessage = (
+  status: 'pending' | 'dropped',
+  transactionId: string,
+  address: string,
+  amounts: Amounts,
+): Message => ({
+  event: 'address',
+  data: JSON.stringify({
+    address,
+    transactionId,
+    status,
+    isCoinbase: false,
+    amountSent: String(amounts.sent),
+    amountReceived: String(amounts.received),
+    balanceChange: String(amounts.received - amounts.sent),
+    acceptingBlockHash: null,
+    acceptingBlockBlueScore: null,
+    confirmations: 0,
+    balance: null,
+  }),
+});
+
+function lazy<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

@@ -1,0 +1,107 @@
+/** The messages of a stream, and the subscription that selects them. */
+import type { AddressChange, Step } from './read-step.ts';
+
+export const EVENTS = ['chain', 'block', 'address', 'mempool'] as const;
+export type EventName = (typeof EVENTS)[number];
+
+/** One message. `id` is the chain block that the stream has reached with it. */
+export interface Message {
+  event: EventName | 'heartbeat' | 'error' | 'subscribed';
+  /** JSON. */
+  data: string;
+  id?: string;
+}
+
+export interface Subscription {
+  events: Set<EventName>;
+  addresses: Set<string>;
+  /** Undefined without `confirmed` messages. */
+  confirmations: number | undefined;
+  withIds: boolean;
+}
+
+type Status = 'accepted' | 'reverted' | 'confirmed';
+
+/** Returns the messages of a step in their order. Only the last one has an id; without any, the step changes nothing for the subscriber. */
+export function messagesOf(step: Step, subscription: Subscription): Message[] {
+  const messages = addressMessages(step, subscription);
+  if (subscription.events.has('chain')) messages.push({ event: 'chain', data: chainJson(step, subscription.withIds) });
+  const last = messages.at(-1);
+  if (last !== undefined) last.id = step.to;
+  return messages;
+}
+
+const chainTexts = new WeakMap<Step, { plain?: string; withIds?: string }>();
+
+/** Made once for all subscribers. */
+function chainJson(step: Step, withIds: boolean): string {
+  let texts = chainTexts.get(step);
+  if (texts === undefined) chainTexts.set(step, (texts = {}));
+  const name = withIds ? 'withIds' : 'plain';
+  texts[name] ??= JSON.stringify({
+    removed: step.removed,
+    added: withIds ? step.added : step.added.map(({ acceptedTransactionIds: _ids, ...block }) => block),
+    isCaughtUp: step.isCaughtUp,
+  });
+  return texts[name];
+}
+
+function addressMessages(step: Step, { events, addresses, confirmations }: Subscription): Message[] {
+  const { changes } = step;
+  if (changes === undefined || addresses.size === 0 || !events.has('address')) return [];
+  const of = (status: Status, listed: readonly AddressChange[]): Message[] =>
+    changesOf(listed, addresses).map((change) => ({ event: 'address', data: addressJson(step, status, change) }));
+  return [
+    ...of('reverted', changes.reverted),
+    ...of('accepted', changes.accepted),
+    ...(confirmations === undefined ? [] : of('confirmed', changes.confirmed.get(confirmations) ?? [])),
+  ];
+}
+
+interface Placed {
+  change: AddressChange;
+  place: number;
+}
+
+const byAddress = new WeakMap<readonly AddressChange[], Map<string, Placed[]>>();
+
+/** Returns the changes of some addresses in their order. Thousands of subscribers share the index of the changes. */
+function changesOf(listed: readonly AddressChange[], addresses: ReadonlySet<string>): AddressChange[] {
+  let index = byAddress.get(listed);
+  if (index === undefined) {
+    index = Map.groupBy(
+      listed.map((change, place) => ({ change, place })),
+      ({ change }) => change.address,
+    );
+    byAddress.set(listed, index);
+  }
+  const found: Placed[] = [];
+  if (addresses.size < index.size) for (const address of addresses) found.push(...(index.get(address) ?? []));
+  else for (const [address, placed] of index) if (addresses.has(address)) found.push(...placed);
+  return found.sort((one, other) => one.place - other.place).map(({ change }) => change);
+}
+
+function addressJson(step: Step, status: Status, change: AddressChange): string {
+  const { amountSent, amountReceived, acceptingBlockBlueScore } = change;
+  return JSON.stringify({
+    address: change.address,
+    transactionId: change.transactionId,
+    status,
+    isCoinbase: change.isCoinbase,
+    amountSent: String(amountSent),
+    amountReceived: String(amountReceived),
+    balanceChange: String(amountReceived - amountSent),
+    acceptingBlockHash: change.acceptingBlockHash,
+    acceptingBlockBlueScore: String(acceptingBlockBlueScore),
+    confirmations: status === 'reverted' ? 0 : Number(step.blueScore - acceptingBlockBlueScore),
+    balance: step.isCaughtUp ? change.balance : null,
+  });
+}
+
+/** Returns whether a step was read with everything that a subscriber needs. */
+export function serves({ changes, added }: Step, { events, addresses, confirmations, withIds }: Subscription): boolean {
+  if (withIds && events.has('chain') && added.some(({ acceptedTransactionIds: ids }) => ids === undefined))
+    return false;
+  if (!events.has('address') || addresses.size === 0) return true;
+  return changes !== undefined && (confirmations === undefined || changes.confirmed.has(confirmations));
+}

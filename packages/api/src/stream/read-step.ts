@@ -1,0 +1,246 @@
+/**
+ * Reads what happened on the chain after a block, in steps (API-explorer: at most PAGE_BLOCKS chain blocks): the blocks that were removed and added
+ * since, what they accepted, and whose transactions reached a number of confirmations. A step is one state of the index (invariant 9).
+ */
+import { sql } from 'kysely';
+import { conflict } from '../http/errors.ts';
+import type { Db } from '../index-state/sql.ts';
+import type { Reading } from '../index-state/state.ts';
+import { cannotCross, gapAbove, getPathToChain, listGaps } from '../resources/chain/segments.ts';
+
+const PAGE_BLOCKS = 100;
+/** About a megabyte of ids. */
+const PAGE_TRANSACTIONS = 12_000;
+
+export interface AddedBlock {
+  hash: string;
+  selectedParentHash: string;
+  blueScore: string;
+  daaScore: string;
+  timestamp: number;
+  mergeSetBluesHashes: string[];
+  mergeSetRedsHashes: string[];
+  acceptedTransactionIds?: string[];
+}
+
+/** What an accepted or removed transaction moves from and to an address. Amounts in sompi. */
+export interface AddressChange {
+  address: string;
+  transactionId: string;
+  isCoinbase: boolean;
+  amountSent: bigint;
+  amountReceived: bigint;
+  acceptingBlockHash: string;
+  acceptingBlockBlueScore: bigint;
+  /** At the sink of the state, in sompi. */
+  balance: string;
+}
+
+export interface Step {
+  /** Hashes of the block that the step begins at, and of the one that it reaches. */
+  from: string;
+  to: string;
+  blueScore: bigint;
+  /** Whether the reached block is the sink. */
+  isCaughtUp: boolean;
+  /** From the top down. */
+  removed: string[];
+  /** From the bottom up. */
+  added: AddedBlock[];
+  /** Undefined if they were not asked for. */
+  changes: StepChanges | undefined;
+}
+
+export interface StepChanges {
+  reverted: AddressChange[];
+  accepted: AddressChange[];
+  /** By number of confirmations. */
+  confirmed: ReadonlyMap<number, AddressChange[]>;
+}
+
+export interface StepRequest {
+  withIds: boolean;
+  /** The addresses whose changes are read, or 'all'; undefined for none. */
+  addresses: readonly string[] | 'all' | undefined;
+  /** Numbers of confirmations that somebody waits for. */
+  confirmations: Iterable<number>;
+}
+
+interface ChainRow {
+  index: bigint;
+  blockId: bigint;
+  hash: string;
+  selectedParentHash: string;
+  blueScore: bigint;
+  daaScore: bigint;
+  timestamp: bigint;
+  blues: string[];
+  reds: string[];
+  ids: string[] | null;
+  accepted: number;
+}
+
+/**
+ * Returns undefined if the block is the sink.
+ * @throws HttpError 404 if the block is unknown; 409 if it is before the index, below a gap, or what it accepted is no longer known
+ */
+export async function readStep(reading: Reading, from: string, request: StepRequest): Promise<Step | undefined> {
+  const { db, state } = reading;
+  const { offChain, chainBlock } = await getPathToChain(reading, Buffer.from(from, 'hex'));
+  const removed = offChain.slice(0, PAGE_BLOCKS);
+  const start = offChain[0] ?? chainBlock;
+  const rest = offChain[PAGE_BLOCKS];
+  const rows =
+    rest === undefined ? await listAdded(reading, chainBlock.index, PAGE_BLOCKS - removed.length, request) : [];
+  if (removed.length === 0 && rows.length === 0) return undefined;
+  const reached = rest ?? rows.at(-1) ?? chainBlock;
+  const added = rows.map(
+    (row): AddedBlock => ({
+      hash: row.hash,
+      selectedParentHash: row.selectedParentHash,
+      blueScore: String(row.blueScore),
+      daaScore: String(row.daaScore),
+      timestamp: Number(row.timestamp),
+      mergeSetBluesHashes: row.blues,
+      mergeSetRedsHashes: row.reds,
+      ...(row.ids !== null && { acceptedTransactionIds: row.ids }),
+    }),
+  );
+  return {
+    from,
+    to: reached.hash,
+    blueScore: reached.blueScore,
+    isCaughtUp: reached.hash === state.sinkHash,
+    removed: removed.map(({ hash }) => hash),
+    added,
+    changes:
+      request.addresses === undefined
+        ? undefined
+        : await readChanges(db, {
+            removed: removed.map(({ id }) => id),
+            added: rows.map(({ index }) => index),
+            before: start.blueScore,
+            after: reached.blueScore,
+            // Only a step that reaches the chain confirms.
+            confirmations: rest === undefined ? request.confirmations : [],
+            highest: rows.at(-1)?.index ?? chainBlock.index,
+            addresses: request.addresses,
+          }),
+  };
+}
+
+/** Lists chain blocks above an index, up to a gap, at least one if there is any. */
+async function listAdded(
+  reading: Reading,
+  above: bigint,
+  limit: number,
+  { withIds }: StepRequest,
+): Promise<ChainRow[]> {
+  const gap = gapAbove(await listGaps(reading), above);
+  if (gap?.after.index === above) throw cannotCross(gap);
+  if (limit === 0) return [];
+  const hashes = (column: string) => sql`array(
+    select encode(m.hash, 'hex') from unnest(${sql.ref(column)}) with ordinality merged (id, n) join blocks m on m.id = merged.id order by n)`;
+  const { rows } = await sql<ChainRow>`
+    select c.index, c.block_id as "blockId", encode(c.hash, 'hex') as hash, c.blue_score as "blueScore", c.daa_score as "daaScore", c.timestamp,
+      encode(coalesce((select p.hash from blocks p where p.id = b.selected_parent_id), pre_bootstrap_block_hash(b.selected_parent_id)), 'hex')
+        as "selectedParentHash",
+      ${hashes('b.merge_set_blues')} as blues, ${hashes('b.merge_set_reds')} as reds, cardinality(c.accepted_transactions) as accepted,
+      ${
+        withIds
+          ? sql`array(
+      select encode(t.transaction_id, 'hex') from unnest(c.accepted_transactions) with ordinality a (id, n)
+      join transactions t on t.id = a.id order by n)`
+          : sql`null::text[]`
+      } as ids
+    from chain_blocks c join blocks b on b.id = c.block_id
+    where c.index > ${above} and c.index <= ${above + BigInt(limit)} ${gap ? sql`and c.index <= ${gap.after.index}` : sql``}
+    order by c.index`.execute(reading.db);
+  let transactions = 0;
+  const end = rows.findIndex(({ accepted }, i) => (transactions += accepted) > PAGE_TRANSACTIONS && i > 0);
+  return end === -1 ? rows : rows.slice(0, end);
+}
+
+interface ChangesRequest {
+  removed: readonly bigint[];
+  added: readonly bigint[];
+  /** Blue scores of the blocks at both ends of the step. */
+  before: bigint;
+  after: bigint;
+  confirmations: Iterable<number>;
+  /** Index of the reached chain block. */
+  highest: bigint;
+  addresses: readonly string[] | 'all';
+}
+
+async function readChanges(db: Db, request: ChangesRequest): Promise<StepChanges> {
+  const { removed, added, before, after, addresses } = request;
+  const reverted = removed.length === 0 ? [] : await listReverted(db, removed, addresses);
+  const ofAdded = sql`select c.index as place, c.hash, c.blue_score, c.accepted_transactions from chain_blocks c
+    where c.index = any(${added}::bigint[])`;
+  const accepted = added.length === 0 ? [] : await listChanges(db, ofAdded, addresses);
+  const confirmed = new Map<number, AddressChange[]>();
+  for (const confirmations of request.confirmations) {
+    const upTo = after - BigInt(confirmations);
+    // What this step accepted may have enough confirmations at once.
+    const ofConfirmed = sql`select c.index as place, c.hash, c.blue_score, c.accepted_transactions from chain_blocks c
+      where c.index <= ${request.highest} and (
+        c.index = any(${added}::bigint[]) and c.blue_score <= ${upTo}
+        or c.block_id in (
+          select id from blocks where is_chain_block and blue_score > ${before - BigInt(confirmations)} and blue_score <= ${upTo}))`;
+    confirmed.set(confirmations, await listChanges(db, ofConfirmed, addresses));
+  }
+  return { reverted, accepted, confirmed };
+}
+
+async function listReverted(db: Db, removed: readonly bigint[], addresses: readonly string[] | 'all') {
+  const { rows } = await sql<{ known: bigint }>`
+    select count(*) as known from removed_chain_blocks where block_id = any(${removed}::bigint[])`.execute(db);
+  if (Number(rows[0]?.known) < removed.length) {
+    throw conflict(
+      'What the removed blocks had accepted is no longer known: read the present state and continue from its sink',
+    );
+  }
+  const source = sql`
+    select listed.n as place, b.hash, b.blue_score, r.accepted_transactions
+    from unnest(${removed}::bigint[]) with ordinality listed (id, n)
+    join removed_chain_blocks r on r.block_id = listed.id join blocks b on b.id = listed.id`;
+  return listChanges(db, source, addresses);
+}
+
+interface ChangeRow extends Omit<AddressChange, 'amountSent' | 'amountReceived'> {
+  sent: bigint;
+  received: bigint;
+}
+
+/** Lists changes of addresses in the order of acceptance. @param source selects blocks, with their place and what they accept */
+async function listChanges(
+  db: Db,
+  source: ReturnType<typeof sql>,
+  addresses: readonly string[] | 'all',
+): Promise<AddressChange[]> {
+  const wanted =
+    addresses === 'all'
+      ? sql``
+      : sql`and d.script_id = any(array(select id from scripts where address = any(${addresses}::text[])))`;
+  const { rows } = await sql<ChangeRow>`
+    with source as materialized (${source}),
+    accepted as materialized (
+      select source.place, source.hash, source.blue_score, a.id, a.n
+      from source cross join unnest(source.accepted_transactions) with ordinality a (id, n)),
+    moved as (
+      select accepted.place, accepted.n, accepted.id, accepted.hash, accepted.blue_score, d.script_id,
+        sum(d.amount_sent)::bigint as sent, sum(d.amount_received)::bigint as received
+      from accepted join script_deltas d on d.transaction_id = accepted.id
+      where d.script_id is not null ${wanted}
+      group by 1, 2, 3, 4, 5, 6)
+    select s.address, encode(t.transaction_id, 'hex') as "transactionId", t.subnetwork_id = 1 as "isCoinbase", moved.sent, moved.received,
+      encode(moved.hash, 'hex') as "acceptingBlockHash", moved.blue_score as "acceptingBlockBlueScore",
+      coalesce(b.balance, 0)::text as balance
+    from moved
+    join transactions t on t.id = moved.id
+    join scripts s on s.id = moved.script_id and s.address is not null
+    left join balances b on b.script_id = moved.script_id
+    order by moved.place, moved.n`.execute(db);
+  return rows.map(({ sent, received, ...row }) => ({ ...row, amountSent: sent, amountReceived: received }));
+}

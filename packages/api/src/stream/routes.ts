@@ -1,0 +1,209 @@
+/** GET and POST /v1/stream: Server-Sent Events; POST /v1/stream/tokens. */
+import { hashKey } from '@kasgres/database';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { badRequest, HttpError } from '../http/errors.ts';
+import { createToken, TOKEN_LIFE_MS } from '../http/stream-tokens.ts';
+import { rawRoute, route } from '../route.ts';
+import { requireNetworkOfAll } from '../schemas/address.ts';
+import { list } from '../schemas/list.ts';
+import { addressInput, hashInput, timestamp } from '../schemas/values.ts';
+import type { Services } from '../services.ts';
+import { EVENTS, type EventName, type Message, type Subscription } from './messages.ts';
+import type { Output } from './subscriber.ts';
+
+const MAX_ADDRESSES_IN_URL = 100;
+const MAX_ADDRESSES = 1000;
+const MAX_CONFIRMATIONS = 1_000_000;
+const RETRY_MS = 2000;
+
+const common = {
+  tag: 'Stream',
+  cost: 0.5,
+  acceptsToken: true,
+  responseType: 'text/event-stream',
+  response: z.string().meta({ description: 'Server-Sent Events (docs/stream.md)' }),
+  errors: [404, 409],
+} as const;
+
+const DESCRIPTION =
+  'Chain blocks removed and added, new blocks, activity of addresses, and the mempool, as Server-Sent Events. The `id` of an event is the chain block ' +
+  'that was reached: a client that returns with it as `last-event-id`, or `from`, first gets what was removed and added since. Costs 0.1 RU for ' +
+  'each further minute.';
+
+const confirmations = z
+  .unknown()
+  .refine((text) => /^\d{1,7}$/.test(String(text)), 'must be a whole number')
+  .transform(Number)
+  .refine((value) => value >= 1 && value <= MAX_CONFIRMATIONS, `must be from 1 to ${MAX_CONFIRMATIONS}`)
+  .optional()
+  .meta({
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_CONFIRMATIONS,
+    description: 'Blue scores after which an accepted transaction of an address is announced as `confirmed`',
+  });
+
+const from = hashInput.optional().meta({ description: 'The block to continue from; default: the sink' });
+
+const eventNames = z.enum(EVENTS);
+
+/** Of the query string, where one address is a text and several are a list. */
+const query = z.strictObject({
+  events: z
+    .string()
+    .default('chain')
+    .transform((text) => text.split(','))
+    .pipe(z.array(eventNames))
+    .meta({ type: 'string', description: `Kinds of events, separated by commas: ${EVENTS.join(', ')}` }),
+  address: z
+    .union([z.array(addressInput).max(MAX_ADDRESSES_IN_URL), addressInput.transform((address) => [address])])
+    .optional()
+    .meta({ description: `Addresses whose activity is sent; may be repeated up to ${MAX_ADDRESSES_IN_URL} times` }),
+  confirmations,
+  from,
+  include: z
+    .literal('accepted_ids')
+    .optional()
+    .meta({ description: 'Adds the ids of accepted transactions to added chain blocks' }),
+  token: z.string().max(200).optional().meta({ description: 'A token instead of the key, for browsers' }),
+});
+
+export const subscriptionBody = {
+  events: z.array(eventNames).min(1).default(['chain']),
+  addresses: list(addressInput, MAX_ADDRESSES).default([]),
+  confirmations: z.int().min(1).max(MAX_CONFIRMATIONS).optional(),
+  from,
+};
+
+const body = z.strictObject({ ...subscriptionBody, include: z.literal('accepted_ids').optional() });
+
+interface Given {
+  events: readonly EventName[];
+  addresses: readonly string[];
+  confirmations?: number | undefined;
+  include?: 'accepted_ids' | undefined;
+}
+
+/** @throws HttpError 400 for an address of another network */
+export async function toSubscription({ index }: Services, given: Given): Promise<Subscription> {
+  requireNetworkOfAll(await index.getNetwork(), given.addresses);
+  return {
+    // Addresses without the event would do nothing.
+    events: new Set(given.addresses.length > 0 ? [...given.events, 'address'] : given.events),
+    addresses: new Set(given.addresses),
+    confirmations: given.confirmations,
+    withIds: given.include !== undefined,
+  };
+}
+
+async function stream(
+  services: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  subscription: Subscription,
+  given: Uint8Array | undefined,
+): Promise<void> {
+  const { streams } = services;
+  streams.requireRoom();
+  const cursor = await streams.findCursor(lastEventId(request) ?? given, subscription);
+  if (reply.sent || reply.raw.destroyed) return;
+  const { raw } = reply;
+  const headers = reply.getHeaders() as Record<string, string>;
+  reply.hijack();
+  releaseRequest(request, services);
+  raw.writeHead(200, {
+    ...headers,
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store, no-transform',
+    'x-accel-buffering': 'no',
+  });
+  raw.write(`retry: ${RETRY_MS}\n\n`);
+  const { close } = streams.open(request, outputOf(raw), subscription, cursor);
+  raw.once('close', close);
+}
+
+/** A stream is not a request in flight, of which a key has few. */
+export function releaseRequest(request: FastifyRequest, { admission }: Services): void {
+  if (request.charge === null || request.apiKey === null) return;
+  request.charge = null;
+  admission.release(request.apiKey);
+}
+
+function outputOf(raw: FastifyReply['raw']): Output {
+  return {
+    send: (message) => void raw.write(toText(message)),
+    get unsentBytes() {
+      return raw.writableLength;
+    },
+    close: (reason) => {
+      if (reason === 'slow') raw.destroy();
+      else raw.end();
+    },
+  };
+}
+
+const toText = ({ event, data, id }: Message): string =>
+  `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
+
+/** @throws HttpError 400 for a header that is no hash */
+function lastEventId({ headers }: FastifyRequest): Uint8Array | undefined {
+  const id = headers['last-event-id'];
+  if (id === undefined || id === '') return undefined;
+  const parsed = hashInput.safeParse(String(id));
+  if (!parsed.success)
+    throw badRequest({ path: 'last-event-id', message: 'must be the id of an event: 64 hex digits' });
+  return parsed.data;
+}
+
+export const getStream = rawRoute(
+  {
+    ...common,
+    method: 'GET',
+    url: '/v1/stream',
+    operationId: 'getStream',
+    summary: 'Events of the chain, addresses and the mempool as they happen',
+    description: DESCRIPTION,
+    query,
+  },
+  async (services, request, reply, { query: { address: addresses = [], from: start, ...given } }) =>
+    stream(services, request, reply, await toSubscription(services, { ...given, addresses }), start),
+);
+
+export const postStream = rawRoute(
+  {
+    ...common,
+    method: 'POST',
+    url: '/v1/stream',
+    operationId: 'postStream',
+    summary: `The same for up to ${MAX_ADDRESSES} addresses`,
+    description: DESCRIPTION,
+    query: z.strictObject({
+      token: z.string().max(200).optional().meta({ description: 'A token instead of the key' }),
+    }),
+    body,
+  },
+  async (services, request, reply, { body: { from: start, ...given } }) =>
+    stream(services, request, reply, await toSubscription(services, given), start),
+);
+
+export const createStreamToken = route(
+  {
+    method: 'POST',
+    url: '/v1/stream/tokens',
+    operationId: 'createStreamToken',
+    summary: 'Create a token for streams in browsers',
+    description:
+      'An EventSource or WebSocket of a browser cannot send a key; it sends the token as `?token=`. Revoking the key ends its streams.',
+    tag: 'Stream',
+    cost: 0.1,
+    requiresKey: true,
+    response: z.object({ token: z.string(), expiresAt: timestamp }),
+  },
+  async ({ request }) => {
+    const { apiKey, headers } = request;
+    if (apiKey?.id == null) throw new HttpError(401, 'x-api-key is missing from header');
+    const expiresAt = Date.now() + TOKEN_LIFE_MS;
+    return { token: createToken(apiKey.id, hashKey(String(headers['x-api-key'])), expiresAt), expiresAt };
+  },
+);

@@ -1,0 +1,189 @@
+/** The streams of this process: what connections share, and the life of each. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { toHex } from '@kasgres/kaspa';
+import type { Logger } from '@kasgres/runtime';
+import type { FastifyRequest } from 'fastify';
+import { credentialOf } from '../http/authentication.ts';
+import { HttpError, unavailable } from '../http/errors.ts';
+import type { IndexReader, Reading } from '../index-state/state.ts';
+import type { Admission } from '../limits/admission.ts';
+import type { MempoolSamples } from '../mempool-samples.ts';
+import { clientOf } from '../http/request-identity.ts';
+import { Follower } from './follower.ts';
+import { MempoolEvents } from './mempool-events.ts';
+import type { Subscription } from './messages.ts';
+import { readStep } from './read-step.ts';
+import { type Output, Subscriber } from './subscriber.ts';
+
+const CATCH_UPS = 4;
+/** A replica may lag behind the one that the cursor came from. */
+const UNKNOWN_CURSOR_MS = 10_000;
+const RETRY_MS = 250;
+const MINUTE_MS = 60_000;
+const RU_PER_MINUTE = 0.1;
+const RETRY_AFTER_SECONDS = 5;
+
+interface StreamsOptions {
+  index: IndexReader;
+  mempool: MempoolSamples;
+  admission: Admission;
+  /** URL of the primary. */
+  databaseUrl: string;
+  logger: Logger;
+  maxStreams: number;
+}
+
+export class Streams {
+  readonly follower: Follower;
+  readonly mempoolEvents: MempoolEvents;
+  readonly sent = { messages: 0, bytes: 0 };
+  readonly #options: StreamsOptions;
+  readonly #catchUps = new Semaphore(CATCH_UPS);
+  readonly #outputs = new Set<Output>();
+  #isEnding = false;
+
+  constructor(options: StreamsOptions) {
+    this.#options = options;
+    this.follower = new Follower(options);
+    this.mempoolEvents = new MempoolEvents(options, this.follower.subscribers);
+  }
+
+  get connections(): number {
+    return this.#outputs.size;
+  }
+
+  /** Closes every stream. Clients continue at another process, from their cursors. */
+  end(): void {
+    this.#isEnding = true;
+    for (const output of this.#outputs) output.close('ended');
+  }
+
+  async close(): Promise<void> {
+    this.mempoolEvents.close();
+    await this.follower.close();
+  }
+
+  /** @throws HttpError 503 if there are too many streams */
+  requireRoom(): void {
+    if (this.#isEnding || this.#outputs.size >= this.#options.maxStreams) {
+      throw unavailable('This server has too many streams', RETRY_AFTER_SECONDS);
+    }
+  }
+
+  /**
+   * Returns the block to begin at: that of the request, or the sink.
+   * @throws HttpError 404 if it is unknown, 409 if the chain cannot be followed from it
+   */
+  async findCursor(
+    from: Uint8Array | undefined,
+    subscription: Subscription,
+  ): Promise<{ hash: string; blueScore: string }> {
+    const { index } = this.#options;
+    if (from === undefined) {
+      const { sinkHash, sinkBlueScore } = await index.getState();
+      return { hash: sinkHash, blueScore: String(sinkBlueScore) };
+    }
+    const hash = toHex(from);
+    const until = performance.now() + UNKNOWN_CURSOR_MS;
+    for (;;) {
+      try {
+        const { addresses } = subscription;
+        const step = await this.catchUp((reading) =>
+          readStep(reading, hash, {
+            withIds: false,
+            addresses: addresses.size > 0 ? [] : undefined,
+            confirmations: [],
+          }),
+        );
+        return { hash, blueScore: String(step?.blueScore ?? (await index.getState()).sinkBlueScore) };
+      } catch (error) {
+        const isUnknown = error instanceof HttpError && error.statusCode === 404;
+        if (!isUnknown || performance.now() > until) throw error;
+        await sleep(RETRY_MS);
+      }
+    }
+  }
+
+  /** Reads a part of the past of a stream. */
+  catchUp<T>(read: (reading: Reading) => Promise<T>): Promise<T> {
+    return this.#catchUps.run(() => this.#options.index.read(read, 'stream catch-up'));
+  }
+
+  /** Begins a stream. It must be closed when its connection closes. */
+  open(
+    request: FastifyRequest,
+    output: Output,
+    subscription: Subscription,
+    cursor: { hash: string; blueScore: string },
+  ): { subscriber: Subscriber; close: () => void } {
+    this.#outputs.add(output);
+    const counted: Output = {
+      send: (message) => {
+        this.sent.messages += 1;
+        this.sent.bytes += message.data.length;
+        output.send(message);
+      },
+      get unsentBytes() {
+        return output.unsentBytes;
+      },
+      close: (reason) => output.close(reason),
+    };
+    const subscriber = new Subscriber({
+      follower: this.follower,
+      streams: this,
+      output: counted,
+      subscription,
+      cursor: cursor.hash,
+      blueScore: cursor.blueScore,
+    });
+    const charging = setInterval(() => void this.#charge(request, subscriber), MINUTE_MS).unref();
+    const close = (): void => {
+      clearInterval(charging);
+      this.#outputs.delete(output);
+      subscriber.close();
+    };
+    subscriber.start();
+    this.mempoolEvents.wake();
+    return { subscriber, close };
+  }
+
+  /** Also ends the stream of a key that was revoked meanwhile, or has spent its units. */
+  async #charge(request: FastifyRequest, subscriber: Subscriber): Promise<void> {
+    const { admission, logger } = this.#options;
+    try {
+      const credential = credentialOf(request);
+      const admitted = await (credential === undefined
+        ? admission.admitAnonymous(clientOf(request.ip), RU_PER_MINUTE)
+        : admission.admit(credential, RU_PER_MINUTE));
+      if (admitted === undefined) return subscriber.fail(new HttpError(401, 'The key or token is no longer valid'));
+      if (admitted.verdict === undefined) return;
+      if (admitted.verdict.refusal !== undefined) return subscriber.fail(new HttpError(429, 'Rate limit exceeded'));
+      admission.release(admitted.apiKey);
+    } catch (error) {
+      // During an outage of the database, streams continue.
+      logger.warn({ reason: String(error) }, 'could not charge a stream');
+    }
+  }
+}
+
+/** Runs at most a number of tasks at once; the others wait in order. */
+class Semaphore {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(slots: number) {
+    this.#free = slots;
+  }
+
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await task();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
+}

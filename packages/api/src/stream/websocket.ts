@@ -1,0 +1,191 @@
+/** GET /v1/ws: the messages of streams over a WebSocket, whose subscriptions can change. */
+import type { FastifyRequest } from 'fastify';
+import type { WebSocket } from 'ws';
+import { z } from 'zod';
+import { HttpError, toHttpError } from '../http/errors.ts';
+import type { ApiPlugin } from '../route.ts';
+import { list } from '../schemas/list.ts';
+import { addressInput } from '../schemas/values.ts';
+import type { Services } from '../services.ts';
+import { EVENTS, type Message, messagesOf, type Subscription } from './messages.ts';
+import { readStep } from './read-step.ts';
+import { releaseRequest, subscriptionBody, toSubscription } from './routes.ts';
+import type { Output, Subscriber } from './subscriber.ts';
+
+const MAX_ADDRESSES = 1000;
+const TRY_AGAIN_LATER = 1013;
+const GOING_AWAY = 1001;
+const INTERNAL_ERROR = 1011;
+const PING_MS = 15_000;
+
+const command = z.union([
+  z.strictObject({
+    id: z.int().optional(),
+    subscribe: z.strictObject({ ...subscriptionBody, include: z.literal('accepted_ids').optional() }),
+  }),
+  z.strictObject({
+    id: z.int().optional(),
+    unsubscribe: z.strictObject({
+      events: z.array(z.enum(EVENTS)).default([]),
+      addresses: list(addressInput, MAX_ADDRESSES).default([]),
+    }),
+  }),
+]);
+
+type Command = z.output<typeof command>;
+
+const operation = {
+  method: 'GET',
+  url: '/v1/ws',
+  operationId: 'openWebSocket',
+  summary: 'The same events over a WebSocket, whose subscriptions can change',
+  description:
+    'Send `{"id":1,"subscribe":{"events":["chain"],"addresses":[],"confirmations":10,"from":"…"}}` or `unsubscribe`; the response is ' +
+    '`{"event":"subscribed","data":{"id":1,"addresses":0,"cursor":"…"}}`. Messages are `{"event","id","data"}` as in the stream.',
+  tag: 'Stream',
+  cost: 0.5,
+  acceptsToken: true,
+  isFromIndex: false,
+  query: z.strictObject({ token: z.string().max(200).optional().meta({ description: 'A token instead of the key' }) }),
+  response: z.string().meta({ description: 'Messages as JSON (docs/stream.md)' }),
+} as const;
+
+export const openWebSocket: ApiPlugin = async (app, services) => {
+  app.route({
+    method: 'GET',
+    url: operation.url,
+    config: { operation },
+    schema: { querystring: operation.query },
+    preHandler: async () => services.streams.requireRoom(),
+    handler: () => {
+      throw new HttpError(426, 'This is a WebSocket: connect with the protocol ws or wss');
+    },
+    wsHandler: (socket: WebSocket, request: FastifyRequest) => void new Connection(socket, request, services),
+  });
+};
+
+class Connection {
+  readonly #socket: WebSocket;
+  readonly #request: FastifyRequest;
+  readonly #services: Services;
+  #opened: { subscriber: Subscriber; close: () => void } | undefined;
+  /** Commands run one after the other. */
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(socket: WebSocket, request: FastifyRequest, services: Services) {
+    this.#socket = socket;
+    this.#request = request;
+    this.#services = services;
+    releaseRequest(request, services);
+    const ping = setInterval(() => socket.ping(), PING_MS).unref();
+    socket.on('message', (data: Buffer) => {
+      this.#running = this.#running.then(() => this.#receive(String(data)));
+    });
+    socket.on('error', () => socket.terminate());
+    socket.on('close', () => {
+      clearInterval(ping);
+      this.#opened?.close();
+    });
+  }
+
+  async #receive(text: string): Promise<void> {
+    let id: number | undefined;
+    try {
+      const parsed = command.safeParse(parse(text));
+      if (!parsed.success) {
+        const [issue] = parsed.error.issues;
+        throw new HttpError(400, `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is not valid'}`);
+      }
+      ({ id } = parsed.data);
+      const cursor = 'subscribe' in parsed.data ? await this.#subscribe(parsed.data) : this.#unsubscribe(parsed.data);
+      const addresses = this.#opened?.subscriber.subscription.addresses.size ?? 0;
+      this.#send({ event: 'subscribed', data: JSON.stringify({ id: id ?? null, addresses, cursor }) });
+    } catch (error) {
+      const { statusCode, message } = toHttpError(error) ?? new HttpError(500, 'Internal server error');
+      this.#send({ event: 'error', data: JSON.stringify({ id: id ?? null, statusCode, message }) });
+    }
+  }
+
+  async #subscribe({ subscribe }: Extract<Command, { subscribe: object }>): Promise<string> {
+    const { streams } = this.#services;
+    const { from, ...given } = subscribe;
+    const added = await toSubscription(this.#services, given);
+    const opened = this.#opened;
+    if (opened === undefined) {
+      const cursor = await streams.findCursor(from, added);
+      this.#opened = streams.open(this.#request, this.#output(), added, cursor);
+      return cursor.hash;
+    }
+    const { subscription } = opened.subscriber;
+    if (subscription.addresses.union(added.addresses).size > MAX_ADDRESSES) {
+      throw new HttpError(400, `subscribe.addresses: a connection may have ${MAX_ADDRESSES} addresses`);
+    }
+    for (const event of added.events) subscription.events.add(event);
+    for (const address of added.addresses) subscription.addresses.add(address);
+    subscription.confirmations = added.confirmations ?? subscription.confirmations;
+    subscription.withIds ||= added.withIds;
+    opened.subscriber.restart();
+    return from === undefined
+      ? opened.subscriber.cursor
+      : await this.#sendPast(added, Buffer.from(from).toString('hex'));
+  }
+
+  /** Sends what happened to added addresses since a block. What happens meanwhile may be sent twice. */
+  async #sendPast(added: Subscription, from: string): Promise<string> {
+    const { streams } = this.#services;
+    const past = { ...added, events: new Set(['address'] as const) };
+    for (let cursor = from; ; ) {
+      const { confirmations } = added;
+      const step = await streams.catchUp((reading) =>
+        readStep(reading, cursor, {
+          withIds: false,
+          addresses: [...added.addresses],
+          confirmations: confirmations === undefined ? [] : [confirmations],
+        }),
+      );
+      if (step === undefined) return cursor;
+      for (const { id: _id, ...message } of messagesOf(step, past)) this.#send(message);
+      cursor = step.to;
+    }
+  }
+
+  #unsubscribe({ unsubscribe }: Extract<Command, { unsubscribe: object }>): string | null {
+    const { subscriber } = this.#opened ?? {};
+    if (subscriber === undefined) return null;
+    for (const event of unsubscribe.events) subscriber.subscription.events.delete(event);
+    for (const address of unsubscribe.addresses) subscriber.subscription.addresses.delete(address);
+    return subscriber.cursor;
+  }
+
+  #send(message: Message): void {
+    this.#output().send(message);
+  }
+
+  #output(): Output {
+    const socket = this.#socket;
+    return {
+      send: ({ event, data, id }) => {
+        if (socket.readyState !== socket.OPEN) return;
+        socket.send(`{"event":"${event}",${id === undefined ? '' : `"id":"${id}",`}"data":${data}}`);
+      },
+      get unsentBytes() {
+        return socket.bufferedAmount;
+      },
+      close: (reason) => {
+        if (reason === 'slow') {
+          socket.close(TRY_AGAIN_LATER, 'too slow');
+          // The closing frame would wait behind what is unsent.
+          setTimeout(() => socket.terminate(), 1000).unref();
+        } else socket.close(reason === 'ended' ? GOING_AWAY : INTERNAL_ERROR);
+      },
+    };
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new HttpError(400, 'The message is not JSON');
+  }
+}

@@ -1,0 +1,158 @@
+/** Follows the stream of the API: reconnects by itself and continues where it was, so that no step is missed or seen by half. */
+
+export interface SubscribeOptions {
+  /** `chain` by default. With addresses, `address` is included. */
+  events?: readonly ('chain' | 'block' | 'address' | 'mempool')[];
+  addresses?: readonly string[];
+  /** Blue scores after which accepted transactions of the addresses are announced as `confirmed`. */
+  confirmations?: number;
+  /** Adds the ids of accepted transactions to added chain blocks. */
+  acceptedIds?: boolean;
+  /** The block to continue from; the sink by default. */
+  from?: string;
+  /** Ends the subscription. */
+  signal?: AbortSignal;
+  /** Pause before a new connection; it grows to half a minute. 500 by default. */
+  reconnectMs?: number;
+}
+
+export interface StreamEvent {
+  event: string;
+  data: unknown;
+}
+
+/** What happened until the chain block `cursor` was reached: apply it as a whole. Events that belong to no step come alone, without a cursor. */
+export interface StreamStep {
+  cursor: string | undefined;
+  events: StreamEvent[];
+}
+
+/** The server refuses to continue: unknown or lost cursor, no valid key. */
+export class StreamError extends Error {
+  override name = 'StreamError';
+  readonly statusCode: number;
+
+  constructor(statusCode: number, message: string) {
+    super(message);
+    this.statusCode = statusCode;
+  }
+}
+
+interface Connection {
+  baseUrl: string;
+  apiKey: string;
+  fetch: (request: Request) => Promise<Response>;
+}
+
+/** Kinds of events outside of steps. */
+const ALONE = new Set(['block', 'mempool']);
+const MAX_PAUSE_MS = 30_000;
+/** The server sends a heartbeat every 15 seconds. */
+const SILENCE_MS = 45_000;
+
+/**
+ * Yields steps and single events as they happen, until `signal` is aborted.
+ * @throws StreamError if the server refuses to continue; other failures are retried
+ */
+export async function* subscribe(connection: Connection, options: SubscribeOptions = {}): AsyncGenerator<StreamStep> {
+  const { signal, reconnectMs = 500 } = options;
+  let cursor = options.from;
+  let pauseMs = reconnectMs;
+  while (!isAborted(signal)) {
+    const silence = new AbortController();
+    const ended = AbortSignal.any([silence.signal, ...(signal === undefined ? [] : [signal])]);
+    let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+    try {
+      const body = await connect(connection, options, cursor, ended);
+      let pending: StreamEvent[] = [];
+      for await (const { event, data, id } of parse(body)) {
+        clearTimeout(timer);
+        timer = setTimeout(() => silence.abort(), SILENCE_MS);
+        pauseMs = reconnectMs;
+        if (event === 'error') throw refusal(data);
+        if (event === 'heartbeat') {
+          cursor = id ?? cursor;
+          continue;
+        }
+        const isAlone = ALONE.has(event) || isPending(event, data);
+        if (isAlone) {
+          yield { cursor: undefined, events: [{ event, data }] };
+          continue;
+        }
+        pending.push({ event, data });
+        if (id === undefined) continue;
+        cursor = id;
+        yield { cursor, events: pending };
+        pending = [];
+      }
+    } catch (error) {
+      if (error instanceof StreamError) throw error;
+    } finally {
+      clearTimeout(timer);
+      silence.abort();
+    }
+    if (isAborted(signal)) return;
+    await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random())));
+    pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
+  }
+}
+
+const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
+
+/** @throws StreamError for a refusal; Error for what a retry may solve */
+async function connect(
+  { baseUrl, apiKey, fetch }: Connection,
+  { events, addresses, confirmations, acceptedIds }: SubscribeOptions,
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array>> {
+  const body = {
+    ...(events !== undefined && { events }),
+    ...(addresses !== undefined && { addresses }),
+    ...(confirmations !== undefined && { confirmations }),
+    ...(acceptedIds === true && { include: 'accepted_ids' }),
+  };
+  const request = new Request(`${baseUrl}/v1/stream`, {
+    method: 'POST',
+    headers: {
+      'x-api-key': apiKey,
+      'content-type': 'application/json',
+      ...(cursor !== undefined && { 'last-event-id': cursor }),
+    },
+    body: JSON.stringify(body),
+    signal,
+  });
+  const response = await fetch(request);
+  if (response.ok && response.body !== null) return response.body;
+  const refused = refusal(await response.json().catch(() => ({})), response.status);
+  if (response.status === 429 || response.status >= 500) throw new Error(refused.message);
+  throw refused;
+}
+
+function refusal(data: unknown, status = 500): Error {
+  const { statusCode = status, message = 'The stream ended' } = data as { statusCode?: number; message?: string };
+  return statusCode === 429 || statusCode >= 500 ? new Error(message) : new StreamError(statusCode, message);
+}
+
+/** Of an address, what is in the mempool belongs to no step. */
+const isPending = (event: string, data: unknown): boolean =>
+  event === 'address' && ['pending', 'dropped'].includes((data as { status: string }).status);
+
+async function* parse(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent & { id: string | undefined }> {
+  let text = '';
+  for await (const chunk of body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)) {
+    text += chunk;
+    for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
+      const fields = new Map(text.slice(0, end).split('\n').map(toField));
+      text = text.slice(end + 2);
+      const [event, data] = [fields.get('event'), fields.get('data')];
+      if (event !== undefined && data !== undefined)
+        yield { event, data: JSON.parse(data) as unknown, id: fields.get('id') };
+    }
+  }
+}
+
+function toField(line: string): [string, string] {
+  const colon = line.indexOf(':');
+  return [line.slice(0, colon), line.slice(colon + 1).trimStart()];
+}

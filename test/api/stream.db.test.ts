@@ -1,0 +1,286 @@
+/** Streams: exact and resumable, while the chain grows and reorganises and connections are cut at random moments. */
+import { createClient, StreamError } from '../../packages/client/src/index.ts';
+import { createKey, revokeKey } from '@kasgres/database';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import WebSocket from 'ws';
+import { StreamFollower } from '../support/stream-follower.ts';
+import { type Harness, openHarness } from './harness.ts';
+
+/** More in the long run: `STREAM_CUTS=1000`. */
+const CUTS = Number(process.env['STREAM_CUTS'] ?? 60);
+
+let harness: Harness;
+
+beforeAll(async () => {
+  harness = await openHarness({ rounds: 120, seed: 'streams' });
+  await harness.atRest();
+});
+afterAll(() => harness.close());
+
+const sinkOf = async () => (await harness.api.get('/v1/rpc/getSink')).json['sink'] as string;
+
+async function listAddresses(limit: number): Promise<Map<string, bigint>> {
+  const { rows } = await harness.database.pool.query<{ address: string; balance: bigint }>(
+    'select address, balance from balances join scripts on id = script_id where address is not null order by transaction_count desc limit $1',
+    [limit],
+  );
+  return new Map(rows.map(({ address, balance }) => [address, balance]));
+}
+
+async function chainAbove(hash: string) {
+  const { rows } = await harness.database.pool.query<{ hash: string; ids: string[] }>(
+    `select encode(c.hash, 'hex') as hash, array(
+       select encode(t.transaction_id, 'hex') from unnest(c.accepted_transactions) with ordinality a (id, n) join transactions t on t.id = a.id order by n) as ids
+     from chain_blocks c where c.index > (select index from chain_blocks where hash = decode($1, 'hex')) order by c.index`,
+    [hash],
+  );
+  return rows;
+}
+
+test(`a client that is cut ${CUTS} times reconstructs the chain, acceptance and balances`, async () => {
+  const balances = await listAddresses(8);
+  const start = await sinkOf();
+  const follower = new StreamFollower(start, balances);
+  let connections = 0;
+  let current = new AbortController();
+  const client = createClient({
+    baseUrl: harness.api.url,
+    apiKey: harness.api.key,
+    fetch: (request) => {
+      connections += 1;
+      current = new AbortController();
+      return fetch(request, { signal: AbortSignal.any([request.signal, current.signal]) });
+    },
+  });
+  const end = new AbortController();
+  const following = (async () => {
+    const options = {
+      events: ['chain'] as const,
+      addresses: [...balances.keys()],
+      confirmations: 5,
+      acceptedIds: true,
+      from: start,
+    };
+    for await (const step of client.subscribe({ ...options, signal: end.signal, reconnectMs: 2 })) follower.apply(step);
+  })();
+  for (let cut = 0; cut < CUTS; cut += 1) {
+    harness.simulatedDag.mine(1 + (cut % 5));
+    if (cut % 6 === 5) harness.simulatedDag.reorganise();
+    await sleep(Math.random() * 40);
+    current.abort();
+  }
+  await harness.atRest();
+  const sink = await sinkOf();
+  await expect.poll(() => follower.chain.at(-1), { timeout: 20_000 }).toBe(sink);
+  end.abort();
+  await following;
+
+  expect(follower.faults).toEqual([]);
+  // A reorganisation may go below the block at which the stream began.
+  const [fork] = follower.chain as [string];
+  const expected = await chainAbove(fork);
+  expect(follower.chain.slice(1)).toEqual(expected.map(({ hash }) => hash));
+  for (const { hash, ids } of expected) expect(follower.accepted.get(hash)).toEqual(ids);
+  const now = await listAddresses(1000);
+  for (const [address, balance] of follower.balances) expect(balance, address).toBe(now.get(address));
+  for (const [address, stated] of follower.stated) expect(BigInt(stated), address).toBe(now.get(address));
+  expect(follower.removedBlocks).toBeGreaterThan(0);
+  expect(follower.confirmed.size).toBeGreaterThan(0);
+  expect(connections).toBeGreaterThan(CUTS / 2);
+});
+
+async function open(path: string, headers: Record<string, string> = {}) {
+  const controller = new AbortController();
+  const response = await fetch(`${harness.api.url}${path}`, { headers, signal: controller.signal });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  const until = async (pattern: RegExp): Promise<string> => {
+    while (!pattern.test(text)) {
+      const { value, done } = (await reader?.read()) ?? { done: true };
+      if (done) throw new Error(`the stream ended: ${text}`);
+      text += value;
+    }
+    return text;
+  };
+  return {
+    response,
+    until,
+    close: () => controller.abort(),
+    ended: async () => {
+      for (;;) {
+        const part = await reader?.read();
+        if (part?.done !== false) return text;
+        text += part.value;
+      }
+    },
+  };
+}
+
+const withKey = () => ({ 'x-api-key': harness.api.key });
+
+test('a stream begins with a pause for reconnections and the cursor, and is never cached or compressed', async () => {
+  const { response, until, close } = await open('/v1/stream', {
+    ...withKey(),
+    'accept-encoding': 'gzip',
+    origin: 'https://example.org',
+  });
+  expect(response.status).toBe(200);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store, no-transform',
+    'x-accel-buffering': 'no',
+    'x-request-cost-ru': '0.5',
+  });
+  expect(response.headers.get('content-encoding')).toBeNull();
+  const sink = await sinkOf();
+  const text = await until(/heartbeat[\s\S]*\n\n/);
+  expect(text).toMatch(
+    new RegExp(`^retry: 2000\n\nevent: heartbeat\nid: ${sink}\ndata: \\{"sink":"${sink}","blueScore":"\\d+"\\}\n\n$`),
+  );
+  harness.simulatedDag.mine(2);
+  expect(await until(/event: chain\nid: [0-9a-f]{64}\ndata: \{"removed":\[/)).toContain('event: chain');
+  close();
+  await harness.atRest();
+});
+
+test('from an old block it sends pages of at most a hundred blocks, each with an id', async () => {
+  const { rows } = await harness.database.pool.query<{ hash: string }>(
+    "select encode(hash, 'hex') as hash from chain_blocks order by index limit 1",
+  );
+  const { until, close } = await open(`/v1/stream?from=${rows[0]?.hash}`, withKey());
+  const text = await until(/"isCaughtUp":true/);
+  const pages = [...text.matchAll(/event: chain\nid: ([0-9a-f]{64})\ndata: (.*)\n/g)].map(([, id, data]) => ({
+    id,
+    ...(JSON.parse(data as string) as { added: { hash: string }[] }),
+  }));
+  expect(pages.length).toBeGreaterThan(1);
+  for (const { id, added } of pages) {
+    expect(added.length).toBeLessThanOrEqual(100);
+    expect(added.at(-1)?.hash).toBe(id);
+  }
+  close();
+});
+
+test('new blocks are sent as in the DAG, also before they are merged', async () => {
+  const { until, close } = await open('/v1/stream?events=block,chain', withKey());
+  await until(/heartbeat/);
+  await sleep(300);
+  harness.simulatedDag.mine(3);
+  const text = await until(/event: block\ndata: (.*)\n/);
+  const [, data = ''] = /event: block\ndata: (.*)\n/.exec(text) ?? [];
+  const block = JSON.parse(data) as { hash: string; parentHashes: string[] };
+  const dag = (await harness.api.get(`/v1/dag?around=${block.hash}&span=2`)).json['blocks'] as {
+    hash: string;
+    parentHashes: string[];
+  }[];
+  expect(dag.find(({ hash }) => hash === block.hash)?.parentHashes).toEqual(block.parentHashes);
+  close();
+  await harness.atRest();
+});
+
+test('the mempool is sent whole once, and pending transactions of an address', async () => {
+  const { entries } = await harness.node.call('getMempoolEntries', {
+    includeOrphanPool: false,
+    filterTransactionPool: false,
+  });
+  const output = entries[0]?.transaction?.outputs[0]?.verboseData?.scriptPublicKeyAddress;
+  const { until, close } = await open(`/v1/stream?events=mempool,address&address=${output}`, withKey());
+  const text = await until(/"status":"pending"/);
+  const [, data = ''] = /event: mempool\ndata: (.*)\n/.exec(text) ?? [];
+  const snapshot = JSON.parse(data) as { added: object[]; isSnapshot: boolean };
+  expect(snapshot).toMatchObject({ removed: [], isSnapshot: true });
+  expect(snapshot.added).toHaveLength(entries.length);
+  close();
+});
+
+test.each([
+  ['/v1/stream?events=nothing', 400],
+  ['/v1/stream?address=kaspa:qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqkx9awp4e', 400],
+  ['/v1/stream?from=ab', 400],
+  ['/v1/stream?confirmations=0', 400],
+  ['/v1/stream?unknown=1', 400],
+  ['/v1/ws', 426],
+])('%s is refused with %i', async (path, status) => {
+  expect((await harness.api.get(path)).status).toBe(status);
+});
+
+test('an unknown cursor is a 404 after ten seconds', { timeout: 30_000 }, async () => {
+  const started = performance.now();
+  const client = createClient({ baseUrl: harness.api.url, apiKey: harness.api.key });
+  const following = client.subscribe({ from: 'ab'.repeat(32) }).next();
+  await expect(following).rejects.toThrow(StreamError);
+  await expect(following).rejects.toMatchObject({ statusCode: 404 });
+  expect(performance.now() - started).toBeGreaterThan(9_000);
+});
+
+test('a key or a token is needed, and revoking the key refuses its token', { timeout: 30_000 }, async () => {
+  expect((await fetch(`${harness.api.url}/v1/stream`)).status).toBe(401);
+  expect((await fetch(`${harness.api.url}/v1/stream?token=kst_1_1_${'a'.repeat(43)}`)).status).toBe(401);
+  const { id, key } = await createKey(harness.database.kysely, { name: 'browser' });
+  const created = await fetch(`${harness.api.url}/v1/stream/tokens`, { method: 'POST', headers: { 'x-api-key': key } });
+  const { token, expiresAt } = (await created.json()) as { token: string; expiresAt: number };
+  expect(expiresAt - Date.now()).toBeGreaterThan(3_500_000);
+  const { until, close, response } = await open(`/v1/stream?token=${token}`);
+  expect(response.status).toBe(200);
+  await until(/heartbeat/);
+  close();
+  // A token opens nothing but streams, and cannot be extended.
+  expect((await fetch(`${harness.api.url}/v1/network?token=${token}`)).status).toBe(401);
+  expect((await fetch(`${harness.api.url}/v1/network`, { headers: { 'x-api-key': token } })).status).toBe(401);
+  const [, keyId, , signature] = token.split('_') as [string, string, string, string];
+  expect((await fetch(`${harness.api.url}/v1/stream?token=kst_${keyId}_${expiresAt + 1}_${signature}`)).status).toBe(
+    401,
+  );
+  await revokeKey(harness.database.kysely, id);
+  await expect
+    .poll(async () => (await fetch(`${harness.api.url}/v1/stream?token=${token}`)).status, { timeout: 10_000 })
+    .toBe(401);
+  const { log } = harness.program as unknown as { log?: string };
+  expect(log ?? '').not.toContain(token);
+});
+
+test('a WebSocket has the same messages, and its subscription can change', async () => {
+  const socket = new WebSocket(`${harness.api.url.replace('http', 'ws')}/v1/ws`, { headers: withKey() });
+  const messages: { event: string; id?: string; data: Record<string, unknown> }[] = [];
+  socket.on('message', (data: Buffer) => messages.push(JSON.parse(String(data)) as (typeof messages)[number]));
+  await new Promise((resolve) => socket.once('open', resolve));
+  const find = (event: string) => expect.poll(() => messages.find((each) => each.event === event), { timeout: 10_000 });
+  socket.send('{');
+  await find('error').toMatchObject({ data: { statusCode: 400, message: 'The message is not JSON' } });
+  const balances = await listAddresses(1000);
+  const from = await sinkOf();
+  socket.send(JSON.stringify({ id: 1, subscribe: { events: ['chain'], include: 'accepted_ids' } }));
+  await find('subscribed').toMatchObject({ data: { id: 1, addresses: 0, cursor: from } });
+  await find('heartbeat').toMatchObject({ id: from });
+  harness.simulatedDag.mine(6);
+  await harness.atRest();
+  await expect.poll(() => messages.findLast(({ event }) => event === 'chain')?.id).toBe(await sinkOf());
+  messages.length = 0;
+  socket.send(JSON.stringify({ id: 2, subscribe: { addresses: [...balances.keys()].slice(0, 1000), from } }));
+  await find('subscribed').toMatchObject({ data: { id: 2, addresses: Math.min(balances.size, 1000) } });
+  const moved = messages.filter(({ event }) => event === 'address').map(({ data }) => data);
+  expect(moved.length).toBeGreaterThan(0);
+  for (const { address, balanceChange } of moved) {
+    balances.set(String(address), (balances.get(String(address)) ?? 0n) + BigInt(String(balanceChange)));
+  }
+  const now = await listAddresses(10_000);
+  for (const [address, balance] of balances) expect(balance, address).toBe(now.get(address));
+  socket.send(JSON.stringify({ id: 3, unsubscribe: { addresses: [...balances.keys()] } }));
+  await expect
+    .poll(() => messages.findLast(({ event }) => event === 'subscribed')?.data)
+    .toMatchObject({ id: 3, addresses: 0 });
+  socket.close();
+});
+
+test('all clients of one process get each step once, without a read of their own', async () => {
+  const streams = await Promise.all(Array.from({ length: 40 }, () => open('/v1/stream', withKey())));
+  await Promise.all(streams.map(({ until }) => until(/heartbeat/)));
+  harness.simulatedDag.mine(4);
+  await harness.atRest();
+  const sink = await sinkOf();
+  const texts = await Promise.all(streams.map(({ until }) => until(new RegExp(`id: ${sink}\ndata: \\{"removed"`))));
+  const steps = texts.map((text) => [...text.matchAll(/"hash":"([0-9a-f]{64})"/g)].map(([, hash]) => hash));
+  for (const hashes of steps) expect(new Set(hashes).size).toBe(hashes.length);
+  for (const { close } of streams) close();
+});
