@@ -16,7 +16,7 @@ interface AddressEvent {
 }
 
 export class StreamFollower {
-  /** From the start up to the sink. */
+  /** Up to the sink. */
   readonly chain: string[];
   readonly accepted = new Map<string, string[]>();
   /** Acceptances by address and transaction, each with its block. */
@@ -26,8 +26,9 @@ export class StreamFollower {
   readonly #applied = new Map<string, string>();
   removedBlocks = 0;
 
-  constructor(start: string, balances: Map<string, bigint>) {
-    this.chain = [start];
+  /** @param chain from the first indexed block to the one that the stream begins at */
+  constructor(chain: readonly string[], balances: Map<string, bigint>) {
+    this.chain = [...chain];
     this.balances = balances;
   }
 
@@ -67,15 +68,17 @@ export class StreamFollower {
         this.faults.push(`${name} is reverted with another block`);
       this.#applied.delete(name);
       this.#add(address, -BigInt(balanceChange));
-    } else if (status === 'confirmed') {
-      this.confirmed.add(name);
+    } else {
+      if (status === 'confirmed') this.confirmed.add(name);
+      return;
     }
-    if (balance !== null) this.#stated.set(address, balance);
+    if (balance === null) this.#stated.delete(address);
+    else this.#stated.set(address, balance);
   }
 
   readonly #stated = new Map<string, string>();
 
-  /** The latest balance of each address that a message stated. */
+  /** The balance of each address whose latest message stated one. */
   get stated(): ReadonlyMap<string, string> {
     return this.#stated;
   }

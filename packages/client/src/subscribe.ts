@@ -38,7 +38,7 @@ export class StreamError extends Error {
   }
 }
 
-interface Connection {
+interface Api {
   baseUrl: string;
   apiKey: string;
   fetch: (request: Request) => Promise<Response>;
@@ -54,20 +54,21 @@ const SILENCE_MS = 45_000;
  * Yields steps and single events as they happen, until `signal` is aborted.
  * @throws StreamError if the server refuses to continue; other failures are retried
  */
-export async function* subscribe(connection: Connection, options: SubscribeOptions = {}): AsyncGenerator<StreamStep> {
+export async function* subscribe(api: Api, options: SubscribeOptions = {}): AsyncGenerator<StreamStep> {
   const { signal, reconnectMs = 500 } = options;
   let cursor = options.from;
   let pauseMs = reconnectMs;
   while (!isAborted(signal)) {
-    const silence = new AbortController();
-    const ended = AbortSignal.any([silence.signal, ...(signal === undefined ? [] : [signal])]);
-    let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+    const connection = new AbortController();
+    const end = (): void => connection.abort();
+    signal?.addEventListener('abort', end);
+    let timer = setTimeout(end, SILENCE_MS);
     try {
-      const body = await connect(connection, options, cursor, ended);
+      const body = await connect(api, options, cursor, connection.signal);
       let pending: StreamEvent[] = [];
-      for await (const { event, data, id } of parse(body)) {
+      for await (const { event, data, id } of parse(body, connection.signal)) {
         clearTimeout(timer);
-        timer = setTimeout(() => silence.abort(), SILENCE_MS);
+        timer = setTimeout(end, SILENCE_MS);
         pauseMs = reconnectMs;
         if (event === 'error') throw refusal(data);
         if (event === 'heartbeat') {
@@ -89,7 +90,8 @@ export async function* subscribe(connection: Connection, options: SubscribeOptio
       if (error instanceof StreamError) throw error;
     } finally {
       clearTimeout(timer);
-      silence.abort();
+      signal?.removeEventListener('abort', end);
+      end();
     }
     if (isAborted(signal)) return;
     await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random())));
@@ -101,7 +103,7 @@ const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted 
 
 /** @throws StreamError for a refusal; Error for what a retry may solve */
 async function connect(
-  { baseUrl, apiKey, fetch }: Connection,
+  { baseUrl, apiKey, fetch }: Api,
   { events, addresses, confirmations, acceptedIds }: SubscribeOptions,
   cursor: string | undefined,
   signal: AbortSignal,
@@ -138,10 +140,18 @@ function refusal(data: unknown, status = 500): Error {
 const isPending = (event: string, data: unknown): boolean =>
   event === 'address' && ['pending', 'dropped'].includes((data as { status: string }).status);
 
-async function* parse(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent & { id: string | undefined }> {
+async function* parse(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<StreamEvent & { id: string | undefined }> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  signal.addEventListener('abort', () => void reader.cancel().catch(() => undefined));
   let text = '';
-  for await (const chunk of body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)) {
-    text += chunk;
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    text += decoder.decode(value, { stream: true });
     for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
       const fields = new Map(text.slice(0, end).split('\n').map(toField));
       text = text.slice(end + 2);

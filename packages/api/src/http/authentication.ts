@@ -7,6 +7,7 @@ import type { RequestKey } from '../limits/admission.ts';
 import { type Charge, fromHundredths, type RefusalReason, toHundredths, type Verdict } from '../limits/limits.ts';
 import type { Services } from '../services.ts';
 import { HttpError } from './errors.ts';
+import { parseToken } from './stream-tokens.ts';
 import { callerOf, clientOf } from './request-identity.ts';
 
 declare module 'fastify' {
@@ -132,7 +133,7 @@ export function requireKey(
 /** A token of a stream may be in the URL, and only there. */
 export function credentialOf({ headers, query, routeOptions }: FastifyRequest): string | undefined {
   const { 'x-api-key': key } = headers;
-  if (key !== undefined) return String(key);
+  if (key !== undefined) return parseToken(String(key)) === undefined ? String(key) : 'a token is no key';
   const { token } = query as { token?: unknown };
   return routeOptions.config.operation?.acceptsToken === true && token !== undefined ? String(token) : undefined;
 }

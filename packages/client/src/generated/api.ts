@@ -905,6 +905,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Events of the chain, addresses and the mempool as they happen
+         * @description Chain blocks removed and added, new blocks, activity of addresses, and the mempool, as Server-Sent Events. The `id` of an event is the chain block that was reached: a client that returns with it as `last-event-id`, or `from`, first gets what was removed and added since. Costs 0.1 RU for each further minute.
+         */
+        get: operations["getStream"];
+        put?: never;
+        /**
+         * The same for up to 1000 addresses
+         * @description Chain blocks removed and added, new blocks, activity of addresses, and the mempool, as Server-Sent Events. The `id` of an event is the chain block that was reached: a client that returns with it as `last-event-id`, or `from`, first gets what was removed and added since. Costs 0.1 RU for each further minute.
+         */
+        post: operations["postStream"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/stream/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a token for streams in browsers
+         * @description An EventSource or WebSocket of a browser cannot send a key; it sends the token as `?token=`. Revoking the key ends its streams.
+         */
+        post: operations["createStreamToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/ws": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The same events over a WebSocket, whose subscriptions can change
+         * @description Send `{"id":1,"subscribe":{"events":["chain"],"addresses":[],"confirmations":10,"from":"…"}}` or `unsubscribe`; the response is `{"event":"subscribed","data":{"id":1,"addresses":0,"cursor":"…"}}`. Messages are `{"event","id","data"}` as in the stream.
+         */
+        get: operations["openWebSocket"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -6565,10 +6629,10 @@ export interface operations {
                  */
                 q: string;
                 /**
-                 * @description Most results: 1 to 20
+                 * @description Most results; 10 by default
                  * @example 5
                  */
-                limit?: string;
+                limit?: number;
             };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
@@ -6745,9 +6809,9 @@ export interface operations {
                  */
                 interval?: "minute" | "hour" | "day";
                 /** @description Beginning: Unix time in milliseconds */
-                from?: string;
+                from?: number;
                 /** @description End, exclusive: Unix time in milliseconds */
-                to?: string;
+                to?: number;
             };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
@@ -8630,10 +8694,10 @@ export interface operations {
                  */
                 around?: string;
                 /**
-                 * @description DAA scores of the window: 1 to 300, by default 150
+                 * @description DAA scores of the window; 150 by default
                  * @example 4
                  */
-                span?: string;
+                span?: number;
             };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
@@ -9008,6 +9072,181 @@ export interface operations {
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getStream: {
+        parameters: {
+            query?: {
+                /** @description Kinds of events, separated by commas: chain, block, address, mempool */
+                events?: string;
+                /** @description Addresses whose activity is sent; may be repeated up to 100 times */
+                address?: string[] | string;
+                /** @description Blue scores after which an accepted transaction of an address is announced as `confirmed` */
+                confirmations?: number;
+                /** @description The block to continue from; default: the sink */
+                from?: string;
+                /** @description Adds the ids of accepted transactions to added chain blocks */
+                include?: "accepted_ids";
+                /** @description A token instead of the key, for browsers */
+                token?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    postStream: {
+        parameters: {
+            query?: {
+                /** @description A token instead of the key */
+                token?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @default [
+                     *       "chain"
+                     *     ]
+                     */
+                    events?: ("chain" | "block" | "address" | "mempool")[];
+                    /** @default [] */
+                    addresses?: string[];
+                    confirmations?: number;
+                    /** @description The block to continue from; default: the sink */
+                    from?: string;
+                    /** @constant */
+                    include?: "accepted_ids";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createStreamToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        token: string;
+                        /** @description Unix time in milliseconds */
+                        expiresAt: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    openWebSocket: {
+        parameters: {
+            query?: {
+                /** @description A token instead of the key */
+                token?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
