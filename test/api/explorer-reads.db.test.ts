@@ -270,7 +270,7 @@ test('the DAG has each block of a window once, with its parents', async () => {
   expect(window.truncated).toBe(false);
   expect(window.blocks.map(({ hash }) => hash)).toEqual(expected.map(({ hash }) => hash));
   expect(window.blocks).toEqual(
-    expected.map((block) =>
+    expected.map((block): unknown =>
       expect.objectContaining({
         parentHashes:
           block.header.parentsByLevel[0]?.map((parent) => (typeof parent === 'string' ? parent : toHex(parent))) ?? [],
@@ -335,6 +335,9 @@ test('several addresses at once are as one by one, in the given order', async ()
   expect(json['addresses']).toEqual(singly);
 });
 
+const sum = (amounts: readonly (string | null)[]): bigint =>
+  amounts.reduce((total, amount) => total + BigInt(amount ?? 0), 0n);
+
 test('the mempool has what the node has, by fee rate', async () => {
   const mempool = (await get('/v1/mempool')) as {
     size: number;
@@ -361,8 +364,6 @@ test('the mempool has what the node has, by fee rate', async () => {
     };
     const spent = transaction.inputs.map(({ previousOutput }) => previousOutput.amount);
     if (spent.every((amount) => amount !== null)) {
-      const sum = (amounts: readonly (string | null)[]) =>
-        amounts.reduce((total, amount) => total + BigInt(amount ?? 0), 0n);
       expect(sum(spent) - sum(transaction.outputs.map(({ amount }) => amount))).toBe(BigInt(transaction.fee));
     }
   }

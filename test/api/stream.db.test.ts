@@ -3,7 +3,7 @@ import { createClient, StreamError } from '../../packages/client/src/index.ts';
 import { createKey, revokeKey } from '@kasgres/database';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import WebSocket from 'ws';
+import { WebSocket } from 'ws';
 import { StreamFollower } from '../support/stream-follower.ts';
 import { type Harness, openHarness } from './harness.ts';
 
@@ -275,7 +275,7 @@ test('a WebSocket has the same messages, and its subscription can change', async
   socket.close();
 });
 
-test('all clients of one process get each step once, without a read of their own', async () => {
+test('all clients of one process get each step once, which is read once for all of them', async () => {
   const streams = await Promise.all(Array.from({ length: 40 }, () => open('/v1/stream', withKey())));
   await Promise.all(streams.map(({ until }) => until(/heartbeat/)));
   harness.simulatedDag.mine(4);

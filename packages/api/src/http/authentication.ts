@@ -135,7 +135,7 @@ export function credentialOf({ headers, query, routeOptions }: FastifyRequest): 
   const { 'x-api-key': key } = headers;
   if (key !== undefined) return parseToken(String(key)) === undefined ? String(key) : 'a token is no key';
   const { token } = query as { token?: unknown };
-  return routeOptions.config.operation?.acceptsToken === true && token !== undefined ? String(token) : undefined;
+  return routeOptions.config.operation?.acceptsToken === true && typeof token === 'string' ? token : undefined;
 }
 
 function costOf(request: FastifyRequest): number {

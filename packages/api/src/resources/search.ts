@@ -209,7 +209,7 @@ function meaningsOf(network: Network, q: string): Meanings {
   const isHex = /^[0-9a-f]*$/.test(digits);
   const isPrefix = isHex && digits.length >= MIN_PREFIX_DIGITS && digits.length < HASH_DIGITS;
   const tag = q.toLowerCase();
-  const isTag = [...tag].length >= MIN_TAG_LENGTH;
+  const isTag = tag.length >= MIN_TAG_LENGTH;
   return {
     hash: isHex && digits.length === HASH_DIGITS ? fromHex(digits) : undefined,
     score: /^\d{1,20}$/.test(q) ? toStoredScore(BigInt(q)) : undefined,

@@ -129,6 +129,9 @@ export async function readStep(reading: Reading, from: string, request: StepRequ
   };
 }
 
+const hashesOf = (column: string) => sql`array(
+    select encode(m.hash, 'hex') from unnest(${sql.ref(column)}) with ordinality merged (id, n) join blocks m on m.id = merged.id order by n)`;
+
 /** Lists chain blocks above an index, up to a gap, at least one if there is any. */
 async function listAdded(
   reading: Reading,
@@ -139,13 +142,11 @@ async function listAdded(
   const gap = gapAbove(await listGaps(reading), above);
   if (gap?.after.index === above) throw cannotCross(gap);
   if (limit === 0) return [];
-  const hashes = (column: string) => sql`array(
-    select encode(m.hash, 'hex') from unnest(${sql.ref(column)}) with ordinality merged (id, n) join blocks m on m.id = merged.id order by n)`;
   const { rows } = await sql<ChainRow>`
     select c.index, c.block_id as "blockId", encode(c.hash, 'hex') as hash, c.blue_score as "blueScore", c.daa_score as "daaScore", c.timestamp,
       encode(coalesce((select p.hash from blocks p where p.id = b.selected_parent_id), pre_bootstrap_block_hash(b.selected_parent_id)), 'hex')
         as "selectedParentHash",
-      ${hashes('b.merge_set_blues')} as blues, ${hashes('b.merge_set_reds')} as reds, cardinality(c.accepted_transactions) as accepted,
+      ${hashesOf('b.merge_set_blues')} as blues, ${hashesOf('b.merge_set_reds')} as reds, cardinality(c.accepted_transactions) as accepted,
       ${
         withIds
           ? sql`array(

@@ -28,15 +28,17 @@ export class WakeUps {
 
   start(): void {
     this.#timer = setInterval(this.#options.onWakeUp, POLL_MS).unref();
-    void this.#options.isReplica().then(
-      (isReplica) => {
-        if (this.#isClosed) return;
-        if (!isReplica) return this.#listen();
-        clearInterval(this.#timer);
-        this.#timer = setInterval(this.#options.onWakeUp, REPLICA_POLL_MS).unref();
-      },
-      () => this.#retry(() => this.start()),
-    );
+    void this.#choose();
+  }
+
+  async #choose(): Promise<void> {
+    const isReplica = await this.#options.isReplica().catch(() => undefined);
+    if (this.#isClosed) return;
+    if (isReplica === undefined) this.#retry(() => void this.#choose());
+    else if (isReplica) {
+      clearInterval(this.#timer);
+      this.#timer = setInterval(this.#options.onWakeUp, REPLICA_POLL_MS).unref();
+    } else this.#listen();
   }
 
   async close(): Promise<void> {
@@ -67,7 +69,6 @@ export class WakeUps {
   }
 
   #retry(again: () => void): void {
-    clearInterval(this.#isClosed ? this.#timer : undefined);
     if (!this.#isClosed) setTimeout(again, RECONNECT_MS).unref();
   }
 }

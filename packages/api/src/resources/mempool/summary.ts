@@ -58,6 +58,8 @@ const LIMITS = [
   1_000_000,
 ];
 
+const isUsed = ({ transactions: number }: { transactions: number }) => number > 0;
+
 function summarize({ timestamp, transactions }: MempoolSample): z.infer<typeof mempool> {
   const buckets = LIMITS.map((from, i) => ({ from, to: LIMITS[i + 1] ?? null, transactions: 0, mass: 0n, fees: 0n }));
   let mass = 0n;
@@ -70,7 +72,6 @@ function summarize({ timestamp, transactions }: MempoolSample): z.infer<typeof m
     bucket.fees += transaction.fee;
     mass += transaction.mass;
   }
-  const isUsed = ({ transactions: number }: { transactions: number }) => number > 0;
   const used = buckets.slice(Math.max(buckets.findIndex(isUsed), 0), buckets.findLastIndex(isUsed) + 1);
   const newest = [...transactions.values()].sort((one, other) => other.seenAt - one.seenAt).slice(0, NEWEST);
   return {

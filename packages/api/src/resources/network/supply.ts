@@ -1,4 +1,4 @@
-/** GET /v1/network/supply/…: the supply as plain text, as listings of coins ask for it. */
+/** GET /v1/network/supply/…: the supply as plain text, as sites that list currencies ask for it. */
 import { MAX_SOMPI, SOMPI_PER_KAS } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { requireCaughtUp } from '../../index-state/state.ts';
