@@ -105,7 +105,8 @@ export class ApiClient {
       if (template === undefined) throw new Error(`openapi.json has no ${checkedMethod} ${path}`);
       check(checkedMethod, template, path, { status, headers: received, text, json: parseBody(text) });
     }
-    return { status, headers: received, text, json: parseBody(text, exact) };
+    const isJson = received.get('content-type')?.startsWith('application/json') === true;
+    return { status, headers: received, text, json: isJson ? parseBody(text, exact) : {} };
   }
 }
 

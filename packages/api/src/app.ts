@@ -52,7 +52,9 @@ import { search } from './resources/search.ts';
 import { getStatus } from './resources/status.ts';
 import { listTags } from './resources/tags.ts';
 import { getTransactionsAcceptance } from './resources/transactions/acceptance.ts';
+import { getTransactionMass } from './resources/transactions/mass.ts';
 import { getTransaction, getTransactions, listTransactions } from './resources/transactions/rest/routes.ts';
+import { restServerRoutes } from './rest-server/routes.ts';
 import type { ApiPlugin } from './route.ts';
 import { createStreamToken, getStream, postStream } from './stream/routes.ts';
 import { openWebSocket } from './stream/websocket.ts';
@@ -111,6 +113,7 @@ const OPERATIONS_WITH_KEY: readonly ApiPlugin[] = [
   getDag,
   getMempool,
   getPendingTransaction,
+  getTransactionMass,
   getStream,
   postStream,
   createStreamToken,
@@ -137,6 +140,7 @@ export const api: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(async (withKey) => {
     requireKey(withKey, services);
     for (const operation of OPERATIONS_WITH_KEY) await withKey.register(operation, services);
+    await withKey.register(restServerRoutes, services);
   });
   await app.register(async (open) => {
     open.addHook('onRequest', paceAnonymous);

@@ -30,6 +30,8 @@ export interface Operation<
   summary: string;
   description?: string;
   tag: (typeof tags)[number]['name'];
+  /** Left out of openapi.json. */
+  isHidden?: boolean;
   /** Request units. An operation without a cost needs no key. */
   cost?: number;
   /** Path to an array in the body: each group of ITEMS_PER_COST items, also an incomplete one, costs as much as the operation. */
@@ -143,6 +145,17 @@ export function indexRoute<
     ),
   );
 }
+
+/** Describes a route of another API, which openapi.json leaves out. */
+export const hiddenOperation = (given: Pick<AnyOperation, 'method' | 'url' | 'cost'>): AnyOperation => ({
+  ...given,
+  operationId: `${given.method} ${given.url}`,
+  summary: '',
+  tag: 'Status',
+  isHidden: true,
+  isFromIndex: false,
+  response: z.unknown(),
+});
 
 export interface RequestContext {
   services: Services;

@@ -76,6 +76,7 @@ export function exampleRequests(chain: ExampleChain): Record<string, ExampleRequ
     getMiners: { query: { interval: 'hour' } },
     getDag: { query: { around: early.blockHash, span: 4 } },
     getMempool: {},
+    getTransactionMass: { body: { transaction: chain.payment } },
     getPendingTransaction: { path: { transactionId: mempoolTransactionId } },
 
     getBlock: { body: { hash: early.blockHash, includeTransactions: true } },

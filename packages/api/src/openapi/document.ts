@@ -17,7 +17,8 @@ export function collectOperations(app: FastifyInstance): readonly AnyOperation[]
   const operations: AnyOperation[] = [];
   app.addHook('onRoute', ({ method, config }) => {
     // Fastify adds a HEAD route for every GET.
-    if (method !== 'HEAD' && config?.operation !== undefined) operations.push(config.operation);
+    if (method !== 'HEAD' && config?.operation !== undefined && config.operation.isHidden !== true)
+      operations.push(config.operation);
   });
   return operations;
 }

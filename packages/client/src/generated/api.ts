@@ -624,7 +624,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Balance of an address at the end of each hour, day or month */
+        /**
+         * Balance of an address at the end of each hour, day or month
+         * @description `from` and `to` select intervals by their ends.
+         */
         get: operations["getAddressBalanceHistory"];
         put?: never;
         post?: never;
@@ -710,7 +713,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Transactions that spend from or pay to an address, newest first */
+        /**
+         * Transactions that spend from or pay to an address, newest first
+         * @description With `accept: text/csv` the response is a CSV of up to 100000 rows, without `limit` and cursors; it is read in chunks, so that later rows may show a later state of the chain. `from` and `to` refer to the time of acceptance; the order stays that of first writing.
+         */
         get: operations["listAddressTransactions"];
         put?: never;
         post?: never;
@@ -899,6 +905,26 @@ export interface paths {
         get: operations["getPendingTransaction"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/transactions/mass": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Masses and minimum fee of a transaction that is not submitted yet
+         * @description Signature scripts count with their bytes, so give them the length that they will have. The UTXOs that are spent must be indexed, or in the mempool together with the transaction.
+         */
+        post: operations["getTransactionMass"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4871,6 +4897,8 @@ export interface operations {
                 relation?: "contained" | "accepted";
                 /** @description Include payloads */
                 include_payload?: boolean;
+                /** @description `tags` adds the tags of all addresses in the response */
+                include?: "tags";
             };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
@@ -4963,6 +4991,10 @@ export interface operations {
                     "application/json": {
                         /** @description In the order of the block */
                         transactions: components["schemas"]["RestTransaction"][];
+                        /** @description Tags of addresses in the response, by address, with `include=tags`: those of the address, else of its cluster */
+                        tags?: {
+                            [key: string]: components["schemas"]["AddressTag"];
+                        };
                         metadata: components["schemas"]["PageMetadata"];
                     };
                 };
@@ -5437,6 +5469,10 @@ export interface operations {
                  * @example day
                  */
                 interval?: "hour" | "day" | "month";
+                /** @description Beginning: Unix time in milliseconds */
+                from?: number;
+                /** @description End, exclusive: Unix time in milliseconds */
+                to?: number;
             };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
@@ -5808,6 +5844,8 @@ export interface operations {
                  * @example true
                  */
                 include_payload?: boolean;
+                /** @description `tags` adds the tags of all addresses in the response */
+                include?: "tags";
             };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
@@ -6070,6 +6108,10 @@ export interface operations {
                     "application/json": {
                         /** @description Newest first */
                         transactions: components["schemas"]["RestTransaction"][];
+                        /** @description Tags of addresses in the response, by address, with `include=tags`: those of the address, else of its cluster */
+                        tags?: {
+                            [key: string]: components["schemas"]["AddressTag"];
+                        };
                         metadata: components["schemas"]["PageMetadata"];
                     };
                 };
@@ -6224,6 +6266,8 @@ export interface operations {
             query?: {
                 /** @description Include payloads */
                 include_payload?: boolean;
+                /** @description `tags` adds the tags of all addresses in the response */
+                include?: "tags";
             };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
@@ -6324,6 +6368,10 @@ export interface operations {
                      */
                     "application/json": {
                         transaction: components["schemas"]["RestTransaction"];
+                        /** @description Tags of addresses in the response, by address, with `include=tags`: those of the address, else of its cluster */
+                        tags?: {
+                            [key: string]: components["schemas"]["AddressTag"];
+                        };
                     };
                 };
             };
@@ -6357,6 +6405,16 @@ export interface operations {
                 accepted_only?: boolean;
                 /** @description Include payloads */
                 include_payload?: boolean;
+                /** @description Beginning: Unix time in milliseconds */
+                from?: number;
+                /** @description End, exclusive: Unix time in milliseconds */
+                to?: number;
+                /** @description Only transactions that pay the address more than they take from it, or the other way */
+                direction?: "received" | "sent";
+                /** @description Only transactions that change the balance by at least this many sompi */
+                min_amount?: string;
+                /** @description `tags` adds the tags of all addresses in the response */
+                include?: "tags";
             };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
@@ -6605,6 +6663,10 @@ export interface operations {
                     "application/json": {
                         /** @description Newest first */
                         transactions: components["schemas"]["AddressTransaction"][];
+                        /** @description Tags of addresses in the response, by address, with `include=tags`: those of the address, else of its cluster */
+                        tags?: {
+                            [key: string]: components["schemas"]["AddressTag"];
+                        };
                         metadata: components["schemas"]["PageMetadata"];
                     };
                 };
@@ -8387,7 +8449,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example 63199.9639312 */
+                    /** @example 63199.96393120 */
                     "text/plain": string;
                 };
             };
@@ -8427,7 +8489,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example 29000000000 */
+                    /** @example 29000000000.00000000 */
                     "text/plain": string;
                 };
             };
@@ -8869,7 +8931,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "timestamp": 1795524071462,
+                     *       "timestamp": 1795526886432,
                      *       "size": 3,
                      *       "mass": "82901",
                      *       "fees": [
@@ -8926,7 +8988,7 @@ export interface operations {
                      *       "newest": [
                      *         {
                      *           "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
-                     *           "seenAt": 1795524071462,
+                     *           "seenAt": 1795526886432,
                      *           "fee": "345624",
                      *           "mass": "79241",
                      *           "feerate": 4.362,
@@ -8934,7 +8996,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "transactionId": "658a2ae2834b3e26c15d25b6052dacb08b6318400cdebadd9a34e429b49c4a33",
-                     *           "seenAt": 1795524071462,
+                     *           "seenAt": 1795526886432,
                      *           "fee": "414815",
                      *           "mass": "1624",
                      *           "feerate": 255.428,
@@ -8942,7 +9004,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "transactionId": "c334f3e8be3cc37a765245b8ff21193a68994dd90fd1dfb77de9d271d470489a",
-                     *           "seenAt": 1795524071462,
+                     *           "seenAt": 1795526886432,
                      *           "fee": "253000",
                      *           "mass": "2036",
                      *           "feerate": 124.263,
@@ -9073,6 +9135,107 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getTransactionMass: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    transaction: {
+                        version: number;
+                        inputs: {
+                            previousOutpoint: {
+                                /** @description 64 hex digits of either case, with or without `0x` */
+                                transactionId: string;
+                                index: number;
+                            };
+                            /** @description A whole number below 2^64: decimal digits in a string, or a number with all its digits */
+                            sequence: string | number;
+                            sigOpCount: number;
+                            /** @description Bytes in hex of either case, with or without `0x` */
+                            signatureScript: string;
+                            /**
+                             * @description Transaction version 1 and later
+                             * @default 0
+                             */
+                            computeBudget?: number;
+                            /** @description Ignored */
+                            verboseData?: Record<string, never>;
+                        }[];
+                        outputs: {
+                            /** @description A whole number below 2^64: decimal digits in a string, or a number with all its digits */
+                            value: string | number;
+                            /** @description Version as 4 hex digits followed by the script in hex, or an object with both */
+                            scriptPublicKey: string | {
+                                version: number;
+                                /** @description Bytes in hex of either case, with or without `0x` */
+                                script: string;
+                            };
+                            covenant?: {
+                                authorizingInput: number;
+                                /** @description 64 hex digits of either case, with or without `0x` */
+                                covenantId: string;
+                            };
+                            /** @description Ignored */
+                            verboseData?: Record<string, never>;
+                        }[];
+                        /** @description A whole number below 2^64: decimal digits in a string, or a number with all its digits */
+                        lockTime: string | number;
+                        /** @description 40 hex digits of either case, with or without `0x` */
+                        subnetworkId: string;
+                        /** @description A whole number below 2^64: decimal digits in a string, or a number with all its digits */
+                        gas: string | number;
+                        /** @description Bytes in hex of either case, with or without `0x` */
+                        payload: string;
+                        /** @description Storage mass; computed if absent */
+                        mass?: string | number;
+                        /** @description Ignored */
+                        verboseData?: Record<string, never>;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Grams for validating it */
+                        computeMass: string;
+                        /** @description Grams for what it adds to the UTXO set (KIP-9) */
+                        storageMass: string;
+                        /** @description Grams for its bytes until they are pruned */
+                        transientMass: string;
+                        /** @description The largest of the three, which counts for the order in the mempool */
+                        mass: string;
+                        /** @description With less, nodes do not relay it */
+                        minimumFee: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { jsonArray, jsonObject, optional } from '../../index-state/json.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
+import { requireTimeRange, timeRange } from '../../pages/time-range.ts';
 import { statementRoute } from '../../route.ts';
 import { type AddressParameters, requireNetwork, scriptIdOf } from '../../schemas/address.ts';
 import { addressInput, sompi, timestamp } from '../../schemas/values.ts';
@@ -75,7 +76,10 @@ const HOUR_MS = sql.lit(3_600_000);
 /** Balances are computed backwards from the balance now, without any change before the first interval. */
 const historyOfBalance = statementsBy(
   'balance history',
-  (parameter: ParameterOf<AddressParameters>, { interval }: { interval: Interval }) => {
+  (
+    parameter: ParameterOf<AddressParameters & Partial<Record<'from' | 'to', number | undefined>>>,
+    { interval }: { interval: Interval },
+  ) => {
     const { numberOf, firstHour } = numberings[interval];
     const startOf = (number: RawBuilder<unknown>) => sql<number>`(${firstHour(number)}::bigint * ${HOUR_MS})`;
     const ofScript = sql`script_id = (select id from script) and change <> 0`;
@@ -116,6 +120,8 @@ const historyOfBalance = statementsBy(
             select ${end} as timestamp, balance
             from (select generate_series(first, last) as number, balance from step) numbered
             where not exists (select from gap where after < ${end} and ${end} <= before)
+              and ${end} > coalesce(${parameter('from', 'bigint')}, 0)
+              and ${end} <= coalesce(${parameter('to', 'bigint')}, 9223372036854775807)
             order by number
           ) listed`,
       },
@@ -134,13 +140,16 @@ export const getAddressBalanceHistory = statementRoute(
   {
     ...lookUp('Address', '/v1/addresses/:address/balance-history', 'getAddressBalanceHistory'),
     summary: 'Balance of an address at the end of each hour, day or month',
+    description: '`from` and `to` select intervals by their ends.',
     params: z.strictObject({ address: addressInput }),
-    query: z.strictObject({ interval: interval.default('day').meta({ description: 'In UTC' }) }),
+    query: z.strictObject({ interval: interval.default('day').meta({ description: 'In UTC' }), ...timeRange }),
     response: balanceHistory,
   },
   ({ params: { address }, query }, settled) => {
     requireNetwork(settled.network, address, 'address');
     requireCaughtUp(settled);
-    return historyOfBalance(query).with({ address });
+    requireTimeRange(query);
+    const { interval: length, from, to } = query;
+    return historyOfBalance({ interval: length }).with({ address, from, to });
   },
 );

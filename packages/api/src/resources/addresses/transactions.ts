@@ -8,12 +8,17 @@ import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import { cursorOf, keyPage, type PageParameters, pageProblems, type PageStart, startOf } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
-import { statementRoute } from '../../route.ts';
+import { callerOf } from '../../http/request-identity.ts';
+import { requireTimeRange } from '../../pages/time-range.ts';
+import { type ApiPlugin, statementRoute } from '../../route.ts';
 import { type AddressParameters, requireNetwork, scriptIdOf } from '../../schemas/address.ts';
 import { addressInput, hashInput, sompi, sompiDelta } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';
+import { csvOf, MAX_CSV_ROWS } from './history-csv.ts';
+import { filterBy, type FilterShape, type HistoryFilter, historyFilter, shapeOf } from './history-filter.ts';
 import { isAccepted, joinPrevious } from '../transactions/fields.ts';
 import { restTransaction, transactionFlags } from '../transactions/rest/schemas.ts';
+import { includeTags, tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
 import { restTransactions, utxoExists } from '../transactions/rest/select-transactions.ts';
 
 const addressTransaction = restTransaction
@@ -46,25 +51,33 @@ const amounts: JsonFields<Amounts> = {
   balanceChange: sql`(amounts.received - amounts.sent)::text`,
 };
 
-interface Variant {
+interface Variant extends FilterShape {
   start: PageStart;
-  acceptedOnly: boolean;
   includePayload: boolean;
+  withTags: boolean;
+}
+
+interface Parameters extends PageParameters, AddressParameters {
+  from?: number | undefined;
+  to?: number | undefined;
+  minimum?: bigint | undefined;
 }
 
 const transactionPage = statementsBy(
   'address transactions',
-  (parameter: ParameterOf<PageParameters & AddressParameters>, { start, acceptedOnly, includePayload }: Variant) => {
+  (parameter: ParameterOf<Parameters>, { start, includePayload, withTags, ...shape }: Variant) => {
     const scriptId = sql`(select id from script)`;
     const ofScript = sql`script_id = ${scriptId}`;
-    // `offset 0` keeps Postgres from turning the look-up into a join, so that reading stops with the page. Few transactions are not accepted.
-    const accepted = sql`exists (
-      select from transactions where id = script_deltas.transaction_id and ${isAccepted()} offset 0)`;
+    const conditions = filterBy(shape, {
+      from: parameter('from', 'bigint'),
+      to: parameter('to', 'bigint'),
+      minimum: parameter('minimum', 'numeric'),
+    });
     const { tables, items, metadata, ...parts } = keyPage(parameter, start, {
       table: 'script_deltas',
       column: 'transaction_id',
       isRepeated: true,
-      where: acceptedOnly ? sql`${ofScript} and ${accepted}` : ofScript,
+      where: sql.join([ofScript, ...conditions], sql` and `),
       cursorKey: sql`(
         select id from transactions
         where ${hasTransactionId('transactions', parameter('cursor', 'bytea'))} and exists (
@@ -76,32 +89,70 @@ const transactionPage = statementsBy(
       body: jsonBuildObject({
         transactions: restTransactions(items, { includePayload, more: amounts, joins: joinAmounts(scriptId) }),
         metadata,
+        ...(withTags && { tags: tagsOfPage(items) }),
       }),
     };
   },
 );
 
-export const listAddressTransactions = statementRoute(
+const filterOf = ({ accepted_only: acceptedOnly, from, to, direction, min_amount }: Query): HistoryFilter => ({
+  acceptedOnly,
+  from,
+  to,
+  direction,
+  min_amount,
+});
+
+const query = pageQuery(hashInput, { ...transactionFlags, ...historyFilter, include: includeTags });
+
+type Query = z.output<typeof query>;
+
+const transactionListing = statementRoute(
   {
     ...listing('Address', '/v1/addresses/:address/transactions', 'listAddressTransactions'),
     summary: 'Transactions that spend from or pay to an address, newest first',
+    description: `With \`accept: text/csv\` the response is a CSV of up to ${MAX_CSV_ROWS} rows, without \`limit\` and cursors; it is read in chunks, so that later rows may show a later state of the chain. \`from\` and \`to\` refer to the time of acceptance; the order stays that of first writing.`,
     params: z.strictObject({ address: addressInput }),
-    query: pageQuery(hashInput, transactionFlags),
-    response: page({ transactions: z.array(addressTransaction).meta({ description: 'Newest first' }) }),
+    query,
+    response: page({
+      transactions: z.array(addressTransaction).meta({ description: 'Newest first' }),
+      tags: tagsByAddress.optional(),
+    }),
   },
-  ({ params: { address }, query }, settled) => {
+  ({ params: { address }, query: given }, settled) => {
     requireNetwork(settled.network, address, 'address');
+    requireTimeRange(given);
     requireCaughtUp(settled);
     const variant = {
-      start: startOf(query),
-      acceptedOnly: query.accepted_only,
-      includePayload: query.include_payload,
+      start: startOf(given),
+      includePayload: given.include_payload,
+      withTags: given.include !== undefined,
+      ...shapeOf(filterOf(given)),
     };
     return transactionPage(variant).with({
       address,
-      limit: query.limit,
-      cursor: cursorOf(query),
+      limit: given.limit,
+      cursor: cursorOf(given),
+      from: given.from,
+      to: given.to,
+      minimum: given.min_amount,
     });
   },
   pageProblems,
 );
+
+/** A request that prefers CSV gets the whole history. */
+export const listAddressTransactions: ApiPlugin = async (app, services) => {
+  app.addHook('preHandler', async (request, reply) => {
+    if (!/\btext\/csv\b/.test(request.headers.accept ?? '')) return;
+    const { address } = request.params as { address: string };
+    const settled = await services.index.getSettledState();
+    requireNetwork(settled.network, address, 'address');
+    const given = request.query as Query;
+    requireTimeRange(given);
+    requireCaughtUp(settled);
+    reply.header('content-disposition', 'attachment; filename="transactions.csv"').type('text/csv; charset=utf-8');
+    await reply.send(csvOf(services.index, address, filterOf(given), callerOf(request)));
+  });
+  await app.register(transactionListing, services);
+};

@@ -65,7 +65,7 @@ const problems = { unknown: (state: IndexState) => unknownItem(state, 'block') }
 const confirmations: RawBuilder<number> = sql`coalesce(
   ${sinkBlueScore} - case when block.is_chain_block then block.blue_score else merging.blue_score end, 0)`;
 
-const blockDetailsByHash = statementsBy(
+export const blockDetailsByHash = statementsBy(
   'block details',
   (parameter: ParameterOf<{ hash: Uint8Array; window: bigint }>, { includeTransactions }: Variant) =>
     oneBlock(

@@ -19,6 +19,7 @@ import { hashInput } from '../../schemas/values.ts';
 import { unknownItem } from '../chain/segments.ts';
 import { listing, page } from '../shared.ts';
 import { includePayload, restTransaction } from '../transactions/rest/schemas.ts';
+import { includeTags, tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
 import { restTransactions } from '../transactions/rest/select-transactions.ts';
 
 const relation = z.enum(['contained', 'accepted']);
@@ -27,6 +28,7 @@ interface Variant {
   relation: z.infer<typeof relation>;
   start: PageStart;
   includePayload: boolean;
+  withTags: boolean;
 }
 
 const SOURCES = {
@@ -39,7 +41,10 @@ const SOURCES = {
 
 const transactionPage = statementsBy(
   'transactions of a block',
-  (parameter: ParameterOf<PageParameters & { hash: Uint8Array }>, { relation, start, includePayload }: Variant) => {
+  (
+    parameter: ParameterOf<PageParameters & { hash: Uint8Array }>,
+    { relation, start, includePayload, withTags }: Variant,
+  ) => {
     const limit = parameter('limit', 'bigint');
     const [behind, order] = start === 'before' ? [sql`<`, sql`desc`] : [sql`>`, sql`asc`];
     const { items, metadata, problem } = pageParts(limit, start);
@@ -60,7 +65,11 @@ const transactionPage = statementsBy(
       problem: sql<
         string | null
       >`case when not exists (select from block) then 'unknown' else ${problem ?? sql`null`} end`,
-      body: jsonBuildObject({ transactions: restTransactions(items, { includePayload }), metadata }),
+      body: jsonBuildObject({
+        transactions: restTransactions(items, { includePayload }),
+        metadata,
+        ...(withTags && { tags: tagsOfPage(items) }),
+      }),
     };
   },
 );
@@ -76,12 +85,21 @@ export const listBlockTransactions = statementRoute(
           '`contained`: in the order of the block; `accepted`: in the order of acceptance, nothing if the block is not on the chain',
       }),
       include_payload: includePayload,
+      include: includeTags,
     }),
-    response: page({ transactions: z.array(restTransaction).meta({ description: 'In the order of the block' }) }),
+    response: page({
+      transactions: z.array(restTransaction).meta({ description: 'In the order of the block' }),
+      tags: tagsByAddress.optional(),
+    }),
   },
   ({ params: { hash }, query }, settled) => {
     requireCaughtUp(settled);
-    const variant = { relation: query.relation, start: startOf(query), includePayload: query.include_payload };
+    const variant = {
+      relation: query.relation,
+      start: startOf(query),
+      includePayload: query.include_payload,
+      withTags: query.include !== undefined,
+    };
     return transactionPage(variant).with({ hash, limit: query.limit, cursor: cursorOf(query) });
   },
   { ...pageProblems, unknown: (state) => unknownItem(state, 'block') },

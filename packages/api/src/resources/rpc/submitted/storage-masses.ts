@@ -21,7 +21,11 @@ import type { SubmittedTransaction } from './transaction.ts';
 
 /** @throws HttpError 400 if a mass is absent and cannot be computed */
 export async function completeStorageMasses(
-  { index, node }: { index: Services['index']; node: NodeCaller },
+  {
+    index,
+    node,
+    pathOf = (position) => `block.transactions.${position}.mass`,
+  }: { index: Services['index']; node: NodeCaller; pathOf?: (position: number) => string },
   transactions: readonly SubmittedTransaction[],
   caller?: string,
 ): Promise<Transaction[]> {
@@ -41,7 +45,7 @@ export async function completeStorageMasses(
       transaction.storageMass ?? massFromUtxos(transaction, utxos) ?? (await findMassInMempool(node, transaction));
     if (storageMass === undefined) {
       throw badRequest({
-        path: `block.transactions.${position}.mass`,
+        path: pathOf(position),
         message: 'is required: neither the transaction nor all UTXOs that it spends are known',
       });
     }

@@ -23,6 +23,7 @@ import { listing, lookUp, page } from '../../shared.ts';
 import { isAccepted } from '../fields.ts';
 import { includePayload, restTransaction, transactionFlags } from './schemas.ts';
 import { oneRestTransaction, restTransactions } from './select-transactions.ts';
+import { includeTags, tagsByAddress, tagsOfPage } from './tags.ts';
 
 const MAX_IDS = 500;
 
@@ -34,11 +35,12 @@ interface ListVariant {
   start: PageStart;
   acceptedOnly: boolean;
   includePayload: boolean;
+  withTags: boolean;
 }
 
 const transactionPage = statementsBy(
   'transactions',
-  (parameter: ParameterOf<PageParameters>, { start, acceptedOnly, includePayload }: ListVariant) => {
+  (parameter: ParameterOf<PageParameters>, { start, acceptedOnly, includePayload, withTags }: ListVariant) => {
     const { items, metadata, ...parts } = keyPage(parameter, start, {
       table: 'transactions',
       column: 'id',
@@ -48,7 +50,11 @@ const transactionPage = statementsBy(
     });
     return {
       ...parts,
-      body: jsonBuildObject({ transactions: restTransactions(items, { includePayload }), metadata }),
+      body: jsonBuildObject({
+        transactions: restTransactions(items, { includePayload }),
+        metadata,
+        ...(withTags && { tags: tagsOfPage(items) }),
+      }),
     };
   },
 );
@@ -57,8 +63,11 @@ export const listTransactions = statementRoute(
   {
     ...listing('Transaction', '/v1/transactions', 'listTransactions'),
     summary: 'Transactions, newest first',
-    query: pageQuery(hashInput, transactionFlags),
-    response: page({ transactions: z.array(restTransaction).meta({ description: 'Newest first' }) }),
+    query: pageQuery(hashInput, { ...transactionFlags, include: includeTags }),
+    response: page({
+      transactions: z.array(restTransaction).meta({ description: 'Newest first' }),
+      tags: tagsByAddress.optional(),
+    }),
   },
   ({ query }, settled) => {
     requireCaughtUp(settled);
@@ -66,6 +75,7 @@ export const listTransactions = statementRoute(
       start: startOf(query),
       acceptedOnly: query.accepted_only,
       includePayload: query.include_payload,
+      withTags: query.include !== undefined,
     };
     return transactionPage(variant).with({ limit: query.limit, cursor: cursorOf(query) });
   },
@@ -73,7 +83,7 @@ export const listTransactions = statementRoute(
 );
 
 /** Selects the transactions with these ids in the given order, without unknown ones. */
-const transactionsByIds = statementsBy(
+export const transactionsByIds = statementsBy(
   'transactions by ids',
   (parameter: ParameterOf<{ ids: readonly Uint8Array[] }>, { includePayload }: { includePayload: boolean }) => ({
     tables: {
@@ -88,14 +98,20 @@ const transactionsByIds = statementsBy(
 
 const transactionById = statementsBy(
   'transaction by id',
-  (parameter: ParameterOf<{ id: Uint8Array }>, { includePayload }: { includePayload: boolean }) => ({
+  (
+    parameter: ParameterOf<{ id: Uint8Array }>,
+    { includePayload, withTags }: { includePayload: boolean; withTags: boolean },
+  ) => ({
     tables: {
       page: sql`select id as key from transactions where ${hasTransactionId('transactions', parameter('id', 'bytea'))}`,
     },
     problem: sql<string | null>`case when not exists (select from page) then
       case when exists (select from earlier_transactions where transaction_id = ${parameter('id', 'bytea')})
         then 'pre-bootstrap' else 'unknown' end end`,
-    body: jsonBuildObject({ transaction: oneRestTransaction({ includePayload }) }),
+    body: jsonBuildObject({
+      transaction: oneRestTransaction({ includePayload }),
+      ...(withTags && { tags: tagsOfPage() }),
+    }),
   }),
 );
 
@@ -104,13 +120,16 @@ export const getTransaction = statementRoute(
     ...lookUp('Transaction', '/v1/transactions/:transactionId', 'getTransaction'),
     summary: 'One transaction by its id',
     params: z.strictObject({ transactionId: hashInput }),
-    query: z.strictObject({ include_payload: includePayload }),
-    response: z.object({ transaction: restTransaction }),
+    query: z.strictObject({ include_payload: includePayload, include: includeTags }),
+    response: z.object({ transaction: restTransaction, tags: tagsByAddress.optional() }),
     errors: [404],
   },
   ({ params, query }, settled) => {
     requireCaughtUp(settled);
-    return transactionById({ includePayload: query.include_payload }).with({ id: params.transactionId });
+    return transactionById({
+      includePayload: query.include_payload,
+      withTags: query.include !== undefined,
+    }).with({ id: params.transactionId });
   },
   {
     unknown: (state) => unknownItem(state, 'transaction'),

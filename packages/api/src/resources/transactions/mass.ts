@@ -1,0 +1,51 @@
+/** POST /v1/transactions/mass: what a transaction weighs, and the least fee with which nodes relay it. */
+import { computeMass, transientMass } from '@kasgres/kaspa';
+import { z } from 'zod';
+import { route } from '../../route.ts';
+import { decimal, sompi } from '../../schemas/values.ts';
+import { completeStorageMasses } from '../rpc/submitted/storage-masses.ts';
+import { submittedTransaction } from '../rpc/submitted/transaction.ts';
+
+/** Sompi per gram that nodes ask for at least (kaspad 2.1.0). */
+const MINIMUM_FEE_RATE = 100n;
+
+export const getTransactionMass = route(
+  {
+    method: 'POST',
+    url: '/v1/transactions/mass',
+    operationId: 'getTransactionMass',
+    summary: 'Masses and minimum fee of a transaction that is not submitted yet',
+    description:
+      'Signature scripts count with their bytes, so give them the length that they will have. The UTXOs that are spent must be indexed, or in the mempool together with the transaction.',
+    tag: 'Transaction',
+    cost: 0.1,
+    body: z.strictObject({ transaction: submittedTransaction }),
+    bodyOptions: { exactIntegers: true },
+    response: z.object({
+      computeMass: decimal.meta({ description: 'Grams for validating it' }),
+      storageMass: decimal.meta({ description: 'Grams for what it adds to the UTXO set (KIP-9)' }),
+      transientMass: decimal.meta({ description: 'Grams for its bytes until they are pruned' }),
+      mass: decimal.meta({ description: 'The largest of the three, which counts for the order in the mempool' }),
+      minimumFee: sompi.meta({ description: 'With less, nodes do not relay it' }),
+    }),
+  },
+  async ({ services: { index }, node, caller }, { body: { transaction } }) => {
+    const unweighed = [{ ...transaction, storageMass: undefined }];
+    const [complete] = await completeStorageMasses(
+      { index, node, pathOf: () => 'transaction.inputs' },
+      unweighed,
+      caller,
+    );
+    if (complete === undefined) throw new Error('a transaction was lost');
+    const masses = [computeMass(complete), complete.storageMass, transientMass(complete)] as const;
+    const [compute, storage, transient] = masses;
+    const relayed = compute > transient / 2n ? compute : transient / 2n;
+    return {
+      computeMass: String(compute),
+      storageMass: String(storage),
+      transientMass: String(transient),
+      mass: String(masses.reduce((largest, mass) => (mass > largest ? mass : largest))),
+      minimumFee: String(relayed * MINIMUM_FEE_RATE),
+    };
+  },
+);

@@ -1,0 +1,108 @@
+/** The forms of kaspa-rest-server v2.1.5, made of those of this API. Amounts of inputs and outputs are numbers there. */
+import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
+import type { BlockJson } from '../schemas/block.ts';
+
+export type Resolve = 'no' | 'light' | 'full';
+
+type OutputJson = RestTransactionJson['outputs'][number];
+
+export interface TransactionForm {
+  inputs: boolean;
+  outputs: boolean;
+  resolve: Resolve;
+}
+
+/** @param acceptingTimes timestamps of accepting blocks by hash */
+export function toTransaction(
+  transaction: RestTransactionJson,
+  { inputs, outputs, resolve }: TransactionForm,
+  acceptingTimes: ReadonlyMap<string, number>,
+) {
+  const { acceptingBlockHash, acceptingBlockBlueScore, payload } = transaction;
+  return {
+    subnetwork_id: transaction.subnetworkId,
+    transaction_id: transaction.transactionId,
+    hash: transaction.hash,
+    mass: transaction.mass,
+    payload: payload === undefined || payload === '' ? null : payload.slice(2),
+    block_hash: transaction.blockHashes,
+    block_time: transaction.blockTime,
+    version: transaction.version,
+    is_accepted: transaction.isAccepted,
+    accepting_block_hash: acceptingBlockHash,
+    accepting_block_blue_score: acceptingBlockBlueScore === null ? null : Number(acceptingBlockBlueScore),
+    accepting_block_time: acceptingBlockHash === null ? null : (acceptingTimes.get(acceptingBlockHash) ?? null),
+    // A coinbase has none.
+    inputs:
+      !inputs || transaction.inputs.length === 0 ? null : transaction.inputs.map((input) => toInput(input, resolve)),
+    outputs: outputs ? transaction.outputs.map(toOutput) : null,
+  };
+}
+
+function toInput(input: RestTransactionJson['inputs'][number], resolve: Resolve) {
+  const { previousOutput: previous } = input;
+  const isResolved = resolve !== 'no' && previous.amount !== null;
+  return {
+    transaction_id: input.transactionId,
+    index: input.index,
+    previous_outpoint_hash: previous.transactionId,
+    previous_outpoint_index: String(previous.index),
+    previous_outpoint_resolved:
+      resolve === 'full' && isResolved
+        ? {
+            transaction_id: previous.transactionId,
+            index: previous.index,
+            amount: Number(previous.amount),
+            script_public_key: previous.scriptPublicKey,
+            script_public_key_address: previous.scriptPublicKeyAddress,
+            script_public_key_type: previous.scriptPublicKeyType,
+          }
+        : null,
+    previous_outpoint_address: isResolved ? previous.scriptPublicKeyAddress : null,
+    previous_outpoint_amount: isResolved ? Number(previous.amount) : null,
+    signature_script: input.signatureScript,
+    sig_op_count: String(input.sigOpCount),
+  };
+}
+
+const toOutput = (output: OutputJson) => ({
+  transaction_id: output.transactionId,
+  index: output.index,
+  amount: Number(output.amount),
+  script_public_key: output.scriptPublicKey,
+  script_public_key_address: output.scriptPublicKeyAddress,
+  script_public_key_type: output.scriptPublicKeyType,
+  accepting_block_hash: null,
+});
+
+interface ContainedTransaction {
+  inputs: readonly object[];
+  outputs: readonly { value: string; scriptPublicKey: string; verboseData?: object }[];
+  verboseData: object;
+}
+
+/** A block without parents has one empty level there, and transactions have all arrays. */
+export function toBlock(block: BlockJson) {
+  const { header, transactions, verboseData } = block;
+  const { parentsByLevel, hash: _hash, ...fields } = header;
+  return {
+    header: {
+      ...fields,
+      parents:
+        parentsByLevel.length === 0 ? [{ parentHashes: [] }] : parentsByLevel.map((parentHashes) => ({ parentHashes })),
+    },
+    transactions:
+      (transactions as ContainedTransaction[] | undefined)?.map((transaction) => ({
+        ...transaction,
+        outputs: transaction.outputs.map(({ value, scriptPublicKey, verboseData: data }) => ({
+          amount: value,
+          scriptPublicKey: {
+            version: Number.parseInt(scriptPublicKey.slice(0, 4), 16),
+            scriptPublicKey: scriptPublicKey.slice(4),
+          },
+          verboseData: data ?? { scriptPublicKeyType: 'nonstandard', scriptPublicKeyAddress: null },
+        })),
+      })) ?? [],
+    verboseData: { ...verboseData, blueScore: String(verboseData.blueScore) },
+  };
+}

@@ -1,0 +1,200 @@
+/** What the forms of kaspa-rest-server need beyond the statements of this API. */
+import { type RawBuilder, sql } from 'kysely';
+import type { Db } from '../index-state/sql.ts';
+
+export async function readAcceptingTimes(db: Db, hashes: readonly (string | null)[]): Promise<Map<string, number>> {
+  const wanted = [...new Set(hashes.filter((hash) => hash !== null))];
+  const { rows } = await sql<{ hash: string; timestamp: bigint }>`
+    select encode(hash, 'hex') as hash, timestamp from blocks where hash = any(
+      array(select decode(hash, 'hex') from unnest(${wanted}::text[]) hash))`.execute(db);
+  return new Map(rows.map(({ hash, timestamp }) => [hash, Number(timestamp)]));
+}
+
+export interface HistoryPage {
+  /** Newest first. */
+  keys: bigint[];
+  ids: string[];
+  hasOlder: boolean;
+  hasNewer: boolean;
+}
+
+interface HistoryRequest {
+  address: string;
+  limit: number;
+  offset?: number;
+  /** Keys of transactions, exclusive. */
+  before?: bigint | undefined;
+  after?: bigint | undefined;
+}
+
+export async function readHistoryPage(
+  db: Db,
+  { address, limit, offset = 0, before, after }: HistoryRequest,
+): Promise<HistoryPage> {
+  const isBackwards = after !== undefined;
+  const list = (condition: RawBuilder<unknown>, order: RawBuilder<unknown>, count: number) =>
+    sql<{ key: bigint; id: string }>`
+    select page.key, encode(t.transaction_id, 'hex') as id
+    from unnest(array(
+      select distinct transaction_id from script_deltas
+      where script_id = (select id from scripts where address = ${address}) ${condition}
+      order by transaction_id ${order} limit ${count} offset ${offset})) as page (key)
+    join transactions t on t.id = page.key
+    order by page.key desc`.execute(db);
+  const { rows } = isBackwards
+    ? await list(sql`and transaction_id > ${after}`, sql`asc`, limit + 1)
+    : await list(before === undefined ? sql`` : sql`and transaction_id < ${before}`, sql`desc`, limit + 1);
+  const hasMore = rows.length > limit;
+  const page = isBackwards ? rows.slice(hasMore ? 1 : 0) : rows.slice(0, limit);
+  return {
+    keys: page.map(({ key }) => key),
+    ids: page.map(({ id }) => id),
+    hasOlder: isBackwards ? after > 0n && page.length > 0 : hasMore,
+    hasNewer: isBackwards ? hasMore : before !== undefined && page.length > 0,
+  };
+}
+
+/** Returns a key between those of transactions that were accepted before and after a time. @param time Unix milliseconds */
+export async function findKeyAt(db: Db, time: number): Promise<bigint> {
+  const { rows } = await sql<{ key: bigint | null }>`
+    select (select max(id) from unnest(c.accepted_transactions) id) as key from chain_blocks c
+    where to_timestamp(c.chain_time / 1000::double precision) <= to_timestamp(${time} / 1000::double precision)
+      and cardinality(c.accepted_transactions) > 0
+    order by to_timestamp(c.chain_time / 1000::double precision) desc, c.index desc limit 1`.execute(db);
+  return (rows[0]?.key ?? 0n) + 1n;
+}
+
+export interface TransactionCount {
+  timestamp: number;
+  dateTime: string;
+  coinbase: number;
+  regular: number;
+}
+
+/** Counts by hour of a range. @param from Unix milliseconds */
+export async function countTransactions(db: Db, from: number, to: number): Promise<TransactionCount[]> {
+  const { rows } = await sql<{ start: bigint; coinbase: bigint; regular: bigint }>`
+    select start, chain_blocks as coinbase, transactions as regular from network_intervals
+    where length = 'hour' and start >= ${from} and start < ${to} order by start`.execute(db);
+  return rows.map(({ start, coinbase, regular }) => ({
+    timestamp: Number(start),
+    dateTime: new Date(Number(start)).toISOString(),
+    coinbase: Number(coinbase),
+    regular: Number(regular),
+  }));
+}
+
+export async function countAllTransactions(
+  db: Db,
+): Promise<{ coinbase: number; regular: number; firstStart: number | null; time: number }> {
+  const { rows } = await sql<{ coinbase: bigint; regular: bigint; first: bigint | null; time: bigint }>`
+    select coalesce(sum(chain_blocks), 0)::bigint as coinbase, coalesce(sum(transactions), 0)::bigint as regular, min(start) as first,
+      (select timestamp from chain_blocks where index = (select chain_index from checkpoint)) as time
+    from network_intervals where length = 'day'`.execute(db);
+  const [row] = rows;
+  return {
+    coinbase: Number(row?.coinbase ?? 0),
+    regular: Number(row?.regular ?? 0),
+    firstStart: row?.first == null ? null : Number(row.first),
+    time: Number(row?.time ?? 0),
+  };
+}
+
+const RICHEST = 1000;
+
+export async function listRichest(db: Db): Promise<{ address: string; balance: bigint }[]> {
+  const { rows } = await sql<{ address: string; balance: bigint }>`
+    select s.address, b.balance from balances b join scripts s on s.id = b.script_id
+    where b.balance > 0 and s.address is not null order by b.balance desc, b.script_id desc limit ${RICHEST}`.execute(
+    db,
+  );
+  return rows;
+}
+
+export async function listTiers(db: Db): Promise<{ tier: number; count: number; amount: number }[]> {
+  const { rows } = await sql<{ tier: number; addresses: bigint; balance: string }>`
+    select tier, addresses, balance::text as balance from balance_tiers where addresses > 0 order by tier`.execute(db);
+  return rows.map(({ tier, addresses, balance }) => ({
+    tier,
+    count: Number(addresses),
+    amount: Math.round(Number(balance) / 1e8),
+  }));
+}
+
+export interface AcceptanceRow {
+  id: string;
+  hash: string | null;
+  blueScore: bigint | null;
+  timestamp: bigint | null;
+}
+
+export async function listAcceptance(db: Db, ids: readonly string[]): Promise<AcceptanceRow[]> {
+  const { rows } = await sql<AcceptanceRow>`
+    select asked.id, encode(c.hash, 'hex') as hash, c.blue_score as "blueScore", c.timestamp
+    from unnest(${ids}::text[]) with ordinality asked (id, n)
+    left join transactions t on encode(t.transaction_id, 'hex') = asked.id
+    left join chain_blocks c on c.index = t.accepting_index
+    order by asked.n`.execute(db);
+  return rows;
+}
+
+interface UtxoRow {
+  address: string;
+  id: string;
+  index: number;
+  amount: string;
+  script: string;
+  blockDaaScore: string;
+  isCoinbase: boolean;
+}
+
+const MAX_UTXOS = 10_000;
+
+export async function listUtxos(db: Db, addresses: readonly string[]): Promise<UtxoRow[]> {
+  const { rows } = await sql<UtxoRow>`
+    select s.address, encode(coalesce(t.transaction_id, e.transaction_id), 'hex') as id, u.index, u.amount::text as amount,
+      encode(s.script, 'hex') as script, u.block_daa_score::text as "blockDaaScore", u.is_coinbase as "isCoinbase"
+    from scripts s join utxos u on u.script_id = s.id
+    left join transactions t on t.id = u.transaction_id left join earlier_transactions e on e.id = u.transaction_id
+    where s.address = any(${addresses}::text[]) order by u.transaction_id desc, u.index limit ${MAX_UTXOS}`.execute(db);
+  return rows;
+}
+
+export async function listBalances(
+  db: Db,
+  addresses: readonly string[],
+): Promise<{ address: string; balance: number }[]> {
+  const { rows } = await sql<{ address: string; balance: number }>`
+    select asked.address, coalesce(b.balance, 0)::float8 as balance
+    from unnest(${addresses}::text[]) with ordinality asked (address, n)
+    left join scripts s on s.address = asked.address left join balances b on b.script_id = s.id order by asked.n`.execute(
+    db,
+  );
+  return rows;
+}
+
+export async function countTransactionsOf(db: Db, address: string): Promise<number> {
+  const { rows } = await sql<{ count: string }>`
+    select transaction_count as count from balances where script_id = (select id from scripts where address = ${address})`.execute(
+    db,
+  );
+  return Number(rows[0]?.count ?? 0);
+}
+
+const MAX_NAMES = 10_000;
+
+export async function listNames(db: Db, address?: string): Promise<{ address: string; name: string }[]> {
+  const { rows } = await sql<{ address: string; name: string }>`
+    select address, name from tags ${address === undefined ? sql`` : sql`where address = ${address}`}
+    order by address limit ${MAX_NAMES}`.execute(db);
+  return rows;
+}
+
+/** Returns the hash of the chain block at a blue score, or undefined. */
+export async function listBlocksAt(db: Db, blueScore: bigint): Promise<string[]> {
+  const { rows } = await sql<{ hash: string }>`
+    select encode(hash, 'hex') as hash from blocks where blue_score = ${blueScore} order by is_chain_block desc, id limit 100`.execute(
+    db,
+  );
+  return rows.map(({ hash }) => hash);
+}
