@@ -140,7 +140,8 @@ async function ask(operationId: string, { path = {}, query = {}, body }: Example
 }
 
 test('every operation has an example', () => {
-  const names = operations.map(({ operationId }) => operationId);
+  // Streams do not end, and tokens are new each time (docs/stream.md).
+  const names = operations.map(({ operationId }) => operationId).filter((name) => !/stream|websocket/i.test(name));
   expect(Object.keys(exampleRequests(chain)).toSorted()).toEqual(names.toSorted());
 });
 

@@ -213,6 +213,14 @@ const FROM_NODE = [
   'post /v1/rpc/getSubnetwork',
   'post /v1/rpc/submitTransaction',
   'post /v1/rpc/submitBlock',
+  'get /v1/mempool',
+  'get /v1/mempool/{transactionId}',
+  'post /v1/transactions/mass',
+  // Followed by test/api/stream.db.test.ts.
+  'get /v1/stream',
+  'post /v1/stream',
+  'post /v1/stream/tokens',
+  'get /v1/ws',
 ];
 
 let harness: Harness;

@@ -13,7 +13,15 @@ export type ListingPath = {
 /** Fields of pages that have the items. */
 type ItemsName = 'transactions' | 'utxos' | 'blocks' | 'addresses' | 'tags' | 'members';
 
-type ItemsKey<Path extends ListingPath> = Extract<keyof ResponseBody<'get', Path>, ItemsName>;
+/** Pages of transactions also have tags by address, which are no items. */
+type ItemsKey<Path extends ListingPath> = {
+  [Name in Extract<keyof ResponseBody<'get', Path>, ItemsName>]: ResponseBody<
+    'get',
+    Path
+  >[Name] extends readonly unknown[]
+    ? Name
+    : never;
+}[Extract<keyof ResponseBody<'get', Path>, ItemsName>];
 
 export type Item<Path extends ListingPath> = ResponseBody<'get', Path>[ItemsKey<Path>] extends readonly (infer I)[]
   ? I

@@ -4,7 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 /** Some clients send the key in the URL, possibly with a percent-encoded underscore; tokens of streams are always there. */
 const KEY_IN_URL = /(kdp|kst)(?:_|%5f)[\w%-]+/gi;
 
-export const withoutKeys = (url: string): string => url.replaceAll(KEY_IN_URL, '$1_[redacted]');
+export const withoutKeys = (url: string): string =>
+  url.replaceAll(KEY_IN_URL, (_, prefix: string) => `${prefix.toLowerCase()}_[redacted]`);
 
 const MAX_URL_LENGTH = 300;
 

@@ -54,10 +54,12 @@ export async function readHistoryPage(
   };
 }
 
-/** Returns a key between those of transactions that were accepted before and after a time. @param time Unix milliseconds */
+/** Returns a key between those of transactions that were accepted before and after a time, above all of them at the sink. @param time Unix milliseconds */
 export async function findKeyAt(db: Db, time: number): Promise<bigint> {
   const { rows } = await sql<{ key: bigint | null }>`
-    select (select max(id) from unnest(c.accepted_transactions) id) as key from chain_blocks c
+    select case when c.index = (select chain_index from checkpoint) then 9223372036854775806
+      else (select max(id) from unnest(c.accepted_transactions) id) end as key
+    from chain_blocks c
     where to_timestamp(c.chain_time / 1000::double precision) <= to_timestamp(${time} / 1000::double precision)
       and cardinality(c.accepted_transactions) > 0
     order by to_timestamp(c.chain_time / 1000::double precision) desc, c.index desc limit 1`.execute(db);

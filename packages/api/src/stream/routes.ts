@@ -48,6 +48,11 @@ const from = hashInput.optional().meta({ description: 'The block to continue fro
 
 const eventNames = z.enum(EVENTS);
 
+const include = z
+  .enum(['accepted_ids'])
+  .optional()
+  .meta({ description: 'Adds the ids of accepted transactions to added chain blocks' });
+
 /** Of the query string, where one address is a text and several are a list. */
 const query = z.strictObject({
   events: z
@@ -62,21 +67,18 @@ const query = z.strictObject({
     .meta({ description: `Addresses whose activity is sent; may be repeated up to ${MAX_ADDRESSES_IN_URL} times` }),
   confirmations,
   from,
-  include: z
-    .literal('accepted_ids')
-    .optional()
-    .meta({ description: 'Adds the ids of accepted transactions to added chain blocks' }),
+  include,
   token: z.string().max(200).optional().meta({ description: 'A token instead of the key, for browsers' }),
 });
 
 export const subscriptionBody = {
-  events: z.array(eventNames).min(1).default(['chain']),
+  events: list(eventNames, EVENTS.length).default(['chain']),
   addresses: list(addressInput, MAX_ADDRESSES).default([]),
   confirmations: z.int().min(1).max(MAX_CONFIRMATIONS).optional(),
   from,
 };
 
-const body = z.strictObject({ ...subscriptionBody, include: z.literal('accepted_ids').optional() });
+const body = z.strictObject({ ...subscriptionBody, include });
 
 interface Given {
   events: readonly EventName[];

@@ -8931,7 +8931,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "timestamp": 1795526886432,
+                     *       "timestamp": 1795527662938,
                      *       "size": 3,
                      *       "mass": "82901",
                      *       "fees": [
@@ -8988,7 +8988,7 @@ export interface operations {
                      *       "newest": [
                      *         {
                      *           "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
-                     *           "seenAt": 1795526886432,
+                     *           "seenAt": 1795527662938,
                      *           "fee": "345624",
                      *           "mass": "79241",
                      *           "feerate": 4.362,
@@ -8996,7 +8996,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "transactionId": "658a2ae2834b3e26c15d25b6052dacb08b6318400cdebadd9a34e429b49c4a33",
-                     *           "seenAt": 1795526886432,
+                     *           "seenAt": 1795527662938,
                      *           "fee": "414815",
                      *           "mass": "1624",
                      *           "feerate": 255.428,
@@ -9004,7 +9004,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "transactionId": "c334f3e8be3cc37a765245b8ff21193a68994dd90fd1dfb77de9d271d470489a",
-                     *           "seenAt": 1795526886432,
+                     *           "seenAt": 1795527662938,
                      *           "fee": "253000",
                      *           "mass": "2036",
                      *           "feerate": 124.263,
@@ -9150,6 +9150,55 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "transaction": {
+                 *         "version": 0,
+                 *         "inputs": [
+                 *           {
+                 *             "previousOutpoint": {
+                 *               "transactionId": "364ecfabbdf2657184b80063ea690f0f5b163d904ee979653a3dc99644b1a7fa",
+                 *               "index": 2
+                 *             },
+                 *             "sequence": "0",
+                 *             "sigOpCount": 1,
+                 *             "signatureScript": "41b92d4cb14b436e36ec9956d18eb67cc200f2126efbecddda99654329d34f9e80bc3b47e10aa35a5129b373c1792300265f9cef2e92b8da1c24002c9f53fa5be501"
+                 *           }
+                 *         ],
+                 *         "outputs": [
+                 *           {
+                 *             "value": "885961926",
+                 *             "scriptPublicKey": "000020cf2241094c1ce65ed4bafcf2d0f603ad9fc01c46263aced2f5d13faa04adf54fac"
+                 *           },
+                 *           {
+                 *             "value": "928990762",
+                 *             "scriptPublicKey": "0000201f5b907bd730032cb0aabe376441630a51194a34e23d94bf648f82ca906fbfe4ac"
+                 *           },
+                 *           {
+                 *             "value": "1407565218",
+                 *             "scriptPublicKey": "000020c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
+                 *           },
+                 *           {
+                 *             "value": "715428647",
+                 *             "scriptPublicKey": "0000209b1342c1348590d1b79a5d356c386f8943fc5c41a04d9101a5048b7eda22493eac"
+                 *           },
+                 *           {
+                 *             "value": "387068923",
+                 *             "scriptPublicKey": "000020cea6c0d62f168dbc7808bcf5ac073edb971b8f6a3184b839bd7b5a4c2f9fed9bac"
+                 *           },
+                 *           {
+                 *             "value": "674110138",
+                 *             "scriptPublicKey": "0000203aeab9057d997d2a68363319b3eaf23ce533e1d12ca2bfddbb4461c396c5cb03ac"
+                 *           }
+                 *         ],
+                 *         "lockTime": "0",
+                 *         "subnetworkId": "0000000000000000000000000000000000000000",
+                 *         "gas": "0",
+                 *         "payload": "",
+                 *         "mass": "8177"
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     transaction: {
                         version: number;
@@ -9217,6 +9266,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "computeMass": "3684",
+                     *       "storageMass": "8177",
+                     *       "transientMass": "2096",
+                     *       "mass": "8177",
+                     *       "minimumFee": "368400"
+                     *     }
+                     */
                     "application/json": {
                         /** @description Grams for validating it */
                         computeMass: string;
@@ -9313,7 +9371,10 @@ export interface operations {
                     confirmations?: number;
                     /** @description The block to continue from; default: the sink */
                     from?: string;
-                    /** @constant */
+                    /**
+                     * @description Adds the ids of accepted transactions to added chain blocks
+                     * @enum {string}
+                     */
                     include?: "accepted_ids";
                 };
             };

@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
+import { badRequest } from '../../http/errors.ts';
 import { type JsonFields, jsonArray, jsonObject } from '../../index-state/json.ts';
 import { hex, text } from '../../index-state/sql.ts';
 import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
@@ -94,25 +95,12 @@ export const getDag = statementRoute(
     cost: 0.5,
     summary: 'A window of the DAG: its blocks with their parents and colours',
     description: `Blocks of a range of DAA scores (\`from\`, \`to\`), of scores around a block (\`around\`, \`span\`), or the latest ones. At most ${MAX_BLOCKS} blocks.`,
-    query: z
-      .strictObject({
-        from: uint64Input.optional().meta({ description: 'First DAA score' }),
-        to: uint64Input.optional().meta({ description: `Last DAA score, at most ${MAX_SPAN} above \`from\`` }),
-        around: hashInput.optional().meta({ description: 'A block in the middle of the window' }),
-        span: queryNumber(1, MAX_SPAN, `DAA scores of the window; ${DEFAULT_SPAN} by default`).optional(),
-      })
-      .refine(({ from, to }) => (from === undefined) === (to === undefined), {
-        path: ['to'],
-        message: 'from and to belong together',
-      })
-      .refine(({ from, around }) => from === undefined || around === undefined, {
-        path: ['around'],
-        message: 'cannot be combined with from and to',
-      })
-      .refine(({ from = 0n, to = 0n }) => to >= from && to - from <= BigInt(MAX_SPAN), {
-        path: ['to'],
-        message: `must be from, or at most ${MAX_SPAN} above it`,
-      }),
+    query: z.strictObject({
+      from: uint64Input.optional().meta({ description: 'First DAA score' }),
+      to: uint64Input.optional().meta({ description: `Last DAA score, at most ${MAX_SPAN} above \`from\`` }),
+      around: hashInput.optional().meta({ description: 'A block in the middle of the window' }),
+      span: queryNumber(1, MAX_SPAN, `DAA scores of the window; ${DEFAULT_SPAN} by default`).optional(),
+    }),
     response: z.object({
       sink: hash,
       from: decimal.meta({ description: 'First DAA score of the window' }),
@@ -123,6 +111,14 @@ export const getDag = statementRoute(
     errors: [404],
   },
   ({ query: { from, to, around, span = DEFAULT_SPAN } }) => {
+    if ((from === undefined) !== (to === undefined))
+      throw badRequest({ path: 'to', message: 'belongs together with from' });
+    if (from !== undefined && around !== undefined) {
+      throw badRequest({ path: 'around', message: 'cannot be used together with from and to' });
+    }
+    if (from !== undefined && to !== undefined && (to < from || to - from > BigInt(MAX_SPAN))) {
+      throw badRequest({ path: 'to', message: `must be from, or at most ${MAX_SPAN} above it` });
+    }
     if (from !== undefined && to !== undefined) {
       return blocksOfWindow({ window: 'range' }).with({ from: toStoredScore(from), to: toStoredScore(to), span });
     }
