@@ -133,6 +133,11 @@ const plain = (call: Call, text: string): string => {
   return text;
 };
 
+const toBucket = ({ feerate, estimatedSeconds }: { feerate: number; estimatedSeconds: number }) => ({
+  feerate,
+  estimatedSeconds,
+});
+
 const GET: Record<string, Handler> = {
   '/info/blockdag': async ({ services: { nodeCalls }, request }) => {
     const info = await nodeCalls.of(callerOf(request)).call('getBlockDagInfo', {});
@@ -226,10 +231,6 @@ const GET: Record<string, Handler> = {
   '/info/fee-estimate': async ({ services: { nodeCalls }, request }) => {
     const { estimate } = await nodeCalls.of(callerOf(request)).call('getFeeEstimate', {});
     const { priorityBucket, normalBuckets, lowBuckets } = required(estimate, 'estimate');
-    const toBucket = ({ feerate, estimatedSeconds }: { feerate: number; estimatedSeconds: number }) => ({
-      feerate,
-      estimatedSeconds,
-    });
     return {
       priorityBucket: toBucket(required(priorityBucket, 'priority bucket')),
       normalBuckets: normalBuckets.map(toBucket),

@@ -25,6 +25,8 @@ import { SupervisedPostgres } from './supervised-postgres.ts';
 import { Supervisor, waitForExit } from './supervisor.ts';
 
 const EXIT_WITHIN_MS = 3_000;
+/** So that everything can be tried without a key. */
+const DEMO_ANONYMOUS_RATE_RU = '200';
 /** Web pages under development on this machine may call the demo. */
 const DEMO_CORS_ORIGINS = ['http', 'https']
   .flatMap((scheme) => ['localhost', '127.0.0.1', '[::1]'].map((host) => `${scheme}://${host}:*`))
@@ -149,6 +151,7 @@ function startPrograms(env: CliEnv, supervisor: Supervisor, ports: Ports, nodeUr
       // This API is called on this machine, by a name that no certificate contains, so it does not serve HTTPS.
       TLS_CERT_FILE: '',
       TLS_KEY_FILE: '',
+      ANONYMOUS_RATE_RU: process.env['ANONYMOUS_RATE_RU'] || (env.NODE_URL === undefined ? DEMO_ANONYMOUS_RATE_RU : ''),
       CORS_ORIGINS: process.env['CORS_ORIGINS'] || (env.NODE_URL === undefined ? DEMO_CORS_ORIGINS : ''),
       HOST: env.HOST,
       API_WORKERS: '1',

@@ -1,0 +1,135 @@
+/** The history of an address: filters, CSV, tags, and ranges of the balance history, against the unfiltered listing. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { walk } from '../support/listings.ts';
+import { type Harness, openHarness } from './harness.ts';
+
+let harness: Harness;
+
+beforeAll(async () => {
+  harness = await openHarness({ rounds: 400 });
+  await harness.atRest();
+});
+afterAll(() => harness.close());
+
+const get = async (template: string, values: Record<string, string> = {}, query: Record<string, string> = {}) =>
+  (await harness.api.getChecked(template, values, query)).json;
+
+async function one<Row extends object>(text: string): Promise<Row> {
+  const { rows } = await harness.database.pool.query<Row>(text);
+  return rows[0] as Row;
+}
+
+interface Moved {
+  transactionId: string;
+  balanceChange: string;
+  isAccepted: boolean;
+  acceptingBlockHash: string | null;
+}
+
+let address: string;
+let all: Moved[];
+/** Chain times by chain block. */
+let times: Map<string, number>;
+
+const cursorOf = ({ transactionId }: Moved): string => transactionId;
+const timeOf = ({ acceptingBlockHash }: Moved): number => times.get(acceptingBlockHash ?? '') as number;
+const received = ({ balanceChange }: Moved): boolean => BigInt(balanceChange) > 0n;
+
+const askForCsv = (query = '', of = address) =>
+  harness.api.request(`/v1/addresses/${of}/transactions${query}`, { headers: { accept: 'text/csv' } });
+
+const history = async (query: Record<string, string>) =>
+  (await get('/v1/addresses/{address}/balance-history', { address }, { interval: 'hour', ...query }))['history'] as {
+    timestamp: number;
+  }[];
+
+const list = async (query: Record<string, string> = {}) => {
+  const template = '/v1/addresses/{address}/transactions';
+  return walk(harness.api, { template, values: { address }, query, field: 'transactions', cursorOf }, 7);
+};
+
+describe('the transactions of an address', () => {
+  beforeAll(async () => {
+    ({ address } = await one<{ address: string }>(
+      'select address from balances join scripts on id = script_id where sending_count > 3 order by transaction_count desc limit 1',
+    ));
+    all = await list();
+    const { rows } = await harness.database.pool.query<{ hash: string; time: bigint }>(
+      "select encode(hash, 'hex') as hash, chain_time as time from chain_blocks",
+    );
+    times = new Map(rows.map(({ hash, time }) => [hash, Number(time)]));
+  });
+
+  test('are filtered by time of acceptance, direction and amount, also together', async () => {
+    const accepted = all.filter(({ isAccepted }) => isAccepted);
+    const sorted = accepted.map(timeOf).toSorted((one, other) => one - other);
+    const [from, to] = [
+      sorted[Math.floor(sorted.length / 4)] as number,
+      sorted[Math.floor(sorted.length / 2)] as number,
+    ];
+    const within = (moved: Moved) => timeOf(moved) >= from && timeOf(moved) < to;
+    const amounts = all.map(({ balanceChange }) => BigInt(balanceChange));
+    const minimum = amounts
+      .map((amount) => (amount < 0n ? -amount : amount))
+      .toSorted((one, other) => Number(one - other))[Math.floor(all.length / 2)] as bigint;
+    const large = ({ balanceChange }: Moved) => BigInt(balanceChange) >= minimum || -BigInt(balanceChange) >= minimum;
+    expect(await list({ from: String(from), to: String(to) })).toEqual(accepted.filter(within));
+    expect(await list({ direction: 'received' })).toEqual(all.filter(received));
+    expect(await list({ direction: 'sent' })).toEqual(all.filter(({ balanceChange }) => BigInt(balanceChange) < 0n));
+    expect(await list({ min_amount: String(minimum) })).toEqual(all.filter(large));
+    expect(await list({ from: String(from), direction: 'received', min_amount: String(minimum) })).toEqual(
+      accepted.filter((moved) => timeOf(moved) >= from && received(moved) && large(moved)),
+    );
+    expect(accepted.filter(within).length).toBeGreaterThan(0);
+    for (const query of ['from=2&to=1', 'direction=both', 'min_amount=-1', 'include=all']) {
+      expect((await harness.api.request(`/v1/addresses/${address}/transactions?${query}`)).status).toBe(400);
+    }
+  });
+
+  test('come as CSV if that is asked for', async () => {
+    const response = await askForCsv();
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    const [header = '', ...lines] = response.text.trimEnd().split('\n');
+    const rows = lines.map((line) =>
+      Object.fromEntries(header.split(',').map((name, i) => [name, line.split(',')[i]])),
+    );
+    expect(rows.map(({ transaction_id: id, balance_change_sompi: change }) => [id, change])).toEqual(
+      all.map(({ transactionId, balanceChange }) => [transactionId, balanceChange]),
+    );
+    expect(rows.map(({ accepted_at: at }) => (at === '' ? null : Date.parse(at as string)))).toEqual(
+      all.map(({ acceptingBlockHash }) => (acceptingBlockHash === null ? null : times.get(acceptingBlockHash))),
+    );
+    const received = (await askForCsv('?direction=received')).text.trimEnd().split('\n');
+    expect(received).toHaveLength(1 + all.filter(({ balanceChange }) => BigInt(balanceChange) > 0n).length);
+    expect((await askForCsv('?from=2&to=1')).status).toBe(400);
+    const never = 'kaspasim:qzgprqydp4ct77pxza79wemj2acmph2pn3xhscaf4s6t3hfj2y8rk3qnkjdmg';
+    expect((await askForCsv('', never)).text.split('\n')).toEqual([header, '']);
+  });
+
+  test('have the tags of all addresses with include=tags', async () => {
+    const tag = { address, name: 'Exchange', link: '', labels: ['exchange'] };
+    await harness.database.pool.query('insert into tags (address, name, labels) values ($1, $2, $3)', [
+      address,
+      tag.name,
+      tag.labels,
+    ]);
+    const [first] = all as [Moved];
+    for (const [template, values] of [
+      ['/v1/addresses/{address}/transactions', { address }],
+      ['/v1/transactions/{transactionId}', { transactionId: first.transactionId }],
+    ] as const) {
+      expect(await get(template, values, { include: 'tags' })).toMatchObject({ tags: { [address]: tag } });
+      expect(await get(template, values)).not.toHaveProperty('tags');
+    }
+    await harness.database.pool.query('delete from tags');
+    expect((await get('/v1/transactions', {}, { include: 'tags' }))['tags']).toEqual({});
+  });
+
+  test('give the balance history of a range', async () => {
+    const whole = await history({});
+    const [from, to] = [whole[3]?.timestamp as number, whole[9]?.timestamp as number];
+    expect(await history({ from: String(from), to: String(to) })).toEqual(
+      whole.filter(({ timestamp }) => timestamp > from && timestamp <= to),
+    );
+  });
+});
