@@ -81,9 +81,17 @@ test.each([
   [{ starting_after: 'exchange' }, 400],
   [{ label: '' }, 400],
   [{ label: 'a\0b' }, 400],
-  [{ name: 'exchange' }, 400],
+  [{ name: '' }, 400],
+  [{ owner: 'exchange' }, 400],
 ])('%j is refused', async (query, status) => {
   expect((await harness.api.getChecked('/v1/tags', {}, query as Record<string, string>)).status).toBe(status);
+});
+
+test('tags of one name are those with exactly this name', async () => {
+  const { name } = tags[tags.length >> 1] as (typeof tags)[number];
+  const { json } = await harness.api.getChecked('/v1/tags', {}, { name, limit: 100 });
+  expect(json['tags']).toEqual(tags.filter((tag) => tag.name === name).slice(0, 100));
+  expect((await harness.api.getChecked('/v1/tags', {}, { name: `${name}?` })).json['tags']).toEqual([]);
 });
 
 test('a changed tag changes the listing and its entity tag without a new block', async () => {

@@ -146,7 +146,10 @@ async function* parse(
 ): AsyncGenerator<StreamEvent & { id: string | undefined }> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  signal.addEventListener('abort', () => void reader.cancel().catch(() => undefined));
+  const cancel = (): void => void reader.cancel().catch(() => undefined);
+  signal.addEventListener('abort', cancel);
+  // It may have been aborted while the connection was made.
+  if (signal.aborted) cancel();
   let text = '';
   for (;;) {
     const { value, done } = await reader.read();

@@ -5,7 +5,7 @@ import type { Services } from '../services.ts';
 import { type ExampleRequest, exampleRequests } from './example-requests.ts';
 
 /** These keep the example of the committed document: a signed payment cannot be made up, and no node implements the last. */
-const COMMITTED = ['submitTransaction', 'submitBlock', 'getSubnetwork'];
+const COMMITTED = ['getTransactionMass', 'submitTransaction', 'submitBlock', 'getSubnetwork'];
 
 /** Chain blocks; few reorgs are deeper. */
 const BELOW_SINK = 5n;

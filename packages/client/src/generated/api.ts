@@ -1530,7 +1530,7 @@ export interface components {
             subsidy: string | null;
             /** @description Fees of the transactions that the merging block accepted from this block; null if not merged */
             fees: string | null;
-            /** @description What its own coinbase pays to its miner for the red blocks that it merges; "0" if it is not on the chain; null if not merged, or if it merges blocks that are not indexed */
+            /** @description What its own coinbase pays to its miner for the red blocks that it merges; "0" if it is not on the chain; null if not merged, or if it merges red blocks that are not indexed */
             redReward: string | null;
             /** @description What its miner gets: subsidy, fees and `redReward` of a blue block; "0" for a red one, whose subsidy and fees go to the miner of the merging block; null if not merged */
             reward: string | null;
@@ -8931,7 +8931,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "timestamp": 1795527662938,
+                     *       "timestamp": 1750540000000,
                      *       "size": 3,
                      *       "mass": "82901",
                      *       "fees": [
@@ -8988,7 +8988,7 @@ export interface operations {
                      *       "newest": [
                      *         {
                      *           "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
-                     *           "seenAt": 1795527662938,
+                     *           "seenAt": 1750540000000,
                      *           "fee": "345624",
                      *           "mass": "79241",
                      *           "feerate": 4.362,
@@ -8996,7 +8996,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "transactionId": "658a2ae2834b3e26c15d25b6052dacb08b6318400cdebadd9a34e429b49c4a33",
-                     *           "seenAt": 1795527662938,
+                     *           "seenAt": 1750540000000,
                      *           "fee": "414815",
                      *           "mass": "1624",
                      *           "feerate": 255.428,
@@ -9004,7 +9004,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "transactionId": "c334f3e8be3cc37a765245b8ff21193a68994dd90fd1dfb77de9d271d470489a",
-                     *           "seenAt": 1795527662938,
+                     *           "seenAt": 1750540000000,
                      *           "fee": "253000",
                      *           "mass": "2036",
                      *           "feerate": 124.263,

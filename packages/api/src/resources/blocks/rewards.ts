@@ -29,7 +29,7 @@ export const blockRewards = {
   }),
   redReward: sompi.nullable().meta({
     description:
-      'What its own coinbase pays to its miner for the red blocks that it merges; "0" if it is not on the chain; null if not merged, or if it merges blocks that are not indexed',
+      'What its own coinbase pays to its miner for the red blocks that it merges; "0" if it is not on the chain; null if not merged, or if it merges red blocks that are not indexed',
   }),
   reward: sompi.nullable().meta({
     description:
@@ -67,7 +67,7 @@ export const joinRewards = (windowBlueScores: RawBuilder<unknown>): RawBuilder<u
     where earned.block_id = block.id
   ) merged on block.selected_parent_id is not null
   left join lateral (
-    select count(*) = cardinality(block.merge_set_blues || block.merge_set_reds) as are_known,
+    select count(*) filter (where not is_blue) = cardinality(block.merge_set_reds) as are_known,
       coalesce(sum(case when is_rewarded then subsidy + fees else fees end) filter (where not is_blue), 0) as amount
     from mergeset_rewards(block.id, ${windowBlueScores})
   ) reds on block.is_chain_block`;

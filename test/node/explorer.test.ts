@@ -1,0 +1,99 @@
+/** Streams and rewards on a real node: a client that is cut at random moments, while the node mines and reorganises. */
+import { createKey } from '@kasgres/database';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { createClient } from '../../packages/client/src/index.ts';
+import { findKaspad } from '../support/kaspad.ts';
+import { startApi } from '../support/programs.ts';
+import { StreamFollower } from '../support/stream-follower.ts';
+import { more, startIndex, startLoad, startPeer, untilIndexed } from './harness.ts';
+
+const CUTS = 200;
+
+test.skipIf(findKaspad() === undefined)(
+  'a stream is exact through reorganisations and cuts, and rewards are those of the node',
+  async () => {
+    const peer = await startPeer();
+    const load = await startLoad(peer, 'explorer', 120);
+    const index = await startIndex([peer], {});
+    await untilIndexed(index, peer);
+    const { pool, url: databaseUrl, kysely } = index.database;
+    const { key } = await createKey(kysely, { name: 'stream', rateRu: 1000 });
+    const { program, url } = await startApi({ nodeUrl: peer.kaspad.url, databaseUrl });
+    onTestFinished(() => program.stop().then(() => undefined));
+    const client = createClient({ baseUrl: url, apiKey: key });
+
+    const listChain = async () => {
+      const { rows } = await pool.query<{ hash: string }>(
+        "select encode(hash, 'hex') as hash from chain_blocks order by index",
+      );
+      return rows.map(({ hash }) => hash);
+    };
+    const readBalances = async (limit: number) => {
+      const { rows } = await pool.query<{ address: string; balance: bigint }>(
+        'select address, balance from balances join scripts on id = script_id where address is not null order by transaction_count desc limit $1',
+        [limit],
+      );
+      return new Map(rows.map(({ address, balance }) => [address, balance]));
+    };
+
+    // At rest, so that chain and balances are of one state.
+    const balances = await readBalances(20);
+    const follower = new StreamFollower(await listChain(), balances);
+    let current = new AbortController();
+    const cuttable = createClient({
+      baseUrl: url,
+      apiKey: key,
+      fetch: (request) => {
+        current = new AbortController();
+        return fetch(request, { signal: current.signal });
+      },
+    });
+    const end = new AbortController();
+    const following = (async () => {
+      const from = follower.chain.at(-1) as string;
+      const options = { events: ['chain'] as const, addresses: [...balances.keys()], acceptedIds: true, from };
+      for await (const step of cuttable.subscribe({ ...options, signal: end.signal, reconnectMs: 2 }))
+        follower.apply(step);
+    })();
+    for (let cut = 0; cut < CUTS; cut += 1) {
+      if (cut % 20 === 0) await more(load, 10);
+      await sleep(Math.random() * 40);
+      current.abort();
+    }
+    await untilIndexed(index, peer);
+    const sink = (await peer.node.call('getSink', {})).sink;
+    await expect.poll(() => follower.chain.at(-1), { timeout: 30_000 }).toBe(sink);
+    end.abort();
+    await following;
+    expect(follower.faults).toEqual([]);
+    expect(follower.chain).toEqual(await listChain());
+    const now = await readBalances(10_000);
+    for (const [address, balance] of follower.balances) expect(balance, address).toBe(now.get(address));
+    const { added, accepted } = { added: follower.chain.slice(-100), accepted: follower.accepted };
+    const ofNode = await peer.node.call('getVirtualChainFromBlock', {
+      startHash: added[0] as string,
+      includeAcceptedTransactionIds: true,
+      minConfirmationCount: 0n,
+    });
+    for (const { acceptingBlockHash, acceptedTransactionIds } of ofNode.acceptedTransactionIds) {
+      if (accepted.has(acceptingBlockHash)) expect(accepted.get(acceptingBlockHash)).toEqual(acceptedTransactionIds);
+    }
+
+    let rewarded = 0;
+    const { rows: blocks } = await pool.query<{ hash: string }>(
+      "select encode(hash, 'hex') as hash from blocks where merging_block_id is not null and selected_parent_id is not null order by id desc limit 400",
+    );
+    for (const { hash } of blocks) {
+      const reward = await peer.node.call('getBlockRewardInfo', { hash }).catch(() => undefined);
+      const { block } = await client.get('/v1/blocks/{hash}', { params: { path: { hash } } });
+      if (reward?.rewardAmount === undefined) continue;
+      expect({ hash, reward: block.reward }).toEqual({ hash, reward: String(reward.rewardAmount) });
+      rewarded += 1;
+    }
+    expect(rewarded).toBeGreaterThan(100);
+    const { block: newest } = await client.get('/v1/blocks/{hash}', { params: { path: { hash: sink } } });
+    expect(newest).toMatchObject({ reward: null, fees: null });
+    expect(newest.miner?.address).toMatch(/^kaspasim:/);
+  },
+);
