@@ -15,6 +15,13 @@ const SETTINGS = { work_mem: '256MB', maintenance_work_mem: '256MB' };
 /** What triggers and the end of a first catch-up write. */
 const ROLLUPS = [
   'insert into balance_tiers select balance_tier(balance), count(*), sum(balance) from balances where balance > 0 group by 1',
+  `insert into network_intervals
+   select length, start, 600, 700, 10, 6000, 1000, 1000000, 5000, 1000000000, 400, 10, 700000
+   from (values ('minute'::interval_length, 60000::bigint, 200000), ('hour', 3600000, 9000), ('day', 86400000, 400)) l (length, milliseconds, count)
+   cross join lateral (
+     select (select chain_time / l.milliseconds * l.milliseconds from chain_blocks order by index desc limit 1) - n * l.milliseconds as start
+     from generate_series(0, l.count - 1) n) intervals
+   where start >= 0`,
   'insert into miner_hours select * from count_miner_hours(0, 9223372036854775807)',
 ];
 

@@ -181,6 +181,7 @@ function shorten(statement: string): string {
 
 /** Everything else in the schema grows with the chain, with UTXOs, with tags or with users. */
 const SMALL_TABLES = new Set([
+  'balance_tiers',
   'checkpoint',
   'clustering',
   'deferred_indexes',

@@ -25,20 +25,28 @@ export async function compareRestBlocks(
     const merging = dag.mergedBy.get(hash);
     const counted = block.verboseData?.isChainBlock === true ? block.header : merging?.header;
     const { json } = await api.get(`/v1/blocks/${hash}`);
-    const { header, verboseData, confirmations, ...lookedUp } = (json['block'] ?? {}) as Json;
+    const { header, verboseData, confirmations, reward, ...others } = (json['block'] ?? {}) as Json;
+    const { miner: _1, subsidy: _2, fees: _3, redReward: _4, rewardTransactionId: _5, ...lookedUp } = others;
     const expected = expectedRestBlock(block, merging, await colorOf(node, hash));
     const difference = firstDifference(
       {
         listed: expected,
         lookedUp: expected,
+        reward: (await rewardOf(node, hash)) ?? reward,
         confirmations: counted === undefined ? 0 : Number(dag.sink.header.blueScore - counted.blueScore),
         block: (await api.post('/v1/rpc/getBlock', { hash })).json['block'],
       },
-      { listed: shown, lookedUp, confirmations, block: { header, verboseData } },
+      { listed: shown, lookedUp, reward, confirmations, block: { header, verboseData } },
     );
     if (difference !== undefined) faults.push(`block ${hash}: ${difference}`);
   });
   return faults;
+}
+
+/** Returns undefined where the node does not say: for blocks that are not merged, or if it has no such call. */
+async function rewardOf(node: DagComparison['node'], hash: string): Promise<string | undefined> {
+  const info = await node.call('getBlockRewardInfo', { hash }).catch(() => undefined);
+  return info?.rewardAmount === undefined ? undefined : String(info.rewardAmount);
 }
 
 function expectedRestBlock(

@@ -1,5 +1,5 @@
 /** GET /v1/network: the network at the sink, in one response. */
-import { MAX_SOMPI, type Network, subsidyAt } from '@kasgres/kaspa';
+import { MAX_SOMPI, type Network, type Subsidy, subsidyAt } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { jsonObject } from '../../index-state/json.ts';
@@ -47,9 +47,10 @@ const network = z
   .meta({ id: 'Network' });
 
 interface Parameters {
-  blockReward: string;
-  nextReward: string | null;
-  nextRewardAt: number | null;
+  /** Every subsidy of the network, with the DAA score at which it begins. */
+  daaScores: readonly bigint[];
+  subsidies: readonly bigint[];
+  targetTimeMs: number;
   mempoolSize: number | null;
 }
 
@@ -59,6 +60,14 @@ const totals = new Statement('network', (parameter: ParameterOf<Parameters>) => 
     sink: sql`
       select block.*, c.chain_time from checkpoint
       join blocks block on block.id = checkpoint.block_id join chain_blocks c on c.index = checkpoint.chain_index`,
+    reward: sql`
+      select * from (
+        select schedule.subsidy, lead(schedule.subsidy) over by_score as next_subsidy, schedule.daa_score,
+          lead(schedule.daa_score) over by_score as next_daa_score
+        from unnest(${parameter('daaScores', 'bigint[]')}, ${parameter('subsidies', 'bigint[]')}) schedule (daa_score, subsidy)
+        window by_score as (order by schedule.daa_score)
+      ) scheduled
+      where daa_score <= (select daa_score from sink) order by daa_score desc limit 1`,
     minute: sql`
       select * from network_intervals
       where length = 'minute' and start <= (select chain_time from sink) - 60000 order by start desc limit 10`,
@@ -81,9 +90,10 @@ const totals = new Statement('network', (parameter: ParameterOf<Parameters>) => 
       from minute order by start desc limit 1)`,
     circulatingSompi: sql`(select circulating_sompi::text from checkpoint)`,
     maxSompi: sql.lit(String(MAX_SOMPI)),
-    blockReward: parameter('blockReward', 'text'),
-    nextReward: parameter('nextReward', 'text'),
-    nextRewardAt: parameter('nextRewardAt', 'bigint'),
+    blockReward: sql`(select subsidy::text from reward)`,
+    nextReward: sql`(select next_subsidy::text from reward)`,
+    nextRewardAt: sql`(
+      select block.timestamp + (next_daa_score - block.daa_score) * ${parameter('targetTimeMs', 'bigint')} from reward)`,
     countedFrom: sql`(select timestamp from chain_blocks order by index limit 1)`,
     blockCount: sql`coalesce((select blocks from total), '0')`,
     transactionCount: sql`coalesce((select transactions from total), '0')`,
@@ -92,8 +102,15 @@ const totals = new Statement('network', (parameter: ParameterOf<Parameters>) => 
   })} from sink block)`,
 }));
 
+/** In sompi per block, and Unix milliseconds. */
+interface Emission {
+  blockReward: string;
+  nextReward: string | null;
+  nextRewardAt: number | null;
+}
+
 /** Returns the subsidy now and the next one, both in sompi per block. */
-export function emissionOf({ network, sinkDaaScore, sinkTimestamp }: IndexState): Omit<Parameters, 'mempoolSize'> {
+export function emissionOf({ network, sinkDaaScore, sinkTimestamp }: IndexState): Emission {
   const { subsidy, endDaaScore } = subsidyAt(network, sinkDaaScore);
   if (endDaaScore === undefined) return { blockReward: String(subsidy), nextReward: null, nextRewardAt: null };
   return {
@@ -101,6 +118,22 @@ export function emissionOf({ network, sinkDaaScore, sinkTimestamp }: IndexState)
     nextReward: String(subsidyAt(network, endDaaScore).subsidy),
     nextRewardAt: Number(sinkTimestamp) + msOf(network, endDaaScore - sinkDaaScore),
   };
+}
+
+const schedules = new WeakMap<Network, { daaScore: bigint; subsidy: bigint }[]>();
+
+/** Lists all subsidies of a network, about 430. */
+function scheduleOf(network: Network): { daaScore: bigint; subsidy: bigint }[] {
+  const known = schedules.get(network);
+  if (known !== undefined) return known;
+  const schedule: { daaScore: bigint; subsidy: bigint }[] = [];
+  for (let daaScore: bigint | undefined = 0n; daaScore !== undefined; ) {
+    const { subsidy, endDaaScore }: Subsidy = subsidyAt(network, daaScore);
+    schedule.push({ daaScore, subsidy });
+    daaScore = endDaaScore;
+  }
+  schedules.set(network, schedule);
+  return schedule;
 }
 
 const msOf = ({ targetTimePerBlockMs }: Network, blocks: bigint): number => Number(blocks) * targetTimePerBlockMs;
@@ -112,8 +145,15 @@ export const getNetwork = statementRoute(
     tagOf: 'content',
     response: network,
   },
-  async (_input, settled, { index, mempool }) => {
+  async (_input, settled, { mempool }) => {
     requireCaughtUp(settled);
-    return totals.with({ ...emissionOf(await index.getState()), mempoolSize: await mempool.findSize() });
+    const { network } = settled;
+    const schedule = scheduleOf(network);
+    return totals.with({
+      daaScores: schedule.map(({ daaScore }) => daaScore),
+      subsidies: schedule.map(({ subsidy }) => subsidy),
+      targetTimeMs: network.targetTimePerBlockMs,
+      mempoolSize: await mempool.findSize(),
+    });
   },
 );
