@@ -205,6 +205,7 @@ test.each([
   ['/v1/stream?unknown=1', 400],
   ['/v1/ws', 426],
 ])('%s is refused with %i', async (path, status) => {
+  expect((await harness.api.request(path, { method: 'HEAD' })).status).toBeGreaterThanOrEqual(400);
   expect((await harness.api.get(path)).status).toBe(status);
 });
 

@@ -189,6 +189,8 @@ function define(operation: AnyOperation, handler: Handler): ApiPlugin {
     app.route({
       method,
       url,
+      // A HEAD of a stream would not end.
+      exposeHeadRoute: operation.responseType !== 'text/event-stream',
       config: { operation },
       schema: { ...(params && { params }), querystring: query, ...(body && { body }) },
       handler: (request, reply) => handler(services, request, reply),

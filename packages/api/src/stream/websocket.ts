@@ -16,7 +16,9 @@ const MAX_ADDRESSES = 1000;
 const TRY_AGAIN_LATER = 1013;
 const GOING_AWAY = 1001;
 const INTERNAL_ERROR = 1011;
+const POLICY_VIOLATION = 1008;
 const PING_MS = 15_000;
+const SUBSCRIBE_WITHIN_MS = 30_000;
 
 const command = z.union([
   z.strictObject({
@@ -54,6 +56,7 @@ export const openWebSocket: ApiPlugin = async (app, services) => {
   app.route({
     method: 'GET',
     url: operation.url,
+    exposeHeadRoute: false,
     config: { operation },
     schema: { querystring: operation.query },
     preHandler: async () => services.streams.requireRoom(),
@@ -78,12 +81,17 @@ class Connection {
     this.#services = services;
     releaseRequest(request, services);
     const ping = setInterval(() => socket.ping(), PING_MS).unref();
+    // A connection without a subscription is not charged, and so does not stay.
+    const idle = setTimeout(() => {
+      if (this.#opened === undefined) socket.close(POLICY_VIOLATION, 'no subscription');
+    }, SUBSCRIBE_WITHIN_MS).unref();
     socket.on('message', (data: Buffer) => {
       this.#running = this.#running.then(() => this.#receive(String(data)));
     });
     socket.on('error', () => socket.terminate());
     socket.on('close', () => {
       clearInterval(ping);
+      clearTimeout(idle);
       this.#opened?.close();
     });
   }
