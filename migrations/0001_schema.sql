@@ -1382,6 +1382,86 @@ comment on column api_keys.created_at is 'When the key was made.';
 comment on column api_keys.concurrency is 'Requests that may be in flight at once, in each API process.';
 comment on column api_keys.read_only is 'Whether submitting transactions and blocks is forbidden.';
 
+create table webhooks (
+  id bigint generated always as identity,
+  api_key_id bigint not null,
+  failures integer not null default 0,
+  revision integer not null default 0,
+  confirmations integer,
+  with_ids boolean not null,
+  sequence bigint not null default 0,
+  created_at timestamptz not null default now(),
+  failing_since timestamptz,
+  next_attempt_at timestamptz not null default now(),
+  previous_secret_until timestamptz,
+  status text not null default 'active',
+  status_reason text,
+  url text not null,
+  events text[] not null,
+  addresses text[] not null,
+  cursor bytea not null,
+  secret bytea not null,
+  previous_secret bytea,
+  constraint webhooks_pkey primary key (id),
+  constraint webhooks_status check (status = any (array['active', 'disabled']))
+);
+create index webhooks_api_key_id on webhooks (api_key_id);
+comment on table webhooks is 'URLs that `kasgres webhooks` delivers events to.';
+comment on column webhooks.id is 'Key of the row.';
+comment on column webhooks.api_key_id is 'The key that owns the webhook.';
+comment on column webhooks.failures is 'Failed attempts since the last success.';
+comment on column webhooks.revision is 'Grows with each change by its owner.';
+comment on column webhooks.confirmations is 'Blue scores after which accepted transactions of its addresses are confirmed; null for none.';
+comment on column webhooks.with_ids is 'Whether added chain blocks list the ids of accepted transactions.';
+comment on column webhooks.sequence is 'Number of the latest delivery of a step that succeeded or was given up.';
+comment on column webhooks.created_at is 'When it was created.';
+comment on column webhooks.failing_since is 'When the first of these failures happened; null without failures.';
+comment on column webhooks.next_attempt_at is 'When the pending delivery is attempted next.';
+comment on column webhooks.previous_secret_until is 'Until when the previous secret signs, too.';
+comment on column webhooks.status is 'active or disabled.';
+comment on column webhooks.status_reason is 'Why it was disabled; null while it is active.';
+comment on column webhooks.url is 'Where deliveries are sent.';
+comment on column webhooks.events is 'Kinds of events: chain, address.';
+comment on column webhooks.addresses is 'Addresses whose activity is delivered.';
+comment on column webhooks.cursor is 'Hash of the block up to which everything was delivered.';
+comment on column webhooks.secret is 'Secret of the signatures, encrypted with WEBHOOK_SECRET_KEY.';
+comment on column webhooks.previous_secret is 'Secret before the last rotation, encrypted.';
+
+create table webhook_deliveries (
+  id bigint generated always as identity,
+  webhook_id bigint not null,
+  sequence bigint,
+  attempts integer not null default 0,
+  status_code integer,
+  latency_ms integer,
+  created_at timestamptz not null default now(),
+  attempted_at timestamptz,
+  delivered_at timestamptz,
+  is_pending boolean not null default true,
+  error text,
+  cursor bytea not null,
+  body text,
+  constraint webhook_deliveries_pkey primary key (id),
+  constraint webhook_deliveries_webhook_id foreign key (webhook_id) references webhooks (id) on delete cascade
+);
+create index webhook_deliveries_webhook_id on webhook_deliveries (webhook_id, id);
+create unique index webhook_deliveries_pending on webhook_deliveries (webhook_id) where is_pending and sequence is not null;
+create index webhook_deliveries_pending_tests on webhook_deliveries (id) where is_pending and sequence is null;
+comment on table webhook_deliveries is 'Pending deliveries of webhooks, and a log of the latest ones.';
+comment on column webhook_deliveries.id is 'Key of the row.';
+comment on column webhook_deliveries.webhook_id is 'Key of the webhook.';
+comment on column webhook_deliveries.sequence is 'Number of the step among those of its webhook; null for a test.';
+comment on column webhook_deliveries.attempts is 'Attempts so far.';
+comment on column webhook_deliveries.status_code is 'HTTP status of the latest attempt; null if there was no response.';
+comment on column webhook_deliveries.latency_ms is 'Duration of the latest attempt.';
+comment on column webhook_deliveries.created_at is 'When its body was stored.';
+comment on column webhook_deliveries.attempted_at is 'When the latest attempt began.';
+comment on column webhook_deliveries.delivered_at is 'When the receiver confirmed it.';
+comment on column webhook_deliveries.is_pending is 'Whether it will be attempted again.';
+comment on column webhook_deliveries.error is 'Why the latest attempt failed; null if it succeeded.';
+comment on column webhook_deliveries.cursor is 'Hash of the block that the step reaches.';
+comment on column webhook_deliveries.body is 'The body, byte for byte; null once it is no longer pending.';
+
 create table api_key_usage (
   api_key_id bigint not null,
   day date not null,
@@ -2258,7 +2338,7 @@ declare
   -- Who keeps what everybody had: the programs, and who migrates.
   programs constant text := (
     select string_agg(quote_ident(rolname), ', ') from pg_roles
-     where rolname in ('kasgres_indexer', 'kasgres_api', current_user)
+     where rolname in ('kasgres_indexer', 'kasgres_api', 'kasgres_webhooks', current_user)
         or oid = (select datdba from pg_database where datname = current_database())
   );
 begin
@@ -2290,7 +2370,7 @@ begin
 
   execute format('revoke temporary on database %I from public', current_database());
   revoke all on schema public from public;
-  for program in select rolname from pg_roles where rolname in ('kasgres_indexer', 'kasgres_api') loop
+  for program in select rolname from pg_roles where rolname in ('kasgres_indexer', 'kasgres_api', 'kasgres_webhooks') loop
     execute format('grant usage on schema public to %I', program);
   end loop;
 
@@ -2309,7 +2389,7 @@ begin
     else
       is_open := is_open or has_function_privilege('public', each_function, 'execute');
       is_missing := is_missing or exists (
-        select from pg_roles where rolname in ('kasgres_indexer', 'kasgres_api') and not has_function_privilege(oid, each_function, 'execute'));
+        select from pg_roles where rolname in ('kasgres_indexer', 'kasgres_api', 'kasgres_webhooks') and not has_function_privilege(oid, each_function, 'execute'));
     end if;
   end loop;
   if may_revoke then
@@ -2319,7 +2399,7 @@ begin
   if is_open then
     raise warning '%', format('analysts can fill the disk with large objects, take advisory locks and run loops in database %I. A superuser can prevent it: psql -d %I -c "select admit_analysts()"', current_database(), current_database());
   elsif is_missing then
-    raise warning '%', format('the indexer and the API may not take advisory locks in database %I. A superuser must let them: psql -d %I -c "select admit_analysts()"', current_database(), current_database());
+    raise warning '%', format('the programs may not take advisory locks in database %I. A superuser must let them: psql -d %I -c "select admit_analysts()"', current_database(), current_database());
   end if;
 end $$;
 comment on function admit_analysts() is 'Makes the role kasgres_analyst, which sees schema kaspa and nothing else, and takes from everybody what it must not have. Can be repeated.';

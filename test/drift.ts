@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { envSchema as apiEnvSchema, generateDocument } from '@kasgres/api';
+import { envSchema as apiEnvSchema, generateDocument, webhooksEnvSchema } from '@kasgres/api';
 import { cliEnvSchema } from '@kasgres/cli';
 import { connect, createMigratedDatabase, startTestServer } from '@kasgres/database';
 import { envSchema as indexerEnvSchema } from '@kasgres/indexer';
@@ -124,5 +124,11 @@ ${documentEnv(cliEnvSchema)}
 ${documentEnv(indexerEnvSchema)}
 ## The API
 
-${documentEnv(apiEnvSchema)}`;
+${documentEnv(apiEnvSchema)}
+
+## Webhooks
+
+\`kasgres webhooks\` delivers events ([webhooks.md](webhooks.md)).
+
+${documentEnv(webhooksEnvSchema)}`;
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Creates the roles of ops/roles.sql and the logins of the indexer and the API. Runs after each `kasgres migrate`; idempotent.
+# Creates the roles of ops/roles.sql and the logins of the indexer, the API and webhooks. Runs after each `kasgres migrate`; idempotent.
 # PGHOST, PGUSER, PGDATABASE and PGPASSFILE name the database.
 set -eu
 
@@ -7,7 +7,7 @@ SECRETS=${SECRETS:-/secrets}
 OPS=${OPS:-/ops}
 
 psql --no-psqlrc --quiet -v ON_ERROR_STOP=1 -f "$OPS/roles.sql"
-for login in indexer api; do
+for login in indexer api webhooks; do
   PASSWORD=$(cat "$SECRETS/postgres/$login")
   export PASSWORD
   psql --no-psqlrc --quiet -v ON_ERROR_STOP=1 -v login="$login" -v role="kasgres_$login" <<'SQL'

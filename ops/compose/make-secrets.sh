@@ -30,12 +30,23 @@ let_in() {
 make_password owner "${POSTGRES_PASSWORD:-}"
 make_password indexer ''
 make_password api ''
+make_password webhooks ''
 let_in postgres kasgres owner
 let_in migrate kasgres owner
 let_in indexer indexer indexer
 let_in api api api
+let_in webhooks webhooks webhooks
+
+# The API encrypts the secrets of webhooks, and `kasgres webhooks` decrypts them. A copy of the database has no key.
+key=$SECRETS/postgres/webhook-secret-key
+if [ ! -s "$key" ]; then
+  head -c 32 /dev/urandom | base64 >"$key.new"
+  mv "$key.new" "$key"
+fi
+cp "$key" "$SECRETS/api/webhook-secret-key"
+cp "$key" "$SECRETS/webhooks/webhook-secret-key"
 
 if [ "$(id -u)" = 0 ]; then
-  chown -R "$NODE_USER_ID" "$SECRETS/migrate" "$SECRETS/indexer" "$SECRETS/api"
+  chown -R "$NODE_USER_ID" "$SECRETS/migrate" "$SECRETS/indexer" "$SECRETS/api" "$SECRETS/webhooks"
   chown -R "$POSTGRES_USER_ID" "$SECRETS/postgres"
 fi

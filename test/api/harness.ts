@@ -36,6 +36,9 @@ export interface HarnessOptions {
   variables?: Record<string, string>;
 }
 
+/** Without it the API would create a file. */
+const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 'test').toString('base64');
+
 export async function openHarness({
   rounds,
   seed = 'api',
@@ -52,7 +55,7 @@ export async function openHarness({
   await atRest();
   const { key } = await createKey(database.kysely, { name: 'test', rateRu: 500 });
   const direct = { nodeUrl: simulatedDag.server.url, databaseUrl: database.url };
-  const { program, url } = await startApi(await between(direct), undefined, variables);
+  const { program, url } = await startApi(await between(direct), undefined, { WEBHOOK_SECRET_KEY, ...variables });
   return {
     simulatedDag,
     node,

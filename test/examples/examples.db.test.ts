@@ -136,7 +136,7 @@ async function ask(operationId: string, { path = {}, query = {}, body }: Example
   const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => path[name] ?? '');
   const parameters = new URLSearchParams(query as Record<string, string>).toString();
   const url = parameters === '' ? filled : `${filled}?${parameters}`;
-  return await harness.api.request(url, body && { body });
+  return await harness.api.request(url, { method: operation.method.toUpperCase(), body });
 }
 
 test('every operation has an example', () => {
@@ -145,11 +145,13 @@ test('every operation has an example', () => {
   expect(Object.keys(exampleRequests(chain)).toSorted()).toEqual(names.toSorted());
 });
 
-/** The mempool is sampled by the clock of the machine. */
-const withFixedTimes = (operationId: string, json: object): unknown =>
-  operationId === 'getMempool'
-    ? JSON.parse(JSON.stringify(json).replaceAll(/"(timestamp|seenAt)":\d+/g, '"$1":1750540000000'))
-    : json;
+/** The mempool is sampled by the clock of the machine, and webhooks have random secrets. */
+const withFixedValues = (json: object): unknown =>
+  JSON.parse(
+    JSON.stringify(json)
+      .replaceAll(/"(timestamp|seenAt|createdAt)":17[6-9]\d{10}/g, '"$1":1750540000000')
+      .replaceAll(/"whsec_[^"]+"/g, `"whsec_${Buffer.alloc(32, 'example ').toString('base64')}"`),
+  );
 
 test('every response is what the document shows', async () => {
   const examples: Record<string, Example> = {};
@@ -157,8 +159,7 @@ test('every response is what the document shows', async () => {
     if (operationId === 'submitBlock') request.body = examples['getBlockTemplate']?.response ?? {};
     const { status, json, text, headers } = await ask(operationId, request);
     expect(status, `${operationId}: ${text}`).toBe(UNIMPLEMENTED.has(operationId) ? 400 : 200);
-    const response =
-      headers.get('content-type')?.startsWith('text/plain') === true ? text : withFixedTimes(operationId, json);
+    const response = headers.get('content-type')?.startsWith('text/plain') === true ? text : withFixedValues(json);
     examples[operationId] = { ...request, ...(status === 200 && { response }) };
   }
   const file = { operations: examples, errors: await errors() };

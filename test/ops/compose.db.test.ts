@@ -19,7 +19,7 @@ import { SimulatedDag } from '../support/simulated-dag.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const COMMAND = join(ROOT, 'packages/cli/bin/kasgres.js');
-const SERVICES = ['postgres', 'migrate', 'indexer', 'api'];
+const SERVICES = ['postgres', 'migrate', 'indexer', 'api', 'webhooks'];
 const hasPsql = spawnSync('psql', ['--version']).status === 0;
 const run = promisify(execFile);
 
@@ -98,6 +98,9 @@ test('it creates the secrets once, each for one reader', async () => {
     'migrate/pgpass',
     'indexer/pgpass',
     'api/pgpass',
+    'webhooks/pgpass',
+    'api/webhook-secret-key',
+    'webhooks/webhook-secret-key',
   ];
   const read = async (): Promise<string[]> =>
     await Promise.all(files.map((file) => readFile(join(secrets, file), 'utf8')));
@@ -105,6 +108,8 @@ test('it creates the secrets once, each for one reader', async () => {
   expect(first[0]).toMatch(/^[0-9a-f]{48}$/);
   expect(new Set(first.slice(0, 3)).size).toBe(3);
   expect(first[5]).toBe(`*:*:*:indexer:${first[1]}\n`);
+  expect(Buffer.from(String(first[8]), 'base64')).toHaveLength(32);
+  expect(first[9]).toBe(first[8]);
   for (const file of files) expect((await stat(join(secrets, file))).mode & 0o77, file).toBe(0);
   await makeSecrets('');
   expect(await read()).toEqual(first);

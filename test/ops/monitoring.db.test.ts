@@ -5,12 +5,12 @@
 import { readFileSync } from 'node:fs';
 import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { ApiClient } from '../support/api-client.ts';
 import { TcpProxy } from '../api/tcp-proxy.ts';
 import { untilAtRest } from '../support/harness.ts';
-import { freePort, type Program, startApi, startIndexer } from '../support/programs.ts';
+import { freePort, type Program, startApi, startIndexer, startProgram } from '../support/programs.ts';
 import { SimulatedDag } from '../support/simulated-dag.ts';
 import { findPrometheus, Prometheus } from './prometheus.ts';
 
@@ -46,6 +46,7 @@ let database: TestDatabase;
 let startTheIndexer: () => Program;
 let indexer: Program;
 let api: Program;
+let webhooks: Program;
 let client: ApiClient;
 let ports: Record<string, number>;
 
@@ -60,17 +61,28 @@ beforeAll(async () => {
   database = await createTestDatabase();
   const { key } = await createKey(database.kysely, { name: 'test' });
   const env = { nodeUrl: `grpc://127.0.0.1:${toNode.port}`, databaseUrl: database.url };
-  ports = { 'kasgres-indexer': await freePort(), 'kasgres-api': await freePort() };
+  ports = {
+    'kasgres-indexer': await freePort(),
+    'kasgres-api': await freePort(),
+    'kasgres-webhooks': await freePort(),
+  };
   startTheIndexer = () => startIndexer(env, { METRICS_PORT: String(ports['kasgres-indexer']) });
   indexer = startTheIndexer();
   await untilAtRest(database.pool, node, indexer);
   const started = await startApi(env, undefined, { METRICS_PORT: String(ports['kasgres-api']) });
   api = started.program;
+  const metrics = { METRICS_PORT: String(ports['kasgres-webhooks']) };
+  webhooks = startProgram('../../packages/api/src/webhooks/main.ts', env, metrics);
+  await vi.waitFor(() => fetch(`http://127.0.0.1:${ports['kasgres-webhooks']}/readyz`), {
+    timeout: 30_000,
+    interval: 100,
+  });
   client = new ApiClient(started.url, key);
   await client.request('/v1/rpc/getCoinSupply');
   await client.request('/v1/rpc/getCoinSupply', { headers: { 'x-api-key': 'wrong' } });
 });
 afterAll(async () => {
+  await webhooks?.stop();
   await api?.stop();
   await indexer?.stop();
   toNode?.stop();
@@ -94,7 +106,7 @@ const namesIn = (expression: string): string[] => expression.match(/\b(?:kasgres
 describe('names', () => {
   test('it names every metric by program and unit', async () => {
     const ours = [...(await listSeries())].filter((name) => !/^(process|nodejs)_/.test(name));
-    expect(ours.filter((name) => !/^kasgres_(indexer|api)_[a-z_]+$/.test(name))).toEqual([]);
+    expect(ours.filter((name) => !/^kasgres_(indexer|api|webhooks)_[a-z_]+$/.test(name))).toEqual([]);
   });
 
   test('it exports every metric that dashboards and alerts use', async () => {
@@ -126,7 +138,7 @@ describe.skipIf(binary === undefined)('in Prometheus', () => {
   });
   afterAll(async () => await prometheus?.stop());
 
-  test('it scrapes both programs', async () => {
+  test('it scrapes the programs', async () => {
     for (const job of Object.keys(ports)) {
       const ask = () => prometheus.query(`up{job="${job}"} == 1`);
       await expect.poll(ask, { timeout: 30_000, message: job }).toHaveLength(1);

@@ -10,11 +10,12 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiClient } from '../support/api-client.ts';
 import { untilAtRest } from '../support/harness.ts';
-import { type Program, startApi, startIndexer } from '../support/programs.ts';
+import { type Program, startApi, startIndexer, startProgram } from '../support/programs.ts';
 import { SimulatedDag } from '../support/simulated-dag.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const ROLES_SQL = readFileSync(new URL('../../ops/roles.sql', import.meta.url), 'utf8');
-const ROLES = ['kasgres_indexer', 'kasgres_api', 'kasgres_analyst'] as const;
+const ROLES = ['kasgres_indexer', 'kasgres_api', 'kasgres_webhooks', 'kasgres_analyst'] as const;
 type Role = (typeof ROLES)[number];
 
 const suffix = randomBytes(6).toString('hex');
@@ -127,6 +128,39 @@ describe('the programs under their own logins', () => {
     expect(rows).toEqual([{ requests: 3, windows: 1 }]);
     expect(program.output()).not.toContain('permission denied');
   });
+
+  test('it lets the API register webhooks and kasgres webhooks deliver to them', async () => {
+    const { key } = await createKey(database.kysely, { name: 'webhooks' });
+    const nodeUrl = simulatedDag.server.url;
+    const more = { WEBHOOK_SECRET_KEY: randomBytes(32).toString('base64'), WEBHOOK_ALLOW: '127.0.0.1' };
+    const { program, url } = await startApi({ nodeUrl, databaseUrl: urlOf('kasgres_api') }, undefined, more);
+    const deliverer = startProgram(
+      '../../packages/api/src/webhooks/main.ts',
+      { nodeUrl, databaseUrl: urlOf('kasgres_webhooks') },
+      more,
+    );
+    const receiver = new WebhookReceiver();
+    await receiver.start();
+    try {
+      const api = new ApiClient(url, key);
+      const { json } = await api.post('/v1/webhooks', { url: receiver.url });
+      receiver.secret = json['secret'] as string;
+      simulatedDag.mine(3);
+      await untilAtRest(database.pool, node, indexer);
+      await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBeGreaterThan(0);
+      const path = `/v1/webhooks/${String(json['id'])}`;
+      expect((await api.request(`${path}/secret`, { method: 'POST' })).status).toBe(200);
+      expect((await api.post(`${path}/replay`, { from: receiver.received[0]?.cursor })).status).toBe(200);
+      const deleted = await fetch(`${url}${path}`, { method: 'DELETE', headers: { 'x-api-key': key } });
+      expect(deleted.status).toBe(200);
+      expect(receiver.faults).toEqual([]);
+    } finally {
+      await receiver.stop();
+      await deliverer.stop();
+      await program.stop();
+    }
+    for (const each of [program, deliverer]) expect(each.output()).not.toContain('permission denied');
+  });
 });
 
 describe('privileges that the logins lack', () => {
@@ -154,6 +188,12 @@ describe('privileges that the logins lack', () => {
     ['kasgres_indexer', 'delete from migrations'],
     ['kasgres_indexer', 'update analysts set timeout_seconds = 1'],
     ['kasgres_api', 'select from analysts'],
+    ['kasgres_webhooks', 'select key_hash from api_keys'],
+    ['kasgres_webhooks', 'select from api_key_usage'],
+    ['kasgres_webhooks', 'delete from webhooks'],
+    ['kasgres_webhooks', 'update checkpoint set chain_index = 0'],
+    ['kasgres_indexer', 'select from webhooks'],
+    ['kasgres_indexer', 'select from webhook_deliveries'],
     ['kasgres_analyst', 'select from public.blocks'],
     ['kasgres_analyst', 'delete from kaspa.blocks'],
   ])('%s may not: %s', async (role, statement) => {
@@ -162,7 +202,7 @@ describe('privileges that the logins lack', () => {
 
   test('it lets kasgres_api read the chain and tags', async () => {
     const { rows } = await database.pool.query<{ tablename: string }>(
-      `select tablename from pg_tables where schemaname = 'public' and tablename not in ('api_keys', 'api_key_usage', 'rate_limits', 'analysts')`,
+      `select tablename from pg_tables where schemaname = 'public' and tablename not in ('api_keys', 'api_key_usage', 'rate_limits', 'webhooks', 'webhook_deliveries', 'analysts')`,
     );
     const names = rows.map(({ tablename }) => tablename);
     expect(names).toEqual(expect.arrayContaining(['starts', 'start_utxos', 'utxo_set_load', 'loaded_utxos']));

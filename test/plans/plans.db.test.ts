@@ -222,6 +222,16 @@ const FROM_NODE = [
   'post /v1/stream',
   'post /v1/stream/tokens',
   'get /v1/ws',
+  // Webhooks are few, and found by their key (test/api/webhooks.db.test.ts).
+  'post /v1/webhooks',
+  'get /v1/webhooks',
+  'get /v1/webhooks/{id}',
+  'patch /v1/webhooks/{id}',
+  'delete /v1/webhooks/{id}',
+  'post /v1/webhooks/{id}/secret',
+  'post /v1/webhooks/{id}/test',
+  'post /v1/webhooks/{id}/replay',
+  'get /v1/webhooks/{id}/deliveries',
 ];
 
 let harness: Harness;

@@ -100,7 +100,7 @@ export class ApiClient {
     const text = await response.text();
     const { status, headers: received } = response;
     if (this.#checked) {
-      const checkedMethod = usedMethod === 'GET' ? 'get' : 'post';
+      const checkedMethod = usedMethod.toLowerCase() as Method;
       const template = findTemplate(checkedMethod, path);
       if (template === undefined) throw new Error(`openapi.json has no ${checkedMethod} ${path}`);
       check(checkedMethod, template, path, { status, headers: received, text, json: parseBody(text) });

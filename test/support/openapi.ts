@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { ApiResponse } from './api-client.ts';
 
-export type Method = 'get' | 'post';
+export type Method = 'get' | 'post' | 'patch' | 'delete';
 
 type Referable<T> = T | { $ref: string };
 

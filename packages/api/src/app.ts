@@ -59,6 +59,17 @@ import type { ApiPlugin } from './route.ts';
 import { createStreamToken, getStream, postStream } from './stream/routes.ts';
 import { openWebSocket } from './stream/websocket.ts';
 import type { Services } from './services.ts';
+import {
+  createWebhook,
+  listWebhooks,
+  getWebhook,
+  updateWebhook,
+  deleteWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  replayWebhook,
+  listWebhookDeliveries,
+} from './webhooks/routes.ts';
 
 /** In the order of openapi.json: first the specified ones, in the order of api-spec.md §4. */
 const OPERATIONS_WITH_KEY: readonly ApiPlugin[] = [
@@ -118,6 +129,15 @@ const OPERATIONS_WITH_KEY: readonly ApiPlugin[] = [
   postStream,
   createStreamToken,
   openWebSocket,
+  createWebhook,
+  listWebhooks,
+  getWebhook,
+  updateWebhook,
+  deleteWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  replayWebhook,
+  listWebhookDeliveries,
 ];
 
 export const api: FastifyPluginAsync<Services> = async (app, services) => {

@@ -16,6 +16,8 @@ export const CONNECTIONS = {
   unknownKeys: 1,
   /** For the status, readiness, and the replica lag in metrics. */
   status: 2,
+  /** On the primary, opened with the first request about webhooks. */
+  webhooks: 2,
 } as const;
 
 const RATE_LIMIT_TIMEOUT_MS = 1000;

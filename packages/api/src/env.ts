@@ -5,6 +5,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { toCertificate } from './http/certificate.ts';
 import { isCorsOrigin } from './http/cors.ts';
+import { sharedVariables } from './webhooks/env.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 
@@ -95,6 +96,7 @@ const variables = z.object({
     .min(1)
     .default(5000)
     .describe('Largest number of streams and WebSockets at once, divided among API_WORKERS.'),
+  ...sharedVariables,
   TLS_CERT_FILE: z
     .string()
     .optional()

@@ -8,3 +8,4 @@ export { createMetrics } from './metrics.ts';
 export { generateDocument } from './app.ts';
 export { createServer } from './server.ts';
 export { createServices, type Services } from './services.ts';
+export { webhooksEnvSchema } from './webhooks/env.ts';

@@ -24,7 +24,7 @@ export interface Operation<
   Body extends z.ZodType,
   Response extends z.ZodType,
 > {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   url: string;
   operationId: string;
   summary: string;

@@ -22,6 +22,7 @@ import { createMetrics, watchDependencies, watchStreams } from './metrics.ts';
 import { NodePool, type PooledNode } from './node-pool.ts';
 import { createServer } from './server.ts';
 import { createServices } from './services.ts';
+import { secretBoxOpener } from './webhooks/secrets.ts';
 
 interface ServeOptions {
   program: Pick<Program, 'signal' | 'shutdown'>;
@@ -56,6 +57,8 @@ export async function serve({ program, env, logger, registry, admission, onServe
   });
   const node = new NodePool(env.NODE_URL, logger);
   shutdown.add('node', () => node.close());
+  const primary = openDatabase({ url: env.DATABASE_URL, max: CONNECTIONS.webhooks, onIdleError });
+  shutdown.add('webhooks database', primary.close);
   const services = createServices({
     admission,
     readDatabase,
@@ -67,6 +70,11 @@ export async function serve({ program, env, logger, registry, admission, onServe
     logger,
     streamConnections: env.STREAM_CONNECTIONS,
     isAnonymousAllowed: env.ANONYMOUS_RATE_RU !== undefined,
+    webhooks: {
+      database: primary,
+      openSecrets: secretBoxOpener({ secretKey: env.WEBHOOK_SECRET_KEY, dataDir: env.DATA_DIR }),
+      allowed: env.WEBHOOK_ALLOW ?? [],
+    },
   });
   shutdown.add('follower of streams', () => services.streams.close());
   watchDependencies(registry, {

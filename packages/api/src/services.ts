@@ -13,6 +13,9 @@ import { NodeCalls } from './node-calls.ts';
 import type { StatusJson } from './resources/status.ts';
 import { SharedRead } from './shared-read.ts';
 import { Streams } from './stream/streams.ts';
+import { type SecretBox, secretBoxOpener } from './webhooks/secrets.ts';
+import { WebhookStore } from './webhooks/store.ts';
+import type { AllowedRange } from './webhooks/targets.ts';
 
 export interface ServiceOptions {
   admission: Admission;
@@ -31,6 +34,14 @@ export interface ServiceOptions {
   isAnonymousAllowed?: boolean;
   /** Processes that divide the limits among them; default 1. */
   workers?: number;
+  webhooks?: WebhookOptions | undefined;
+}
+
+export interface WebhookOptions {
+  /** The primary, for webhooks. */
+  database: Pick<Connection, 'kysely'>;
+  openSecrets: () => Promise<SecretBox>;
+  allowed: readonly AllowedRange[];
 }
 
 /** One takes a tenth to a fifth of a millisecond of this process. */
@@ -55,6 +66,7 @@ export function createServices(options: ServiceOptions) {
   });
   const index = new IndexReader(options.readDatabase, turns, readQueue);
   const mempool = new MempoolSamples(nodeCalls);
+  const { webhooks } = options;
   const maxStreams = Math.ceil(streamConnections / workers);
   return {
     index,
@@ -69,6 +81,11 @@ export function createServices(options: ServiceOptions) {
     nodeCalls,
     mempool,
     streams: new Streams({ index, mempool, admission, databaseUrl, logger, maxStreams }),
+    webhooks: {
+      store: new WebhookStore((webhooks?.database ?? options.statusDatabase).kysely),
+      openSecrets: webhooks?.openSecrets ?? secretBoxOpener({ secretKey: undefined, dataDir: './data' }),
+      allowed: webhooks?.allowed ?? [],
+    },
     isAnonymousAllowed,
     admission,
     /** Limits the rate of all requests without a valid key together. */

@@ -58,6 +58,10 @@ export function createCommand(): Command {
     .action(({ workers }: { workers?: string }) =>
       runProgram('api', workers === undefined ? {} : { API_WORKERS: workers }),
     );
+  command
+    .command('webhooks')
+    .description('deliver events to the webhooks of /v1/webhooks, in the foreground, with JSON logs on stdout')
+    .action(() => runProgram('webhooks'));
   command.addCommand(keysCommand());
   command.addCommand(analystsCommand());
   command.addCommand(clustersCommand());
@@ -79,7 +83,7 @@ export function createCommand(): Command {
   return command;
 }
 
-async function runProgram(name: 'indexer' | 'api', variables: Record<string, string> = {}): Promise<void> {
+async function runProgram(name: 'indexer' | 'api' | 'webhooks', variables: Record<string, string> = {}): Promise<void> {
   const urls = await findUrlVariables(readCliEnv());
   exitWith(await runInForeground(programPaths[name], { ...urls, ...variables }));
 }

@@ -10,6 +10,7 @@ const pathOf = (relative: string): string => fileURLToPath(new URL(relative, imp
 export const programPaths = {
   indexer: pathOf('../../indexer/src/main.ts'),
   api: pathOf('../../api/src/main.ts'),
+  webhooks: pathOf('../../api/src/webhooks/main.ts'),
   simulatedNode: pathOf('../../devnet/src/main.ts'),
 };
 

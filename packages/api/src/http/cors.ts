@@ -18,7 +18,7 @@ export function isCorsOrigin(text: string): boolean {
 export function corsOptions(origins: readonly string[]): FastifyCorsOptions {
   return {
     origin: origins.map(toMatcher),
-    methods: ['GET', 'HEAD', 'POST'],
+    methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
     allowedHeaders: REQUEST_HEADERS,
     exposedHeaders: ['allow', ...RESPONSE_HEADERS],
     maxAge: PREFLIGHT_SECONDS,

@@ -58,6 +58,7 @@ export const tags = [
   },
   { name: 'Transaction', description: 'Transactions and their acceptance' },
   { name: 'Stream', description: 'Events as they happen, exact and resumable' },
+  { name: 'Webhook', description: 'Delivery of events to URLs, at least once and in order' },
   { name: 'Token', description: 'Reserved for tokens; no operations yet' },
   { name: 'Node RPC Proxy', description: "Calls of the node's RPC by name, served from the index where possible" },
   { name: 'Status', description: 'Progress of the index and state of the node' },

@@ -995,6 +995,129 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The webhooks of the key */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Register a URL for events
+         * @description Delivers the steps of the stream to a URL: at least once, in order, signed as the Standard Webhooks specification says, and retried for three days (docs/webhooks.md).
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A webhook */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /** Delete a webhook and its deliveries */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook
+         * @description Changes apply from the next step on: a pending delivery keeps its content. A disabled webhook that is activated continues at its cursor.
+         */
+        patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of a webhook
+         * @description The secret before signs deliveries, too, for 24 hours.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver a test
+         * @description Delivers `{"type": "kasgres.test", …}` without events, once, also to a disabled webhook. The outcome is in its deliveries.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver again from a block
+         * @description Moves the cursor to the block, and gives up the pending delivery.
+         */
+        post: operations["replayWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The latest deliveries of a webhook, newest first
+         * @description The pending delivery, and the log of the latest 100.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1804,6 +1927,48 @@ export interface components {
             acceptingBlockHash: components["schemas"]["Hash"] | null;
             /** @description Blue score of the sink less that of the accepting block; if that is unknown, a lower bound: less that of the latest bootstrap block */
             confirmations: number;
+        };
+        Webhook: {
+            /** @description A whole number in decimal digits */
+            id: string;
+            url: string;
+            events: ("chain" | "address")[];
+            addresses: components["schemas"]["Address"][];
+            confirmations: number | null;
+            /** @enum {string} */
+            status: "active" | "disabled";
+            /** @description Why it is disabled */
+            statusReason: string | null;
+            /** @description Everything up to this block was delivered */
+            cursor: components["schemas"]["Hash"];
+            /** @description Number of the latest delivery */
+            sequence: string;
+            /** @description Failed attempts since the last success */
+            failures: number;
+            failingSince: number | null;
+            /** @description Null without a pending delivery */
+            nextAttemptAt: number | null;
+            /** @description Unix time in milliseconds */
+            createdAt: number;
+        };
+        WebhookDelivery: {
+            /** @description A whole number in decimal digits */
+            id: string;
+            /** @description Null for a test */
+            sequence: string | null;
+            /** @description The block that the delivery reaches */
+            cursor: components["schemas"]["Hash"];
+            /** @enum {string} */
+            status: "pending" | "delivered" | "failed";
+            attempts: number;
+            /** @description HTTP status of the latest attempt; null without a response */
+            statusCode: number | null;
+            latencyMs: number | null;
+            error: string | null;
+            /** @description Unix time in milliseconds */
+            createdAt: number;
+            attemptedAt: number | null;
+            deliveredAt: number | null;
         };
     };
     responses: {
@@ -9471,6 +9636,577 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "webhooks": [
+                     *         {
+                     *           "id": "1",
+                     *           "sequence": "0",
+                     *           "failingSince": null,
+                     *           "nextAttemptAt": null,
+                     *           "createdAt": 1750540000000,
+                     *           "url": "https://example.com/kaspa",
+                     *           "events": [
+                     *             "chain",
+                     *             "address"
+                     *           ],
+                     *           "addresses": [
+                     *             "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send"
+                     *           ],
+                     *           "confirmations": 100,
+                     *           "status": "active",
+                     *           "statusReason": null,
+                     *           "cursor": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
+                     *           "failures": 0
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        webhooks: components["schemas"]["Webhook"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://example.com/kaspa",
+                 *       "addresses": [
+                 *         "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send"
+                 *       ],
+                 *       "confirmations": 100
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Kinds of events; with addresses, `address` is always one of them
+                     * @default [
+                     *       "chain"
+                     *     ]
+                     */
+                    events?: ("chain" | "address")[];
+                    /** @default [] */
+                    addresses?: string[];
+                    confirmations?: number;
+                    /** @description The block to continue from; default: the sink */
+                    from?: string;
+                    /**
+                     * Format: uri
+                     * @description Where events are delivered: `https`, with a port of 443 or at least 1024, and reachable over the internet
+                     */
+                    url: string;
+                    /**
+                     * @description Adds the ids of accepted transactions to added chain blocks
+                     * @enum {string}
+                     */
+                    include?: "accepted_ids";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "1",
+                     *       "secret": "whsec_ZXhhbXBsZSBleGFtcGxlIGV4YW1wbGUgZXhhbXBsZSA="
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description A whole number in decimal digits */
+                        id: string;
+                        /** @description The secret of the signatures (Standard Webhooks). It is not shown again */
+                        secret: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a webhook
+                 * @example 1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "1",
+                     *       "sequence": "0",
+                     *       "failingSince": null,
+                     *       "nextAttemptAt": null,
+                     *       "createdAt": 1750540000000,
+                     *       "url": "https://example.com/kaspa",
+                     *       "events": [
+                     *         "chain",
+                     *         "address"
+                     *       ],
+                     *       "addresses": [
+                     *         "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send"
+                     *       ],
+                     *       "confirmations": 100,
+                     *       "status": "active",
+                     *       "statusReason": null,
+                     *       "cursor": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
+                     *       "failures": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a webhook
+                 * @example 1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "1"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description A whole number in decimal digits */
+                        id: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a webhook
+                 * @example 1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "status": "disabled"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: uri
+                     * @description Where events are delivered: `https`, with a port of 443 or at least 1024, and reachable over the internet
+                     */
+                    url?: string;
+                    /** @default [] */
+                    addresses?: string[];
+                    /** @enum {string} */
+                    status?: "active" | "disabled";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "1",
+                     *       "sequence": "0",
+                     *       "failingSince": null,
+                     *       "nextAttemptAt": null,
+                     *       "createdAt": 1750540000000,
+                     *       "url": "https://example.com/kaspa",
+                     *       "events": [
+                     *         "chain",
+                     *         "address"
+                     *       ],
+                     *       "addresses": [],
+                     *       "confirmations": 100,
+                     *       "status": "disabled",
+                     *       "statusReason": "disabled by its owner",
+                     *       "cursor": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
+                     *       "failures": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a webhook
+                 * @example 1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "1",
+                     *       "secret": "whsec_ZXhhbXBsZSBleGFtcGxlIGV4YW1wbGUgZXhhbXBsZSA="
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description A whole number in decimal digits */
+                        id: string;
+                        /** @description The secret of the signatures (Standard Webhooks). It is not shown again */
+                        secret: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a webhook
+                 * @example 1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "1",
+                     *       "deliveryId": "1"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description A whole number in decimal digits */
+                        id: string;
+                        /** @description A whole number in decimal digits */
+                        deliveryId: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    replayWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a webhook
+                 * @example 1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "from": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The block to continue after */
+                    from: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "1",
+                     *       "sequence": "0",
+                     *       "failingSince": null,
+                     *       "nextAttemptAt": null,
+                     *       "createdAt": 1750540000000,
+                     *       "url": "https://example.com/kaspa",
+                     *       "events": [
+                     *         "chain",
+                     *         "address"
+                     *       ],
+                     *       "addresses": [],
+                     *       "confirmations": 100,
+                     *       "status": "disabled",
+                     *       "statusReason": "disabled by its owner",
+                     *       "cursor": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
+                     *       "failures": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Number of deliveries
+                 * @example 1
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of a webhook
+                 * @example 1
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deliveries": [
+                     *         {
+                     *           "id": "1",
+                     *           "sequence": null,
+                     *           "createdAt": 1750540000000,
+                     *           "attemptedAt": null,
+                     *           "deliveredAt": null,
+                     *           "cursor": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
+                     *           "attempts": 0,
+                     *           "statusCode": null,
+                     *           "latencyMs": null,
+                     *           "error": null,
+                     *           "status": "pending"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        deliveries: components["schemas"]["WebhookDelivery"][];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];

@@ -1500,6 +1500,140 @@ export interface UtxoSetLoad {
   utxos: bigint;
 }
 
+export interface WebhookDeliveries {
+  /**
+   * When the latest attempt began.
+   */
+  attempted_at: Timestamp | null;
+  /**
+   * Attempts so far.
+   */
+  attempts: Generated<number>;
+  /**
+   * The body, byte for byte; null once it is no longer pending.
+   */
+  body: string | null;
+  /**
+   * When its body was stored.
+   */
+  created_at: Generated<Timestamp>;
+  /**
+   * Hash of the block that the step reaches.
+   */
+  cursor: Buffer;
+  /**
+   * When the receiver confirmed it.
+   */
+  delivered_at: Timestamp | null;
+  /**
+   * Why the latest attempt failed; null if it succeeded.
+   */
+  error: string | null;
+  /**
+   * Key of the row.
+   */
+  id: Generated<bigint>;
+  /**
+   * Whether it will be attempted again.
+   */
+  is_pending: Generated<boolean>;
+  /**
+   * Duration of the latest attempt.
+   */
+  latency_ms: number | null;
+  /**
+   * Number of the step among those of its webhook; null for a test.
+   */
+  sequence: bigint | null;
+  /**
+   * HTTP status of the latest attempt; null if there was no response.
+   */
+  status_code: number | null;
+  /**
+   * Key of the webhook.
+   */
+  webhook_id: bigint;
+}
+
+export interface Webhooks {
+  /**
+   * Addresses whose activity is delivered.
+   */
+  addresses: string[];
+  /**
+   * The key that owns the webhook.
+   */
+  api_key_id: bigint;
+  /**
+   * Blue scores after which accepted transactions of its addresses are confirmed; null for none.
+   */
+  confirmations: number | null;
+  /**
+   * When it was created.
+   */
+  created_at: Generated<Timestamp>;
+  /**
+   * Hash of the block up to which everything was delivered.
+   */
+  cursor: Buffer;
+  /**
+   * Kinds of events: chain, address.
+   */
+  events: string[];
+  /**
+   * When the first of these failures happened; null without failures.
+   */
+  failing_since: Timestamp | null;
+  /**
+   * Failed attempts since the last success.
+   */
+  failures: Generated<number>;
+  /**
+   * Key of the row.
+   */
+  id: Generated<bigint>;
+  /**
+   * When the pending delivery is attempted next.
+   */
+  next_attempt_at: Generated<Timestamp>;
+  /**
+   * Secret before the last rotation, encrypted.
+   */
+  previous_secret: Buffer | null;
+  /**
+   * Until when the previous secret signs, too.
+   */
+  previous_secret_until: Timestamp | null;
+  /**
+   * Grows with each change by its owner.
+   */
+  revision: Generated<number>;
+  /**
+   * Secret of the signatures, encrypted with WEBHOOK_SECRET_KEY.
+   */
+  secret: Buffer;
+  /**
+   * Number of the latest delivery of a step that succeeded or was given up.
+   */
+  sequence: Generated<bigint>;
+  /**
+   * active or disabled.
+   */
+  status: Generated<string>;
+  /**
+   * Why it was disabled; null while it is active.
+   */
+  status_reason: string | null;
+  /**
+   * Where deliveries are sent.
+   */
+  url: string;
+  /**
+   * Whether added chain blocks list the ids of accepted transactions.
+   */
+  with_ids: boolean;
+}
+
 export interface DB {
   accepted_deltas: AcceptedDeltas;
   address_transactions: AddressTransactions;
@@ -1558,4 +1692,6 @@ export interface DB {
   transactions: Transactions;
   utxo_set_load: UtxoSetLoad;
   utxos: Utxos;
+  webhook_deliveries: WebhookDeliveries;
+  webhooks: Webhooks;
 }

@@ -15,6 +15,8 @@ const KEPT = [
   'meta',
   'migrations',
   'rate_limits',
+  'webhooks',
+  'webhook_deliveries',
   // Only those of the chain are deleted.
   'subnetworks',
   'tag_labels',

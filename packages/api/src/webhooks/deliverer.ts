@@ -1,0 +1,213 @@
+/**
+ * Delivers the steps of the chain to webhooks (docs/webhooks.md). A webhook has one delivery at a time: its body is stored, attempted until the
+ * receiver confirms it, and only then the cursor moves. So a delivery may arrive twice, but none is left out, and none overtakes another.
+ *
+ * One process delivers; others wait for its lock and take over when it stops (main.ts).
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '@kasgres/runtime';
+import { HttpError } from '../http/errors.ts';
+import type { IndexReader } from '../index-state/state.ts';
+import { type Message, messagesOf, type Subscription } from '../stream/messages.ts';
+import { readStep, type Step } from '../stream/read-step.ts';
+import { attempt, type Outcome } from './attempt.ts';
+import type { ActiveWebhook, Definition, NewDelivery, PendingDelivery, WebhookQueue } from './queue.ts';
+import { type SecretBox, sign } from './secrets.ts';
+import type { AllowedRange } from './targets.ts';
+
+/** Attempts at once. Receivers that hang take a slot for up to 15 seconds. */
+const SLOTS = 200;
+const POLL_MS = 1000;
+const RETRY_MS = 1000;
+
+export interface DelivererOptions {
+  index: IndexReader;
+  queue: WebhookQueue;
+  openSecrets: () => Promise<SecretBox>;
+  allowed: readonly AllowedRange[];
+  logger: Logger;
+  onOutcome?: (outcome: Outcome) => void;
+}
+
+export class Deliverer {
+  readonly #options: DelivererOptions;
+  /** Webhooks whose delivery is being attempted, and attempts of tests, by their delivery. */
+  readonly #busy = new Map<bigint | string, Promise<void>>();
+  readonly #definitions = new Map<bigint, { revision: number; subscription: Subscription }>();
+  #isAwake = false;
+  #onWake: () => void = () => {};
+
+  constructor(options: DelivererOptions) {
+    this.#options = options;
+  }
+
+  /** Must be called when the chain or the webhooks may have changed. */
+  wake(): void {
+    this.#isAwake = true;
+    this.#onWake();
+  }
+
+  /** Delivers until the signal is aborted, then waits for attempts, which are aborted, too. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#isAwake = false;
+      try {
+        await this.#round(signal);
+      } catch (error) {
+        this.#options.logger.warn({ reason: String(error) }, 'could not read webhooks, retrying');
+        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      }
+      if (!this.#isAwake) await this.#nextWake(signal);
+    }
+    await Promise.all(this.#busy.values());
+  }
+
+  /** Resolves when woken, or after a second: a retry may be due. */
+  async #nextWake(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onWake = resolve;
+    const timer = setTimeout(resolve, POLL_MS);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    if (!signal.aborted) await promise;
+    clearTimeout(timer);
+  }
+
+  async #round(signal: AbortSignal): Promise<void> {
+    const { queue } = this.#options;
+    for (const { id } of await queue.listTests()) this.#start(`test ${id}`, id, signal);
+    const active = (await queue.listActive()).filter(({ id }) => !this.#busy.has(id));
+    for (const { id, deliveryId, isDue } of active)
+      if (deliveryId !== null && isDue) this.#start(id, deliveryId, signal);
+
+    const idle = active.filter(({ deliveryId }) => deliveryId === null);
+    if (idle.length === 0) return;
+    await this.#loadDefinitions(idle);
+    const { sinkHash } = await this.#options.index.getState();
+    const groups = Map.groupBy(idle, ({ cursor }) => cursor);
+    for (const [cursor, webhooks] of groups) {
+      if (cursor === sinkHash) continue;
+      if (signal.aborted) return;
+      await this.#advance(cursor, webhooks);
+      // There may be more steps, and there are deliveries to attempt.
+      this.#isAwake = true;
+    }
+  }
+
+  /** Reads the step after a block once for all webhooks that are there. */
+  async #advance(cursor: string, webhooks: readonly ActiveWebhook[]): Promise<void> {
+    const { index, queue, logger } = this.#options;
+    const subscriptions = webhooks.map((webhook) => this.#subscriptionOf(webhook));
+    const withAddresses = subscriptions.filter(({ addresses }) => addresses.size > 0);
+    const request = {
+      withIds: subscriptions.some(({ withIds }) => withIds),
+      addresses:
+        withAddresses.length === 0 ? undefined : [...new Set(withAddresses.flatMap(({ addresses }) => [...addresses]))],
+      confirmations: new Set(withAddresses.flatMap(({ confirmations }) => confirmations ?? [])),
+    };
+    let step: Step | undefined;
+    try {
+      step = await index.read((reading) => readStep(reading, cursor, request), 'webhooks');
+    } catch (error) {
+      if (!(error instanceof HttpError) || error.statusCode >= 500) throw error;
+      // The past of this block is not known: only the owner can say where to continue.
+      for (const { id } of webhooks) {
+        await queue.disable(id, error.message);
+        logger.warn({ webhook: String(id), reason: error.message }, 'disabled a webhook');
+      }
+      return;
+    }
+    if (step === undefined) return;
+    const deliveries: NewDelivery[] = [];
+    const others: ActiveWebhook[] = [];
+    for (const [place, webhook] of webhooks.entries()) {
+      const messages = messagesOf(step, subscriptions[place] as Subscription);
+      const { id: webhookId, revision, sequence } = webhook;
+      if (messages.length === 0) others.push(webhook);
+      else deliveries.push({ webhookId, revision, sequence, cursor: step.to, body: bodyOf(step, messages) });
+    }
+    await queue.moveCursors(others, cursor, step.to);
+    await queue.addDeliveries(deliveries);
+  }
+
+  async #loadDefinitions(webhooks: readonly ActiveWebhook[]): Promise<void> {
+    const missing = webhooks.filter(({ id, revision }) => this.#definitions.get(id)?.revision !== revision);
+    if (missing.length === 0) return;
+    for (const definition of await this.#options.queue.listDefinitions(missing.map(({ id }) => id))) {
+      this.#definitions.set(definition.id, { revision: definition.revision, subscription: toSubscription(definition) });
+    }
+  }
+
+  /** A webhook that was changed or deleted since it was listed is refused later, by its revision. */
+  #subscriptionOf({ id }: ActiveWebhook): Subscription {
+    return this.#definitions.get(id)?.subscription ?? NOTHING;
+  }
+
+  #start(name: bigint | string, deliveryId: bigint, signal: AbortSignal): void {
+    if (this.#busy.has(name) || this.#busy.size >= SLOTS) return;
+    const running = this.#attempt(deliveryId, signal)
+      .catch((error: unknown) => {
+        this.#options.logger.warn({ reason: String(error) }, 'could not deliver to a webhook');
+        return sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      })
+      .finally(() => {
+        this.#busy.delete(name);
+        this.wake();
+      });
+    this.#busy.set(name, running);
+  }
+
+  async #attempt(deliveryId: bigint, signal: AbortSignal): Promise<void> {
+    const { queue, openSecrets, allowed, logger, onOutcome } = this.#options;
+    const delivery = await queue.findDelivery(deliveryId);
+    if (delivery === undefined) return;
+    const headers = headersOf(delivery, await openSecrets());
+    const { url, body } = delivery;
+    const outcome = await attempt({ url, headers, body, allowed, signal });
+    // An attempt that this program aborted says nothing about the receiver.
+    if (signal.aborted && outcome.error !== null) return;
+    const { statusCode, latencyMs, error } = outcome;
+    const fields = { webhook: String(delivery.webhookId), delivery: String(deliveryId), statusCode, latencyMs };
+    if (error === null) logger.debug(fields, 'delivered to a webhook');
+    else logger.info({ ...fields, reason: error }, 'a webhook failed, retrying later');
+    onOutcome?.(outcome);
+    const reason = await queue.finish(delivery, outcome);
+    if (reason !== null) logger.warn({ webhook: fields.webhook, reason }, 'disabled a webhook');
+  }
+}
+
+const NOTHING: Subscription = { events: new Set(), addresses: new Set(), confirmations: undefined, withIds: false };
+
+const toSubscription = ({ events, addresses, confirmations, withIds }: Definition): Subscription => ({
+  events: new Set(addresses.length > 0 ? [...events, 'address'] : events),
+  addresses: new Set(addresses),
+  confirmations: confirmations ?? undefined,
+  withIds,
+});
+
+function headersOf(delivery: PendingDelivery, secrets: SecretBox): Record<string, string> {
+  const { id, webhookId, sequence, body, secret, previousSecret } = delivery;
+  const messageId = sequence === null ? `msg_${webhookId}_test_${id}` : `msg_${webhookId}_${sequence}`;
+  const timestamp = Math.floor(Date.now() / 1000);
+  const keys = [secret, ...(previousSecret === null ? [] : [previousSecret])].map((stored) => secrets.decrypt(stored));
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'kasgres',
+    'webhook-id': messageId,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': sign(keys, messageId, timestamp, body),
+  };
+}
+
+function bodyOf(step: Step, messages: readonly Message[]): string {
+  const events = messages.map(({ event, data }) => `{"event":"${event}","data":${data}}`);
+  const timestamp = new Date().toISOString();
+  return `{"type":"kasgres.step","timestamp":"${timestamp}","data":{"previous":"${step.from}","cursor":"${step.to}","events":[${events.join(',')}]}}`;
+}
+
+/** A delivery without events, which `POST /v1/webhooks/{id}/test` asks for. */
+export const testBodyOf = (cursor: string): string =>
+  JSON.stringify({
+    type: 'kasgres.test',
+    timestamp: new Date().toISOString(),
+    data: { previous: cursor, cursor, events: [] },
+  });

@@ -1,0 +1,78 @@
+/** `kasgres webhooks` as a process: delivers until it is stopped. */
+import { type Connection, checkSchema, SchemaError } from '@kasgres/database';
+import {
+  backoff,
+  createLogger,
+  createRegistry,
+  FatalError,
+  type Program,
+  readEnv,
+  runProgram,
+  sleep,
+  startProbes,
+} from '@kasgres/runtime';
+import { openDatabase } from '../database.ts';
+import { IndexReader } from '../index-state/state.ts';
+import { Deliverer } from './deliverer.ts';
+import { webhooksEnvSchema } from './env.ts';
+import { whileLeading } from './leader.ts';
+import { watchWebhooks } from './metrics.ts';
+import { WebhookQueue } from './queue.ts';
+import { secretBoxOpener } from './secrets.ts';
+
+const CONNECTIONS = 8;
+
+await runProgram('webhooks', run);
+
+async function run({ signal, shutdown, useLogger }: Program): Promise<void> {
+  const env = readEnv(webhooksEnvSchema, process.env);
+  const logger = createLogger({ name: 'webhooks', level: env.LOG_LEVEL });
+  useLogger(logger);
+  const registry = createRegistry('webhooks');
+  const database = openDatabase({
+    url: env.DATABASE_URL,
+    max: CONNECTIONS,
+    onIdleError: (error) => logger.warn({ reason: error.message }, 'lost a database connection'),
+  });
+  shutdown.add('database', database.close);
+  const queue = new WebhookQueue(database.kysely);
+  const onOutcome = watchWebhooks(registry, queue);
+  const { close } = await startProbes({
+    host: env.METRICS_HOST,
+    port: env.METRICS_PORT,
+    registry,
+    ready: async () => {
+      await queue.count();
+      return { ready: true };
+    },
+  });
+  shutdown.add('probes', close);
+  await untilMigrated(database, signal);
+  const deliverer = new Deliverer({
+    index: new IndexReader(database),
+    queue,
+    openSecrets: secretBoxOpener({ secretKey: env.WEBHOOK_SECRET_KEY, dataDir: env.DATA_DIR }),
+    allowed: env.WEBHOOK_ALLOW ?? [],
+    logger,
+    onOutcome,
+  });
+  await whileLeading({
+    databaseUrl: env.DATABASE_URL,
+    logger,
+    signal,
+    work: (either) => deliverer.run(either),
+    onNotification: () => deliverer.wake(),
+  });
+}
+
+/** Waits for a database that is out of reach. @throws FatalError for a schema of another version */
+async function untilMigrated({ pool }: Connection, signal: AbortSignal): Promise<void> {
+  for (const pauseMs of backoff()) {
+    try {
+      return await checkSchema(pool);
+    } catch (error) {
+      if (error instanceof SchemaError) throw new FatalError(error.message);
+    }
+    await sleep(pauseMs, signal);
+  }
+}

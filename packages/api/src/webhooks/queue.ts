@@ -1,0 +1,197 @@
+/** What `kasgres webhooks` reads and writes: which webhooks have something to do, their deliveries, and the outcome of attempts. */
+import { sql } from 'kysely';
+import type { Db } from '../index-state/sql.ts';
+import type { Outcome } from './attempt.ts';
+import type { WebhookEvent } from './store.ts';
+
+const LOGGED_DELIVERIES = 100;
+const FIRST_RETRY_MS = 1000;
+const MAX_RETRY_MS = 900_000;
+const JITTER = 0.2;
+const GIVE_UP_HOURS = 72;
+const GONE = 410;
+
+/** An active webhook of a valid key. */
+export interface ActiveWebhook {
+  id: bigint;
+  revision: number;
+  cursor: string;
+  sequence: bigint;
+  /** The delivery to attempt; null if the next step has not been read. */
+  deliveryId: bigint | null;
+  /** Whether that delivery may be attempted now. */
+  isDue: boolean;
+}
+
+export interface Definition {
+  id: bigint;
+  revision: number;
+  events: WebhookEvent[];
+  addresses: string[];
+  confirmations: number | null;
+  withIds: boolean;
+}
+
+/** A delivery with what an attempt needs. */
+export interface PendingDelivery {
+  id: bigint;
+  webhookId: bigint;
+  sequence: bigint | null;
+  cursor: string;
+  body: string;
+  url: string;
+  failures: number;
+  secret: Buffer;
+  previousSecret: Buffer | null;
+}
+
+export interface NewDelivery {
+  webhookId: bigint;
+  revision: number;
+  sequence: bigint;
+  cursor: string;
+  body: string;
+}
+
+const isValidKey = sql`exists (
+  select from api_keys k where k.id = w.api_key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now()))`;
+
+/** Returns the pause after a number of failures in a row, in milliseconds, with jitter. */
+export function retryPause(failures: number, random = Math.random()): number {
+  const pause = Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
+  return Math.round(pause * (1 - JITTER + 2 * JITTER * random));
+}
+
+export class WebhookQueue {
+  readonly #db: Db;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  async listActive(): Promise<ActiveWebhook[]> {
+    const { rows } = await sql<ActiveWebhook>`
+      select w.id, w.revision, encode(w.cursor, 'hex') as cursor, w.sequence, d.id as "deliveryId", w.next_attempt_at <= now() as "isDue"
+      from webhooks w left join webhook_deliveries d on d.webhook_id = w.id and d.is_pending and d.sequence is not null
+      where w.status = 'active' and ${isValidKey} order by w.id`.execute(this.#db);
+    return rows;
+  }
+
+  async listTests(): Promise<{ id: bigint; webhookId: bigint }[]> {
+    const { rows } = await sql<{ id: bigint; webhookId: bigint }>`
+      select d.id, d.webhook_id as "webhookId" from webhook_deliveries d join webhooks w on w.id = d.webhook_id
+      where d.is_pending and d.sequence is null and ${isValidKey} order by d.id`.execute(this.#db);
+    return rows;
+  }
+
+  async listDefinitions(ids: readonly bigint[]): Promise<Definition[]> {
+    const { rows } = await sql<Definition>`
+      select id, revision, events, addresses, confirmations, with_ids as "withIds" from webhooks
+      where id = any(${[...ids]}::bigint[])`.execute(this.#db);
+    return rows;
+  }
+
+  /** Returns undefined if it is no longer pending. */
+  async findDelivery(id: bigint): Promise<PendingDelivery | undefined> {
+    const { rows } = await sql<PendingDelivery>`
+      select d.id, w.id as "webhookId", d.sequence, encode(d.cursor, 'hex') as cursor, d.body, w.url, w.failures, w.secret,
+        case when w.previous_secret_until > now() then w.previous_secret end as "previousSecret"
+      from webhook_deliveries d join webhooks w on w.id = d.webhook_id
+      where d.id = ${id} and d.is_pending`.execute(this.#db);
+    return rows[0];
+  }
+
+  /** Stores deliveries before their first attempt, except of webhooks that were changed meanwhile. */
+  async addDeliveries(deliveries: readonly NewDelivery[]): Promise<void> {
+    if (deliveries.length === 0) return;
+    await sql`
+      insert into webhook_deliveries (webhook_id, sequence, cursor, body)
+      select w.id, w.sequence + 1, decode(given.cursor, 'hex'), given.body
+      from jsonb_to_recordset(${JSON.stringify(deliveries.map((delivery) => ({ ...delivery, webhookId: String(delivery.webhookId), sequence: String(delivery.sequence) })))}::jsonb)
+        given ("webhookId" bigint, revision integer, sequence bigint, cursor text, body text)
+      join webhooks w on w.id = given."webhookId" and w.revision = given.revision and w.sequence = given.sequence
+      where w.status = 'active'
+      on conflict do nothing`.execute(this.#db);
+  }
+
+  /** Moves the cursors of webhooks that a step has nothing for. */
+  async moveCursors(
+    webhooks: readonly Pick<ActiveWebhook, 'id' | 'revision'>[],
+    from: string,
+    to: string,
+  ): Promise<void> {
+    if (webhooks.length === 0) return;
+    await sql`
+      update webhooks w set cursor = decode(${to}, 'hex')
+      from unnest(${webhooks.map(({ id }) => id)}::bigint[], ${webhooks.map(({ revision }) => revision)}::integer[]) given (id, revision)
+      where w.id = given.id and w.revision = given.revision and w.cursor = decode(${from}, 'hex')
+        and not exists (select from webhook_deliveries d where d.webhook_id = w.id and d.is_pending and d.sequence is not null)`.execute(
+      this.#db,
+    );
+  }
+
+  /** The cursor stays, so that its owner can continue from there or replay from elsewhere. */
+  async disable(id: bigint, reason: string): Promise<void> {
+    await sql`
+      update webhooks set status = 'disabled', status_reason = ${reason}, revision = revision + 1
+      where id = ${id} and status = 'active'`.execute(this.#db);
+  }
+
+  /** Writes the outcome of an attempt, unless the delivery was given up meanwhile. Returns why the webhook was disabled, if it was. */
+  async finish(delivery: PendingDelivery, outcome: Outcome): Promise<string | null> {
+    const isDelivered = outcome.error === null;
+    const isTest = delivery.sequence === null;
+    return this.#db.transaction().execute(async (db) => {
+      // The webhook first, as its owner's changes do: otherwise they could deadlock.
+      const locked = await sql`select from webhooks where id = ${delivery.webhookId} for update`.execute(db);
+      if (locked.rows.length === 0) return null;
+      const { rows } = await sql`
+        update webhook_deliveries set attempts = attempts + 1, attempted_at = now() - make_interval(secs => ${outcome.latencyMs / 1000}),
+          status_code = ${outcome.statusCode}, latency_ms = ${outcome.latencyMs}, error = ${outcome.error}
+          ${isDelivered ? sql`, delivered_at = now()` : sql``}
+          ${isDelivered || isTest ? sql`, is_pending = false, body = null` : sql``}
+        where id = ${delivery.id} and is_pending returning id`.execute(db);
+      if (rows.length === 0 || isTest) return null;
+      if (!isDelivered) return this.#noteFailure(db, delivery, outcome);
+      await sql`
+        update webhooks set cursor = decode(${delivery.cursor}, 'hex'), sequence = ${delivery.sequence}, failures = 0, failing_since = null,
+          next_attempt_at = now()
+        where id = ${delivery.webhookId}`.execute(db);
+      await sql`
+        delete from webhook_deliveries where webhook_id = ${delivery.webhookId} and not is_pending and id <= (
+          select id from webhook_deliveries where webhook_id = ${delivery.webhookId} order by id desc offset ${LOGGED_DELIVERIES} limit 1)`.execute(
+        db,
+      );
+      return null;
+    });
+  }
+
+  async #noteFailure(db: Db, delivery: PendingDelivery, outcome: Outcome): Promise<string | null> {
+    const pauseMs = Math.max(retryPause(delivery.failures + 1), outcome.retryAfterMs ?? 0);
+    const isGone = outcome.statusCode === GONE;
+    const { rows } = await sql<{ status: string; reason: string | null }>`
+      with failed as (
+        select ${isGone}::boolean as is_gone, coalesce(failing_since, now()) <= now() - make_interval(hours => ${GIVE_UP_HOURS}) as is_hopeless
+        from webhooks where id = ${delivery.webhookId})
+      update webhooks set failures = failures + 1, failing_since = coalesce(failing_since, now()),
+        next_attempt_at = now() + make_interval(secs => ${pauseMs / 1000}),
+        status = case when is_gone or is_hopeless then 'disabled' else status end,
+        status_reason = case when is_gone then 'the receiver responded 410'
+          when is_hopeless then ${`no delivery succeeded for ${GIVE_UP_HOURS} hours`} else status_reason end
+      from failed where id = ${delivery.webhookId} returning status, status_reason as reason`.execute(db);
+    return rows[0]?.status === 'disabled' ? rows[0].reason : null;
+  }
+
+  /** Numbers for metrics. */
+  async count(): Promise<{ active: number; disabled: number; lagSeconds: number }> {
+    const { rows } = await sql<{ active: number; disabled: number; lag: number }>`
+      select count(*) filter (where w.status = 'active' and ${isValidKey})::integer as active,
+        count(*) filter (where w.status = 'disabled')::integer as disabled,
+        coalesce(extract(epoch from now() - min(d.created_at) filter (where w.status = 'active' and ${isValidKey})), 0)::float8 as lag
+      from webhooks w left join webhook_deliveries d on d.webhook_id = w.id and d.is_pending and d.sequence is not null`.execute(
+      this.#db,
+    );
+    const [row] = rows;
+    return { active: row?.active ?? 0, disabled: row?.disabled ?? 0, lagSeconds: row?.lag ?? 0 };
+  }
+}

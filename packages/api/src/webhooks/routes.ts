@@ -1,0 +1,337 @@
+/** /v1/webhooks: each webhook belongs to the key that created it, and is a 404 for others. */
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { badRequest, HttpError, notFound, unavailable } from '../http/errors.ts';
+import { queryNumber } from '../pages/page-query.ts';
+import { type RequestContext, route } from '../route.ts';
+import { requireNetworkOfAll } from '../schemas/address.ts';
+import { list } from '../schemas/list.ts';
+import { address, count, decimal, hash, hashInput, timestamp } from '../schemas/values.ts';
+import type { Services } from '../services.ts';
+import { subscriptionBody, toSubscription } from '../stream/routes.ts';
+import { testBodyOf } from './deliverer.ts';
+import { createSecret, formatSecret, type SecretBox, SecretKeyError } from './secrets.ts';
+import { type Delivery, WEBHOOK_EVENTS, type Webhook, type WebhookEvent } from './store.ts';
+import { checkUrl, TargetError } from './targets.ts';
+
+const MAX_URL_LENGTH = 2000;
+const MAX_DELIVERIES = 100;
+
+const common = { tag: 'Webhook', cost: 0.5, requiresKey: true } as const;
+const ofOne = {
+  ...common,
+  params: z.strictObject({
+    id: z
+      .string()
+      .regex(/^\d{1,18}$/, 'must be the id of a webhook')
+      .transform(BigInt)
+      .meta({ description: 'Id of a webhook' }),
+  }),
+  errors: [404],
+} as const;
+
+const url = z.string().max(MAX_URL_LENGTH).meta({
+  format: 'uri',
+  description:
+    'Where events are delivered: `https`, with a port of 443 or at least 1024, and reachable over the internet',
+});
+
+const addresses = subscriptionBody.addresses;
+
+const secretJson = z
+  .string()
+  .regex(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  .meta({ description: 'The secret of the signatures (Standard Webhooks). It is not shown again' });
+
+const webhookJson = z
+  .object({
+    id: decimal,
+    url: z.string(),
+    events: z.array(z.enum(WEBHOOK_EVENTS)),
+    addresses: z.array(address),
+    confirmations: z.int().nullable(),
+    status: z.enum(['active', 'disabled']),
+    statusReason: z.string().nullable().meta({ description: 'Why it is disabled' }),
+    cursor: hash.meta({ description: 'Everything up to this block was delivered' }),
+    sequence: decimal.meta({ description: 'Number of the latest delivery' }),
+    failures: count.meta({ description: 'Failed attempts since the last success' }),
+    failingSince: timestamp.nullable(),
+    nextAttemptAt: timestamp.nullable().meta({ description: 'Null without a pending delivery' }),
+    createdAt: timestamp,
+  })
+  .meta({ id: 'Webhook' });
+
+const deliveryJson = z
+  .object({
+    id: decimal,
+    sequence: decimal.nullable().meta({ description: 'Null for a test' }),
+    cursor: hash.meta({ description: 'The block that the delivery reaches' }),
+    status: z.enum(['pending', 'delivered', 'failed']),
+    attempts: count,
+    statusCode: z.int().nullable().meta({ description: 'HTTP status of the latest attempt; null without a response' }),
+    latencyMs: count.nullable(),
+    error: z.string().nullable(),
+    createdAt: timestamp,
+    attemptedAt: timestamp.nullable(),
+    deliveredAt: timestamp.nullable(),
+  })
+  .meta({ id: 'WebhookDelivery' });
+
+const done = z.object({ id: decimal });
+
+const time = (date: Date | null): number | null => date && date.getTime();
+
+const toJson = ({ id, sequence, failingSince, nextAttemptAt, createdAt, withIds: _ids, ...rest }: Webhook) => ({
+  id: String(id),
+  sequence: String(sequence),
+  failingSince: time(failingSince),
+  nextAttemptAt: time(nextAttemptAt),
+  createdAt: createdAt.getTime(),
+  ...rest,
+});
+
+const toDeliveryJson = ({ id, sequence, createdAt, attemptedAt, deliveredAt, ...rest }: Delivery) => ({
+  id: String(id),
+  sequence: sequence === null ? null : String(sequence),
+  createdAt: createdAt.getTime(),
+  attemptedAt: time(attemptedAt),
+  deliveredAt: time(deliveredAt),
+  ...rest,
+});
+
+const keyOf = ({ apiKey }: FastifyRequest): bigint => {
+  if (apiKey?.id == null) throw new HttpError(401, 'x-api-key is missing from header');
+  return apiKey.id;
+};
+
+const unknown = (): HttpError => notFound('This key has no such webhook');
+
+/** @throws HttpError 400 */
+function requireUrl({ webhooks }: Services, text: string): void {
+  try {
+    checkUrl(text, webhooks.allowed);
+  } catch (error) {
+    if (error instanceof TargetError) throw badRequest({ path: 'url', message: error.message });
+    throw error;
+  }
+}
+
+/** @throws HttpError 503 if the operator has not made the key of secrets available */
+async function openSecrets({ services, request }: RequestContext): Promise<SecretBox> {
+  try {
+    return await services.webhooks.openSecrets();
+  } catch (error) {
+    if (!(error instanceof SecretKeyError)) throw error;
+    request.log.error({ reason: error.message }, 'could not open the key of the secrets of webhooks');
+    throw unavailable('Webhooks are not available: the operator must set WEBHOOK_SECRET_KEY', 60, error);
+  }
+}
+
+/** Returns the block to begin after. @throws HttpError 404 if it is unknown, 409 if the chain cannot be followed from it */
+async function cursorOf(services: Services, from: Uint8Array | undefined, given: readonly string[]): Promise<string> {
+  const subscription = await toSubscription(services, { events: ['chain'], addresses: given });
+  return (await services.streams.findCursor(from, subscription)).hash;
+}
+
+export const createWebhook = route(
+  {
+    ...common,
+    method: 'POST',
+    url: '/v1/webhooks',
+    operationId: 'createWebhook',
+    summary: 'Register a URL for events',
+    description:
+      'Delivers the steps of the stream to a URL: at least once, in order, signed as the Standard Webhooks specification says, and retried for three days (docs/webhooks.md).',
+    body: z.strictObject({
+      ...subscriptionBody,
+      url,
+      events: list(z.enum(WEBHOOK_EVENTS), WEBHOOK_EVENTS.length)
+        .default(['chain'])
+        .refine((events) => events.length > 0, 'must name at least one kind of event')
+        .meta({ description: 'Kinds of events; with addresses, `address` is always one of them' }),
+      include: z
+        .enum(['accepted_ids'])
+        .optional()
+        .meta({ description: 'Adds the ids of accepted transactions to added chain blocks' }),
+    }),
+    response: z.object({ id: decimal, secret: secretJson }),
+    errors: [404, 409],
+  },
+  async (context, { body }) => {
+    const { services, request } = context;
+    const keyId = keyOf(request);
+    requireUrl(services, body.url);
+    requireNetworkOfAll(await services.index.getNetwork(), body.addresses);
+    const events: WebhookEvent[] = body.addresses.length > 0 ? [...body.events, 'address'] : body.events;
+    if (body.addresses.length === 0 && !events.includes('chain')) {
+      throw badRequest({ path: 'addresses', message: 'must not be empty for the event address' });
+    }
+    const secrets = await openSecrets(context);
+    const secret = createSecret();
+    const id = await services.webhooks.store.create({
+      keyId,
+      url: body.url,
+      events: [...new Set(events)],
+      addresses: [...new Set(body.addresses)],
+      confirmations: body.confirmations,
+      withIds: body.include !== undefined,
+      cursor: await cursorOf(services, body.from, body.addresses),
+      secret: secrets.encrypt(secret),
+    });
+    return { id: String(id), secret: formatSecret(secret) };
+  },
+);
+
+export const listWebhooks = route(
+  {
+    ...common,
+    method: 'GET',
+    url: '/v1/webhooks',
+    operationId: 'listWebhooks',
+    summary: 'The webhooks of the key',
+    response: z.object({ webhooks: z.array(webhookJson) }),
+  },
+  async ({ services, request }) => ({ webhooks: (await services.webhooks.store.list(keyOf(request))).map(toJson) }),
+);
+
+async function findWebhook({ services, request }: RequestContext, id: bigint): Promise<Webhook> {
+  const [webhook] = await services.webhooks.store.list(keyOf(request), id);
+  if (webhook === undefined) throw unknown();
+  return webhook;
+}
+
+export const getWebhook = route(
+  {
+    ...ofOne,
+    method: 'GET',
+    url: '/v1/webhooks/:id',
+    operationId: 'getWebhook',
+    summary: 'A webhook',
+    response: webhookJson,
+  },
+  async (context, { params: { id } }) => toJson(await findWebhook(context, id)),
+);
+
+export const updateWebhook = route(
+  {
+    ...ofOne,
+    method: 'PATCH',
+    url: '/v1/webhooks/:id',
+    operationId: 'updateWebhook',
+    summary: 'Change a webhook',
+    description:
+      'Changes apply from the next step on: a pending delivery keeps its content. A disabled webhook that is activated continues at its cursor.',
+    body: z.strictObject({
+      url: url.optional(),
+      addresses: addresses.optional(),
+      status: z.enum(['active', 'disabled']).optional(),
+    }),
+    response: webhookJson,
+  },
+  async (context, { params: { id }, body: { url: given, addresses: listed, status } }) => {
+    const { services, request } = context;
+    if (given !== undefined) requireUrl(services, given);
+    const { events } = await findWebhook(context, id);
+    if (listed !== undefined) {
+      requireNetworkOfAll(await services.index.getNetwork(), listed);
+      if (listed.length === 0 && !events.includes('chain'))
+        throw badRequest({ path: 'addresses', message: 'must not be empty for the event address' });
+    }
+    const changes = { url: given, addresses: listed && [...new Set(listed)], status };
+    if (!(await services.webhooks.store.update(keyOf(request), id, changes))) throw unknown();
+    return toJson(await findWebhook(context, id));
+  },
+);
+
+export const deleteWebhook = route(
+  {
+    ...ofOne,
+    method: 'DELETE',
+    url: '/v1/webhooks/:id',
+    operationId: 'deleteWebhook',
+    summary: 'Delete a webhook and its deliveries',
+    response: done,
+  },
+  async ({ services, request }, { params: { id } }) => {
+    if (!(await services.webhooks.store.delete(keyOf(request), id))) throw unknown();
+    return { id: String(id) };
+  },
+);
+
+export const rotateWebhookSecret = route(
+  {
+    ...ofOne,
+    method: 'POST',
+    url: '/v1/webhooks/:id/secret',
+    operationId: 'rotateWebhookSecret',
+    summary: 'Replace the secret of a webhook',
+    description: 'The secret before signs deliveries, too, for 24 hours.',
+    response: z.object({ id: decimal, secret: secretJson }),
+  },
+  async (context, { params: { id } }) => {
+    const { services, request } = context;
+    const secret = createSecret();
+    const encrypted = (await openSecrets(context)).encrypt(secret);
+    if (!(await services.webhooks.store.rotate(keyOf(request), id, encrypted))) throw unknown();
+    return { id: String(id), secret: formatSecret(secret) };
+  },
+);
+
+export const testWebhook = route(
+  {
+    ...ofOne,
+    method: 'POST',
+    url: '/v1/webhooks/:id/test',
+    operationId: 'testWebhook',
+    summary: 'Deliver a test',
+    description:
+      'Delivers `{"type": "kasgres.test", …}` without events, once, also to a disabled webhook. The outcome is in its deliveries.',
+    response: z.object({ id: decimal, deliveryId: decimal }),
+  },
+  async ({ services, request }, { params: { id } }) => {
+    const deliveryId = await services.webhooks.store.test(keyOf(request), id, testBodyOf);
+    if (deliveryId === undefined) throw unknown();
+    return { id: String(id), deliveryId: String(deliveryId) };
+  },
+);
+
+export const replayWebhook = route(
+  {
+    ...ofOne,
+    method: 'POST',
+    url: '/v1/webhooks/:id/replay',
+    operationId: 'replayWebhook',
+    summary: 'Deliver again from a block',
+    description: 'Moves the cursor to the block, and gives up the pending delivery.',
+    body: z.strictObject({ from: hashInput.meta({ description: 'The block to continue after' }) }),
+    response: webhookJson,
+    errors: [404, 409],
+  },
+  async (context, { params: { id }, body: { from } }) => {
+    const { services, request } = context;
+    const { addresses: listed } = await findWebhook(context, id);
+    const cursor = await cursorOf(services, from, listed);
+    if (!(await services.webhooks.store.replay(keyOf(request), id, cursor))) throw unknown();
+    return toJson(await findWebhook(context, id));
+  },
+);
+
+export const listWebhookDeliveries = route(
+  {
+    ...ofOne,
+    method: 'GET',
+    url: '/v1/webhooks/:id/deliveries',
+    operationId: 'listWebhookDeliveries',
+    summary: 'The latest deliveries of a webhook, newest first',
+    description: `The pending delivery, and the log of the latest ${MAX_DELIVERIES}.`,
+    query: z.strictObject({
+      limit: queryNumber(1, MAX_DELIVERIES, 'Number of deliveries').default(20),
+    }),
+    response: z.object({ deliveries: z.array(deliveryJson) }),
+  },
+  async ({ services, request }, { params: { id }, query: { limit } }) => {
+    const deliveries = await services.webhooks.store.listDeliveries(keyOf(request), id, limit);
+    if (deliveries === undefined) throw unknown();
+    return { deliveries: deliveries.map(toDeliveryJson) };
+  },
+);

@@ -1,0 +1,177 @@
+/** Webhooks in the database: what their owners see and change. All of it is on the primary. */
+import { sql } from 'kysely';
+import { conflict } from '../http/errors.ts';
+import type { Db } from '../index-state/sql.ts';
+
+/** Notifies `kasgres webhooks` of changes by owners. */
+export const WEBHOOKS_CHANNEL = 'kasgres_webhooks';
+
+const MAX_WEBHOOKS_PER_KEY = 20;
+const ROTATION_HOURS = 24;
+
+export const WEBHOOK_EVENTS = ['chain', 'address'] as const;
+export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
+
+export interface NewWebhook {
+  keyId: bigint;
+  url: string;
+  events: readonly WebhookEvent[];
+  addresses: readonly string[];
+  confirmations: number | undefined;
+  withIds: boolean;
+  /** The block to begin after. */
+  cursor: string;
+  /** Encrypted. */
+  secret: Buffer;
+}
+
+export interface Webhook {
+  id: bigint;
+  url: string;
+  events: WebhookEvent[];
+  addresses: string[];
+  confirmations: number | null;
+  withIds: boolean;
+  status: 'active' | 'disabled';
+  statusReason: string | null;
+  cursor: string;
+  sequence: bigint;
+  failures: number;
+  failingSince: Date | null;
+  /** When the pending delivery is attempted next; null without one. */
+  nextAttemptAt: Date | null;
+  createdAt: Date;
+}
+
+export interface Delivery {
+  id: bigint;
+  sequence: bigint | null;
+  cursor: string;
+  status: 'pending' | 'delivered' | 'failed';
+  attempts: number;
+  statusCode: number | null;
+  latencyMs: number | null;
+  error: string | null;
+  createdAt: Date;
+  attemptedAt: Date | null;
+  deliveredAt: Date | null;
+}
+
+export interface WebhookChanges {
+  url?: string | undefined;
+  addresses?: readonly string[] | undefined;
+  status?: 'active' | 'disabled' | undefined;
+}
+
+const notify = sql`select pg_notify(${WEBHOOKS_CHANNEL}, '')`;
+
+export class WebhookStore {
+  readonly #db: Db;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  /** @throws HttpError 409 if the key has too many */
+  async create(webhook: NewWebhook): Promise<bigint> {
+    return this.#db.transaction().execute(async (db) => {
+      // One request of a key at a time, so that the count holds.
+      await sql`select pg_advisory_xact_lock(hashtext('webhooks of a key'), ${Number(webhook.keyId % 2n ** 31n)})`.execute(
+        db,
+      );
+      const { rows: counted } = await sql<{ count: bigint }>`
+        select count(*) from webhooks where api_key_id = ${webhook.keyId}`.execute(db);
+      if (Number(counted[0]?.count) >= MAX_WEBHOOKS_PER_KEY) {
+        throw conflict(`A key has at most ${MAX_WEBHOOKS_PER_KEY} webhooks: delete one first`);
+      }
+      const { rows } = await sql<{ id: bigint }>`
+        insert into webhooks (api_key_id, url, events, addresses, confirmations, with_ids, cursor, secret)
+        values (${webhook.keyId}, ${webhook.url}, ${[...webhook.events]}::text[], ${[...webhook.addresses]}::text[],
+          ${webhook.confirmations ?? null}, ${webhook.withIds}, decode(${webhook.cursor}, 'hex'), ${webhook.secret})
+        returning id`.execute(db);
+      await notify.execute(db);
+      return (rows[0] as { id: bigint }).id;
+    });
+  }
+
+  /** Lists the webhooks of a key, or one of them, oldest first. */
+  async list(keyId: bigint, id?: bigint): Promise<Webhook[]> {
+    const { rows } = await sql<Webhook>`
+      select w.id, url, events, addresses, confirmations, with_ids as "withIds", status, status_reason as "statusReason",
+        encode(w.cursor, 'hex') as cursor, w.sequence, failures, failing_since as "failingSince",
+        case when d.id is not null and status = 'active' then next_attempt_at end as "nextAttemptAt", w.created_at as "createdAt"
+      from webhooks w left join webhook_deliveries d on d.webhook_id = w.id and d.is_pending and d.sequence is not null
+      where api_key_id = ${keyId} ${id === undefined ? sql`` : sql`and w.id = ${id}`} order by w.id`.execute(this.#db);
+    return rows;
+  }
+
+  /** Returns whether there is such a webhook. Activating one attempts its pending delivery at once. */
+  async update(keyId: bigint, id: bigint, { url, addresses, status }: WebhookChanges): Promise<boolean> {
+    return this.#change(sql`
+      update webhooks set revision = revision + 1
+        ${url === undefined ? sql`` : sql`, url = ${url}`}
+        ${addresses === undefined ? sql`` : sql`, addresses = ${[...addresses]}::text[]`}
+        ${
+          status === undefined
+            ? sql``
+            : sql`, status = ${status}, status_reason = ${status === 'active' ? null : 'disabled by its owner'},
+                failures = 0, failing_since = null, next_attempt_at = now()`
+        }
+      where api_key_id = ${keyId} and id = ${id} returning id`);
+  }
+
+  async delete(keyId: bigint, id: bigint): Promise<boolean> {
+    return this.#change(sql`delete from webhooks where api_key_id = ${keyId} and id = ${id} returning id`);
+  }
+
+  /** The secret before signs for another day. @param secret encrypted */
+  async rotate(keyId: bigint, id: bigint, secret: Buffer): Promise<boolean> {
+    return this.#change(sql`
+      update webhooks set previous_secret = secret, previous_secret_until = now() + make_interval(hours => ${ROTATION_HOURS}),
+        secret = ${secret}, revision = revision + 1
+      where api_key_id = ${keyId} and id = ${id} returning id`);
+  }
+
+  /** Continues from another block. The pending delivery is given up, and its number is not used again: it may have arrived. */
+  async replay(keyId: bigint, id: bigint, cursor: string): Promise<boolean> {
+    return this.#change(sql`
+      with hook as (select id from webhooks where api_key_id = ${keyId} and id = ${id} for update),
+      given_up as (
+        update webhook_deliveries d set is_pending = false, body = null, error = 'given up: replayed from another block'
+        from hook where d.webhook_id = hook.id and d.is_pending and d.sequence is not null returning d.sequence)
+      update webhooks w set cursor = decode(${cursor}, 'hex'), revision = w.revision + 1,
+        sequence = coalesce((select max(sequence) from given_up), w.sequence), failures = 0, failing_since = null, next_attempt_at = now()
+      from hook where w.id = hook.id returning w.id`);
+  }
+
+  /** Adds a delivery without events, which is attempted once. Returns its id; undefined without such a webhook. */
+  async test(keyId: bigint, id: bigint, body: (cursor: string) => string): Promise<bigint | undefined> {
+    const [webhook] = await this.list(keyId, id);
+    if (webhook === undefined) return undefined;
+    const { rows } = await sql<{ id: bigint }>`
+      insert into webhook_deliveries (webhook_id, cursor, body)
+      select id, cursor, ${body(webhook.cursor)} from webhooks where id = ${id} returning id`.execute(this.#db);
+    await notify.execute(this.#db);
+    return rows[0]?.id;
+  }
+
+  /** Lists deliveries, newest first; undefined without such a webhook. */
+  async listDeliveries(keyId: bigint, id: bigint, limit: number): Promise<Delivery[] | undefined> {
+    const [webhook] = await this.list(keyId, id);
+    if (webhook === undefined) return undefined;
+    const { rows } = await sql<Delivery>`
+      select id, sequence, encode(cursor, 'hex') as cursor, attempts, status_code as "statusCode", latency_ms as "latencyMs", error,
+        case when is_pending then 'pending' when delivered_at is null then 'failed' else 'delivered' end as status,
+        created_at as "createdAt", attempted_at as "attemptedAt", delivered_at as "deliveredAt"
+      from webhook_deliveries where webhook_id = ${id} order by id desc limit ${limit}`.execute(this.#db);
+    return rows;
+  }
+
+  async #change(statement: ReturnType<typeof sql>): Promise<boolean> {
+    return this.#db.transaction().execute(async (db) => {
+      const { rows } = await statement.execute(db);
+      await notify.execute(db);
+      return rows.length > 0;
+    });
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * Which addresses a webhook may reach. Its owner chooses the URL, so an attempt must not reach what only this machine can (SSRF): private
+ * networks, metadata services of clouds, and the machine itself. WEBHOOK_ALLOW lists exceptions.
+ */
+import { lookup } from 'node:dns/promises';
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+export type AllowedRange = [Address, number];
+
+/** Global unicast addresses. Everything outside is reserved, or leads elsewhere. */
+const GLOBAL_IPV6: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
+const NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
+
+/** The URL or its address is refused. The message is for the owner of the webhook. */
+export class TargetError extends Error {
+  override name = 'TargetError';
+}
+
+export interface Target {
+  url: URL;
+  /** The address that was checked: the one to connect to. */
+  address: string;
+  family: 4 | 6;
+}
+
+/** Parses WEBHOOK_ALLOW: addresses and CIDR ranges. @throws Error for anything else */
+export const parseAllowed = (text: string): AllowedRange[] =>
+  text.split(',').map((part) => {
+    const range = part.trim();
+    // Other forms of IPv4, such as 10.1, are likely mistakes.
+    const [host = ''] = range.split('/');
+    if (!host.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(host))
+      throw new Error(`${range} is no address or range`);
+    if (range.includes('/')) return ipaddr.parseCIDR(range);
+    const address = ipaddr.parse(range);
+    return [address, address.kind() === 'ipv4' ? 32 : 128];
+  });
+
+/**
+ * Checks what can be checked without a look-up of the name.
+ * @throws TargetError
+ */
+export function checkUrl(text: string, allowed: readonly AllowedRange[]): URL {
+  const url = URL.parse(text);
+  if (url === null) throw new TargetError('must be a URL such as https://example.org/kasgres');
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && allowed.length > 0)) {
+    throw new TargetError('must begin with https://');
+  }
+  if (url.username !== '' || url.password !== '') throw new TargetError('must not have a user name or password');
+  const port = Number(url.port);
+  if (url.port !== '' && port !== 443 && port < 1024 && url.protocol === 'https:') {
+    throw new TargetError('must have port 443, or 1024 or above');
+  }
+  const literal = hostOf(url);
+  if (ipaddr.isValid(literal)) requireReachable(url, literal, allowed);
+  return url;
+}
+
+/**
+ * Resolves the name and checks every address, since any of them might be used.
+ * @throws TargetError if one of them is refused, or the name has none
+ */
+export async function resolveTarget(
+  text: string,
+  allowed: readonly AllowedRange[],
+  resolve: (host: string) => Promise<{ address: string; family: number }[]> = (host) => lookup(host, { all: true }),
+): Promise<Target> {
+  const url = checkUrl(text, allowed);
+  const host = hostOf(url);
+  const addresses = ipaddr.isValid(host)
+    ? [{ address: host, family: ipaddr.parse(host).kind() === 'ipv4' ? 4 : 6 }]
+    : await resolve(host).catch((cause: unknown) => {
+        throw new TargetError(`the name ${host} cannot be resolved`, { cause });
+      });
+  for (const { address } of addresses) requireReachable(url, address, allowed);
+  const [first] = addresses;
+  if (first === undefined) throw new TargetError(`the name ${host} has no address`);
+  return { url, address: first.address, family: first.family === 6 ? 6 : 4 };
+}
+
+/** Without the brackets of IPv6. */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+
+function requireReachable(url: URL, text: string, allowed: readonly AllowedRange[]): void {
+  const address = ipaddr.parse(text);
+  const unwrapped = unwrap(address);
+  if ([address, unwrapped].some((one) => isWithin(one, allowed))) return;
+  if (url.protocol !== 'https:') throw new TargetError('must begin with https://');
+  if (!isGlobal(unwrapped)) {
+    throw new TargetError(`the address ${text} is not reachable over the internet; WEBHOOK_ALLOW lists exceptions`);
+  }
+}
+
+/** Returns the IPv4 address that an IPv6 address leads to, or the address itself. */
+function unwrap(address: Address): Address {
+  if (!(address instanceof ipaddr.IPv6)) return address;
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address();
+  const bytes = address.toByteArray();
+  if (address.match(NAT64)) return new ipaddr.IPv4(bytes.slice(12));
+  if (address.range() === '6to4') return new ipaddr.IPv4(bytes.slice(2, 6));
+  return address;
+}
+
+const isGlobal = (address: Address): boolean =>
+  address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || address.match(GLOBAL_IPV6));
+
+const isWithin = (address: Address, ranges: readonly AllowedRange[]): boolean =>
+  ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));

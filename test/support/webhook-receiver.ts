@@ -1,0 +1,80 @@
+/** A receiver of webhooks that can misbehave: it checks every signature and keeps what it has confirmed. */
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+export interface Received {
+  id: string;
+  type: string;
+  previous: string;
+  cursor: string;
+  events: { event: string; data: unknown }[];
+}
+
+/** How the receiver treats the next request. `lose`: it processes the delivery, but the sender does not learn it. */
+export type Behaviour = 'confirm' | 'refuse' | 'hang' | 'lose' | { status: number; headers?: Record<string, string> };
+
+export class WebhookReceiver {
+  secret = '';
+  /** Deliveries in the order of their first processing. */
+  readonly received: Received[] = [];
+  readonly faults: string[] = [];
+  requests = 0;
+  lastHeaders: IncomingMessage['headers'] = {};
+  behave: () => Behaviour = () => 'confirm';
+  readonly #bodies = new Map<string, string>();
+  #server: Server | undefined;
+  #port = 0;
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}/hook?from=kasgres`;
+  }
+
+  async start(): Promise<void> {
+    const server = createServer((request, response) => void this.#onRequest(request, response));
+    server.listen(this.#port, '127.0.0.1');
+    await once(server, 'listening');
+    this.#port = (server.address() as AddressInfo).port;
+    this.#server = server;
+  }
+
+  /** Keeps its port for the next start. */
+  async stop(): Promise<void> {
+    this.#server?.close();
+    this.#server?.closeAllConnections();
+    this.#server = undefined;
+  }
+
+  async #onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.requests += 1;
+    this.lastHeaders = request.headers;
+    const body = await text(request);
+    const id = String(request.headers['webhook-id']);
+    this.#check(request, id, body);
+    const behaviour = this.behave();
+    if (behaviour === 'hang') return;
+    if (behaviour === 'refuse') return void response.writeHead(500).end();
+    if (typeof behaviour === 'object') return void response.writeHead(behaviour.status, behaviour.headers).end();
+    // At least once: the same id again is the same delivery.
+    if (!this.#bodies.has(id)) {
+      const { type, data } = JSON.parse(body) as { type: string; data: Omit<Received, 'id' | 'type'> };
+      this.received.push({ id, type, ...data });
+    }
+    this.#bodies.set(id, body);
+    if (behaviour === 'lose') request.socket.destroy();
+    else response.writeHead(204).end();
+  }
+
+  #check({ headers }: IncomingMessage, id: string, body: string): void {
+    const timestamp = String(headers['webhook-timestamp']);
+    const secret = Buffer.from(this.secret.replace('whsec_', ''), 'base64');
+    const expected = `v1,${createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+    if (!String(headers['webhook-signature']).split(' ').includes(expected))
+      this.faults.push(`${id} has no valid signature`);
+    if (Math.abs(Number(timestamp) - Date.now() / 1000) > 60) this.faults.push(`${id} has the time ${timestamp}`);
+    const before = this.#bodies.get(id);
+    if (before !== undefined && before !== body) this.faults.push(`${id} came with another body`);
+  }
+}
