@@ -13,7 +13,7 @@ import { NodeCalls } from './node-calls.ts';
 import type { StatusJson } from './resources/status.ts';
 import { SharedRead } from './shared-read.ts';
 import { Streams } from './stream/streams.ts';
-import { type SecretBox, secretBoxOpener } from './webhooks/secrets.ts';
+import type { SecretBox } from './webhooks/secrets.ts';
 import { WebhookStore } from './webhooks/store.ts';
 import type { AllowedRange } from './webhooks/targets.ts';
 
@@ -34,6 +34,7 @@ export interface ServiceOptions {
   isAnonymousAllowed?: boolean;
   /** Processes that divide the limits among them; default 1. */
   workers?: number;
+  /** Unset: their operations fail. */
   webhooks?: WebhookOptions | undefined;
 }
 
@@ -81,10 +82,10 @@ export function createServices(options: ServiceOptions) {
     nodeCalls,
     mempool,
     streams: new Streams({ index, mempool, admission, databaseUrl, logger, maxStreams }),
-    webhooks: {
-      store: new WebhookStore((webhooks?.database ?? options.statusDatabase).kysely),
-      openSecrets: webhooks?.openSecrets ?? secretBoxOpener({ secretKey: undefined, dataDir: './data' }),
-      allowed: webhooks?.allowed ?? [],
+    webhooks: webhooks && {
+      store: new WebhookStore(webhooks.database.kysely),
+      openSecrets: webhooks.openSecrets,
+      allowed: webhooks.allowed,
     },
     isAnonymousAllowed,
     admission,

@@ -104,12 +104,18 @@ const keyOf = ({ apiKey }: FastifyRequest): bigint => {
   return apiKey.id;
 };
 
+/** Only tests run without. */
+function webhooksOf({ webhooks }: Services): NonNullable<Services['webhooks']> {
+  if (webhooks === undefined) throw new Error('webhooks are not set up');
+  return webhooks;
+}
+
 const unknown = (): HttpError => notFound('This key has no such webhook');
 
 /** @throws HttpError 400 */
-function requireUrl({ webhooks }: Services, text: string): void {
+function requireUrl(services: Services, text: string): void {
   try {
-    checkUrl(text, webhooks.allowed);
+    checkUrl(text, webhooksOf(services).allowed);
   } catch (error) {
     if (error instanceof TargetError) throw badRequest({ path: 'url', message: error.message });
     throw error;
@@ -119,7 +125,7 @@ function requireUrl({ webhooks }: Services, text: string): void {
 /** @throws HttpError 503 if the operator has not made the key of secrets available */
 async function openSecrets({ services, request }: RequestContext): Promise<SecretBox> {
   try {
-    return await services.webhooks.openSecrets();
+    return await webhooksOf(services).openSecrets();
   } catch (error) {
     if (!(error instanceof SecretKeyError)) throw error;
     request.log.error({ reason: error.message }, 'could not open the key of the secrets of webhooks');
@@ -168,7 +174,7 @@ export const createWebhook = route(
     }
     const secrets = await openSecrets(context);
     const secret = createSecret();
-    const id = await services.webhooks.store.create({
+    const id = await webhooksOf(services).store.create({
       keyId,
       url: body.url,
       events: [...new Set(events)],
@@ -191,11 +197,11 @@ export const listWebhooks = route(
     summary: 'The webhooks of the key',
     response: z.object({ webhooks: z.array(webhookJson) }),
   },
-  async ({ services, request }) => ({ webhooks: (await services.webhooks.store.list(keyOf(request))).map(toJson) }),
+  async ({ services, request }) => ({ webhooks: (await webhooksOf(services).store.list(keyOf(request))).map(toJson) }),
 );
 
 async function findWebhook({ services, request }: RequestContext, id: bigint): Promise<Webhook> {
-  const [webhook] = await services.webhooks.store.list(keyOf(request), id);
+  const [webhook] = await webhooksOf(services).store.list(keyOf(request), id);
   if (webhook === undefined) throw unknown();
   return webhook;
 }
@@ -238,7 +244,7 @@ export const updateWebhook = route(
         throw badRequest({ path: 'addresses', message: 'must not be empty for the event address' });
     }
     const changes = { url: given, addresses: listed && [...new Set(listed)], status };
-    if (!(await services.webhooks.store.update(keyOf(request), id, changes))) throw unknown();
+    if (!(await webhooksOf(services).store.update(keyOf(request), id, changes))) throw unknown();
     return toJson(await findWebhook(context, id));
   },
 );
@@ -253,7 +259,7 @@ export const deleteWebhook = route(
     response: done,
   },
   async ({ services, request }, { params: { id } }) => {
-    if (!(await services.webhooks.store.delete(keyOf(request), id))) throw unknown();
+    if (!(await webhooksOf(services).store.delete(keyOf(request), id))) throw unknown();
     return { id: String(id) };
   },
 );
@@ -272,7 +278,7 @@ export const rotateWebhookSecret = route(
     const { services, request } = context;
     const secret = createSecret();
     const encrypted = (await openSecrets(context)).encrypt(secret);
-    if (!(await services.webhooks.store.rotate(keyOf(request), id, encrypted))) throw unknown();
+    if (!(await webhooksOf(services).store.rotate(keyOf(request), id, encrypted))) throw unknown();
     return { id: String(id), secret: formatSecret(secret) };
   },
 );
@@ -289,7 +295,7 @@ export const testWebhook = route(
     response: z.object({ id: decimal, deliveryId: decimal }),
   },
   async ({ services, request }, { params: { id } }) => {
-    const deliveryId = await services.webhooks.store.test(keyOf(request), id, testBodyOf);
+    const deliveryId = await webhooksOf(services).store.test(keyOf(request), id, testBodyOf);
     if (deliveryId === undefined) throw unknown();
     return { id: String(id), deliveryId: String(deliveryId) };
   },
@@ -311,7 +317,7 @@ export const replayWebhook = route(
     const { services, request } = context;
     const { addresses: listed } = await findWebhook(context, id);
     const cursor = await cursorOf(services, from, listed);
-    if (!(await services.webhooks.store.replay(keyOf(request), id, cursor))) throw unknown();
+    if (!(await webhooksOf(services).store.replay(keyOf(request), id, cursor))) throw unknown();
     return toJson(await findWebhook(context, id));
   },
 );
@@ -330,7 +336,7 @@ export const listWebhookDeliveries = route(
     response: z.object({ deliveries: z.array(deliveryJson) }),
   },
   async ({ services, request }, { params: { id }, query: { limit } }) => {
-    const deliveries = await services.webhooks.store.listDeliveries(keyOf(request), id, limit);
+    const deliveries = await webhooksOf(services).store.listDeliveries(keyOf(request), id, limit);
     if (deliveries === undefined) throw unknown();
     return { deliveries: deliveries.map(toDeliveryJson) };
   },
