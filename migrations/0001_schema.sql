@@ -1441,8 +1441,7 @@ create table webhook_deliveries (
   error text,
   cursor bytea not null,
   body text,
-  constraint webhook_deliveries_pkey primary key (id),
-  constraint webhook_deliveries_webhook_id foreign key (webhook_id) references webhooks (id) on delete cascade
+  constraint webhook_deliveries_pkey primary key (id)
 );
 create index webhook_deliveries_webhook_id on webhook_deliveries (webhook_id, id);
 create unique index webhook_deliveries_pending on webhook_deliveries (webhook_id) where is_pending and sequence is not null;

@@ -70,8 +70,7 @@ begin
 end $$;
 
 grant insert, update on api_key_usage to kasgres_api;
-grant insert, update, delete on rate_limits, webhooks to kasgres_api;
-grant insert, update on webhook_deliveries to kasgres_api;
+grant insert, update, delete on rate_limits, webhooks, webhook_deliveries to kasgres_api;
 grant select (id, revoked_at, expires_at) on api_keys to kasgres_webhooks;
 grant select, update on webhooks to kasgres_webhooks;
 grant select, insert, update, delete on webhook_deliveries to kasgres_webhooks;

@@ -114,13 +114,23 @@ describe('the transactions of an address', () => {
       tag.labels,
     ]);
     const [first] = all as [Moved];
+    const { rows } = await harness.database.pool.query<{ hash: string }>(
+      `select encode(b.hash, 'hex') as hash from blocks b join block_transactions c on c.block_id = b.id join transactions t on t.id = c.transaction_id
+       where t.transaction_id = decode($1, 'hex') limit 1`,
+      [first.transactionId],
+    );
     for (const [template, values] of [
       ['/v1/addresses/{address}/transactions', { address }],
       ['/v1/transactions/{transactionId}', { transactionId: first.transactionId }],
+      ['/v1/blocks/{hash}', { hash: String(rows[0]?.hash) }],
+      ['/v1/addresses/{address}', { address }],
+      ['/v1/addresses', {}],
     ] as const) {
       expect(await get(template, values, { include: 'tags' })).toMatchObject({ tags: { [address]: tag } });
       expect(await get(template, values)).not.toHaveProperty('tags');
     }
+    const body = { addresses: [address], include: 'tags' };
+    expect((await harness.api.postChecked('/v1/addresses', body)).json).toMatchObject({ tags: { [address]: tag } });
     await harness.database.pool.query('delete from tags');
     expect((await get('/v1/transactions', {}, { include: 'tags' }))['tags']).toEqual({});
   });

@@ -26,7 +26,7 @@ afterEach(async () => {
   for (const receiver of receivers) await receiver.stop();
   programs = [];
   receivers = [];
-  await harness.database.pool.query('delete from webhooks');
+  await harness.database.pool.query('truncate webhooks, webhook_deliveries');
 });
 afterAll(() => harness.close());
 

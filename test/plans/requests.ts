@@ -102,6 +102,8 @@ export function lookUps(landmarks: Landmarks): Record<string, Request> {
     'transactions that pay the address of a million': get(`/v1/addresses/${paidByAll}/transactions?direction=received`),
     'large transactions of the address of a million': get(`/v1/addresses/${paidByAll}/transactions?min_amount=1`),
     'a transaction with tags': get(`/v1/transactions/${transactionId}?include=tags`),
+    'a block with tags': get(`/v1/blocks/${fullBlock}?include=tags`),
+    'addresses with tags': get('/v1/addresses?include=tags'),
     status: get('/v1/status'),
   };
 }

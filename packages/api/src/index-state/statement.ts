@@ -110,7 +110,7 @@ export function statementsBy<
 ): (variant: Variant) => Statement<Parameters, Response> {
   const statements = new Map<string, Statement<Parameters, Response>>();
   return (variant) => {
-    const fullName = [name, ...Object.values<string | boolean>(variant)].join(' ');
+    const fullName = [name, ...Object.values<string | boolean>(variant).map(nameOf)].join(' ');
     const known = statements.get(fullName);
     if (known !== undefined) return known;
     const statement = new Statement<Parameters, Response>(fullName, (parameter) => build(parameter, variant));
@@ -119,12 +119,18 @@ export function statementsBy<
   };
 }
 
+const MAX_NAME_LENGTH = 63;
+
+/** Short: Postgres knows only the first 63 characters of a name. */
+const nameOf = (value: string | boolean): string => (typeof value === 'string' ? value : value ? 'yes' : 'no');
+
 export class Statement<Parameters extends object, Response> {
   readonly #name: string;
   readonly #build: () => Content<Response>;
   #compiled: { text: string; parameters: readonly unknown[] } | undefined;
 
   constructor(name: string, build: (parameter: ParameterOf<Parameters>) => Content<Response>) {
+    if (name.length > MAX_NAME_LENGTH) throw new Error(`the name of a statement is too long: ${name}`);
     this.#name = name;
     this.#build = () => build((parameter, type) => sql`${new Parameter(parameter)}::${sql.raw(type)}`);
   }

@@ -124,7 +124,10 @@ async function tokenOf(call: Call, name: 'before' | 'after'): Promise<bigint | u
 const readBlock = async (call: Call, hash: string, withTransactions: boolean) => {
   const { network } = await call.services.index.getSettledState();
   const window = network.difficultyWindowBlueScores;
-  const statement = blockDetailsByHash({ includeTransactions: withTransactions }).with({ hash: fromHex(hash), window });
+  const statement = blockDetailsByHash({ includeTransactions: withTransactions, withTags: false }).with({
+    hash: fromHex(hash),
+    window,
+  });
   return (await run(call, statement))?.block;
 };
 

@@ -121,7 +121,10 @@ export class WebhookStore {
   }
 
   async delete(keyId: bigint, id: bigint): Promise<boolean> {
-    return this.#change(sql`delete from webhooks where api_key_id = ${keyId} and id = ${id} returning id`);
+    return this.#change(sql`
+      with gone as (delete from webhooks where api_key_id = ${keyId} and id = ${id} returning id),
+      log as (delete from webhook_deliveries d using gone where d.webhook_id = gone.id)
+      select id from gone`);
   }
 
   /** The secret before signs for another day. @param secret encrypted */

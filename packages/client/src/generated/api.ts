@@ -4911,6 +4911,8 @@ export interface operations {
                  * @example false
                  */
                 include_transactions?: boolean;
+                /** @description `tags` adds the tags of all addresses in the response */
+                include?: "tags";
             };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
@@ -5029,6 +5031,10 @@ export interface operations {
                      */
                     "application/json": {
                         block: components["schemas"]["BlockDetails"];
+                        /** @description Tags of addresses in the response, by address, with `include=tags`: those of the address, else of its cluster */
+                        tags?: {
+                            [key: string]: components["schemas"]["AddressTag"];
+                        };
                     };
                 };
             };
@@ -5305,6 +5311,8 @@ export interface operations {
                 ending_before?: string;
                 /** @description Only addresses with a tag, or in a cluster with a tag */
                 tagged_only?: boolean;
+                /** @description `tags` adds the tags of all addresses in the response */
+                include?: "tags";
             };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
@@ -5352,6 +5360,10 @@ export interface operations {
                     "application/json": {
                         /** @description Addresses with a balance, largest first */
                         addresses: components["schemas"]["RestAddress"][];
+                        /** @description Tags of addresses in the response, by address, with `include=tags`: those of the address, else of its cluster */
+                        tags?: {
+                            [key: string]: components["schemas"]["AddressTag"];
+                        };
                         metadata: components["schemas"]["PageMetadata"];
                     };
                 };
@@ -5390,6 +5402,11 @@ export interface operations {
                  */
                 "application/json": {
                     addresses: string[];
+                    /**
+                     * @description `tags` adds the tags of all addresses in the response
+                     * @enum {string}
+                     */
+                    include?: "tags";
                 };
             };
         };
@@ -5455,6 +5472,10 @@ export interface operations {
                     "application/json": {
                         /** @description One for each address, in the given order */
                         addresses: components["schemas"]["AddressDetails"][];
+                        /** @description Tags of addresses in the response, by address, with `include=tags`: those of the address, else of its cluster */
+                        tags?: {
+                            [key: string]: components["schemas"]["AddressTag"];
+                        };
                     };
                 };
             };
@@ -5472,7 +5493,10 @@ export interface operations {
     };
     getAddress: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `tags` adds the tags of all addresses in the response */
+                include?: "tags";
+            };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
@@ -5527,6 +5551,10 @@ export interface operations {
                      */
                     "application/json": {
                         address: components["schemas"]["AddressDetails"];
+                        /** @description Tags of addresses in the response, by address, with `include=tags`: those of the address, else of its cluster */
+                        tags?: {
+                            [key: string]: components["schemas"]["AddressTag"];
+                        };
                     };
                 };
             };

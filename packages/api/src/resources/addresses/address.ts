@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { notFound } from '../../http/errors.ts';
 import { jsonArray, type JsonFields, jsonObject } from '../../index-state/json.ts';
 import { catchingUp, requireCaughtUp } from '../../index-state/state.ts';
-import { type ParameterOf, Statement } from '../../index-state/statement.ts';
+import { type ParameterOf, Statement, statementsBy } from '../../index-state/statement.ts';
 import { statementRoute } from '../../route.ts';
 import {
   type AddressParameters,
@@ -20,6 +20,7 @@ import { address, addressesInput, addressInput, count, sompi, timestamp } from '
 import { lookUp } from '../shared.ts';
 import { type AddressesParameters, requestedAddresses } from './balances.ts';
 import { tagOfScript } from './tags.ts';
+import { includeTags, tagsByAddress, tagsOfScripts } from '../transactions/rest/tags.ts';
 import { containing, joinAccepting } from '../transactions/rest/select-transactions.ts';
 
 const addressDetails = z
@@ -61,8 +62,13 @@ const fieldsOf = (
   automaticLabels: sql`coalesce((select automatic_labels(${balance('script_id')}::bigint)), '{}')`,
 });
 
-const detailsOfAddress = new Statement('address', (parameter: ParameterOf<AddressParameters>) => {
+interface Variant {
+  withTags: boolean;
+}
+
+const detailsOfAddress = statementsBy('address', (parameter: ParameterOf<AddressParameters>, { withTags }: Variant) => {
   const address = parameter('address', 'text');
+  const scriptId = sql`(select id from script)`;
   return {
     tables: {
       script: sql`select ${scriptIdOf(parameter)} as id`,
@@ -70,26 +76,35 @@ const detailsOfAddress = new Statement('address', (parameter: ParameterOf<Addres
     },
     body: jsonBuildObject({
       address: jsonObject<AddressDetails>(
-        fieldsOf(address, sql`(select id from script)`, (column) => sql`(select ${sql.ref(column)} from balance)`),
+        fieldsOf(address, scriptId, (column) => sql`(select ${sql.ref(column)} from balance)`),
       ),
+      ...(withTags && { tags: tagsOfScripts(sql`select id as script_id from script`) }),
     }),
   };
 });
 
-const detailsOfAddresses = new Statement('addresses by name', (parameter: ParameterOf<AddressesParameters>) => ({
-  body: jsonBuildObject({
-    addresses: jsonArray(
-      jsonObject<AddressDetails>(
-        fieldsOf(sql`requested.address`, sql`scripts.id`, (column) => sql`balances.${sql.ref(column)}`),
+const detailsOfAddresses = statementsBy(
+  'addresses by name',
+  (parameter: ParameterOf<AddressesParameters>, { withTags }: Variant) => ({
+    body: jsonBuildObject({
+      addresses: jsonArray(
+        jsonObject<AddressDetails>(
+          fieldsOf(sql`requested.address`, sql`scripts.id`, (column) => sql`balances.${sql.ref(column)}`),
+        ),
+        sql`
+          from ${requestedAddresses(parameter)}
+          left join scripts on scripts.address = requested.address
+          left join balances on balances.script_id = scripts.id
+          order by requested.position`,
       ),
-      sql`
-        from ${requestedAddresses(parameter)}
-        left join scripts on scripts.address = requested.address
-        left join balances on balances.script_id = scripts.id
-        order by requested.position`,
-    ),
+      ...(withTags && {
+        tags: tagsOfScripts(sql`
+          select distinct scripts.id as script_id
+          from ${requestedAddresses(parameter)} join scripts on scripts.address = requested.address`),
+      }),
+    }),
   }),
-}));
+);
 
 export const getAddress = statementRoute(
   {
@@ -97,12 +112,13 @@ export const getAddress = statementRoute(
     summary: 'Balance, activity, tag and labels of an address',
     tagOf: 'content',
     params: z.strictObject({ address: addressInput }),
-    response: z.object({ address: addressDetails }),
+    query: z.strictObject({ include: includeTags }),
+    response: z.object({ address: addressDetails, tags: tagsByAddress.optional() }),
   },
-  ({ params: { address } }, settled) => {
+  ({ params: { address }, query }, settled) => {
     requireNetwork(settled.network, address, 'address');
     requireCaughtUp(settled);
-    return detailsOfAddress.with({ address });
+    return detailsOfAddress({ withTags: query.include !== undefined }).with({ address });
   },
 );
 
@@ -116,15 +132,16 @@ export const getAddresses = statementRoute(
     cost: 0.1,
     costsByItemsOf: ['addresses'],
     tagOf: 'content',
-    body: z.strictObject({ addresses: addressesInput }),
+    body: z.strictObject({ addresses: addressesInput, include: includeTags }),
     response: z.object({
       addresses: z.array(addressDetails).meta({ description: 'One for each address, in the given order' }),
+      tags: tagsByAddress.optional(),
     }),
   },
-  ({ body: { addresses } }, settled) => {
+  ({ body: { addresses, include } }, settled) => {
     requireNetworkOfAll(settled.network, addresses);
     requireCaughtUp(settled);
-    return detailsOfAddresses.with({ addresses });
+    return detailsOfAddresses({ withTags: include !== undefined }).with({ addresses });
   },
 );
 

@@ -27,6 +27,7 @@ import {
 } from '../../schemas/address.ts';
 import { address, addressInput, sompi } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';
+import { includeTags, tagsByAddress, tagsOfScripts } from '../transactions/rest/tags.ts';
 
 /** Above any balance, and below the largest `bigint` of Postgres. */
 const MAX_SOMPI = 10n ** 19n / 2n;
@@ -81,13 +82,19 @@ const tag: RawBuilder<AddressTagJson | null> = sql`(
     limit 1
   ) found)`;
 
+interface Variant {
+  start: PageStart;
+  taggedOnly: boolean;
+  withTags: boolean;
+}
+
 /**
  * The conditions match the indexes balances_balance and balances_tagged. Few scripts without an address, which are skipped, have a large balance. A
  * plain address without a balance has no position.
  */
 const holderPage = statementsBy(
   'addresses',
-  (parameter: ParameterOf<HolderPageParameters>, { start, taggedOnly }: { start: PageStart; taggedOnly: boolean }) => {
+  (parameter: ParameterOf<HolderPageParameters>, { start, taggedOnly, withTags }: Variant) => {
     const limit = parameter('limit', 'bigint');
     const [behind, order] = start === 'before' ? [sql`>`, sql`asc`] : [sql`<`, sql`desc`];
     const from =
@@ -124,6 +131,7 @@ const holderPage = statementsBy(
             from page join balances on balances.script_id = page.key join scripts on scripts.id = page.key ${items}`,
         ),
         metadata,
+        ...(withTags && { tags: tagsOfScripts(sql`select page.key as script_id from page ${items}`) }),
       }),
     };
   },
@@ -136,9 +144,11 @@ export const listAddresses = statementRoute(
     tagOf: 'content',
     query: pageQuery(cursorInput, {
       tagged_only: queryFlag.meta({ description: 'Only addresses with a tag, or in a cluster with a tag' }),
+      include: includeTags,
     }),
     response: page({
       addresses: z.array(restAddress).meta({ description: 'Addresses with a balance, largest first' }),
+      tags: tagsByAddress.optional(),
     }),
     errors: [404, 409],
   },
@@ -149,7 +159,11 @@ export const listAddresses = statementRoute(
     }
     requireCaughtUp(settled);
     const cursor = cursorOf(query);
-    return holderPage({ start: startOf(query), taggedOnly: query.tagged_only }).with({
+    return holderPage({
+      start: startOf(query),
+      taggedOnly: query.tagged_only,
+      withTags: query.include !== undefined,
+    }).with({
       limit: query.limit,
       balance: cursor?.balance,
       ...(cursor && { address: cursor.address }),

@@ -9,6 +9,7 @@ import { queryFlag } from '../../pages/page-query.ts';
 import { statementRoute } from '../../route.ts';
 import { block, type BlockJson } from '../../schemas/block.ts';
 import { count, decimal, flag, hash, hashInput, timestamp } from '../../schemas/values.ts';
+import { includeTags, tagsByAddress, tagsOfScripts } from '../transactions/rest/tags.ts';
 import { unknownItem } from '../chain/segments.ts';
 import { lookUp, rpc } from '../shared.ts';
 import { blockRewards, joinRewards, rewardFields } from './rewards.ts';
@@ -48,15 +49,26 @@ interface Variant {
   includeTransactions: boolean;
 }
 
+/** Of the addresses in its transactions, and of its miner. */
+const tagsOfBlock = tagsOfScripts(sql`
+  select script_deltas.script_id
+  from block join block_transactions contained on contained.block_id = block.id
+  join script_deltas on script_deltas.transaction_id = contained.transaction_id
+  union select miner_script_id from block`);
+
 /** Builds a statement for one block by its hash. */
 const oneBlock = <Response>(
   parameter: ParameterOf<{ hash: Uint8Array }>,
   block: RawBuilder<Response>,
   joins: RawBuilder<unknown> = sql``,
+  withTags = false,
 ) => ({
   tables: { block: sql`select * from blocks where hash = ${parameter('hash', 'bytea')}` },
   problem: sql<string | null>`case when not exists (select from block) then 'unknown' end`,
-  body: jsonBuildObject({ block: sql<Response>`(select ${block} from block ${joinMerging} ${joins})` }),
+  body: jsonBuildObject({
+    block: sql<Response>`(select ${block} from block ${joinMerging} ${joins})`,
+    ...(withTags && { tags: tagsOfBlock }),
+  }),
 });
 
 const problems = { unknown: (state: IndexState) => unknownItem(state, 'block') };
@@ -67,7 +79,10 @@ const confirmations: RawBuilder<number> = sql`coalesce(
 
 export const blockDetailsByHash = statementsBy(
   'block details',
-  (parameter: ParameterOf<{ hash: Uint8Array; window: bigint }>, { includeTransactions }: Variant) =>
+  (
+    parameter: ParameterOf<{ hash: Uint8Array; window: bigint }>,
+    { includeTransactions, withTags }: Variant & { withTags: boolean },
+  ) =>
     oneBlock(
       parameter,
       jsonObject<z.infer<typeof blockDetails>>({
@@ -77,6 +92,7 @@ export const blockDetailsByHash = statementsBy(
         ...rewardFields,
       }),
       joinRewards(parameter('window', 'bigint')),
+      withTags,
     ),
 );
 
@@ -87,12 +103,16 @@ export const getBlockDetails = statementRoute(
     params: z.strictObject({ hash: hashInput }),
     query: z.strictObject({
       include_transactions: queryFlag.meta({ description: 'Include whole transactions, not only their ids' }),
+      include: includeTags,
     }),
-    response: z.object({ block: blockDetails }),
+    response: z.object({ block: blockDetails, tags: tagsByAddress.optional() }),
     errors: [404],
   },
   ({ params, query }, { network }) =>
-    blockDetailsByHash({ includeTransactions: query.include_transactions }).with({
+    blockDetailsByHash({
+      includeTransactions: query.include_transactions,
+      withTags: query.include !== undefined,
+    }).with({
       ...params,
       window: network.difficultyWindowBlueScores,
     }),
