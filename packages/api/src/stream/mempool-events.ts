@@ -1,4 +1,7 @@
-/** Mempool and pending transactions for streams, sampled once a second while somebody listens. Not resumable. */
+/**
+ * Mempool and pending transactions for streams, sampled once a second while somebody listens. Not resumable. A transaction is pending in the mempool,
+ * and in a block that is not merged yet, where the mempool no longer has it.
+ */
 import type { Logger } from '@kasgres/runtime';
 import { sql } from 'kysely';
 import type { IndexReader } from '../index-state/state.ts';
@@ -32,7 +35,7 @@ export class MempoolEvents {
   readonly #subscribers: ReadonlySet<Subscriber>;
   /** Those that have the whole mempool already. */
   readonly #informed = new WeakSet<Subscriber>();
-  /** Pending transactions with their addresses, by id; kept until they are dropped or in a block. */
+  /** Pending transactions with their addresses, by id; kept until they are dropped or merged. */
   readonly #pending = new Map<string, Pending>();
   /** What each subscriber was told of. */
   readonly #told = new WeakMap<Subscriber, Set<string>>();
@@ -104,23 +107,27 @@ export class MempoolEvents {
 
   async #sendPending(subscribers: readonly Subscriber[], sample: MempoolSample): Promise<void> {
     const added = [...sample.transactions.values()].filter(({ id }) => !this.#pending.has(id));
-    for (const [id, amounts] of await this.#readAmounts(added)) this.#pending.set(id, { amounts, absentSamples: 0 });
+    const unmerged = await this.#readUnmerged();
+    for (const [id, amounts] of [...(await this.#readAmounts(added)), ...unmerged]) {
+      if (!this.#pending.has(id)) this.#pending.set(id, { amounts, absentSamples: 0 });
+    }
+    const present = new Set([...sample.transactions.keys(), ...unmerged.keys()]);
     const gone: string[] = [];
     for (const [id, pending] of this.#pending) {
-      pending.absentSamples = sample.transactions.has(id) ? 0 : pending.absentSamples + 1;
+      pending.absentSamples = present.has(id) ? 0 : pending.absentSamples + 1;
       if (pending.absentSamples >= DROPPED_AFTER_SAMPLES) gone.push(id);
     }
     const dropped = await this.#listUnindexed(gone);
-    for (const subscriber of subscribers) this.#tell(subscriber, sample, dropped);
+    for (const subscriber of subscribers) this.#tell(subscriber, present, dropped);
     for (const id of gone) this.#pending.delete(id);
   }
 
-  #tell(subscriber: Subscriber, sample: MempoolSample, dropped: readonly string[]): void {
+  #tell(subscriber: Subscriber, present: ReadonlySet<string>, dropped: readonly string[]): void {
     const { addresses } = subscriber.subscription;
     let told = this.#told.get(subscriber);
     if (told === undefined) this.#told.set(subscriber, (told = new Set()));
     for (const [id, { amounts }] of this.#pending) {
-      if (told.has(id) || !sample.transactions.has(id)) continue;
+      if (told.has(id) || !present.has(id)) continue;
       for (const [address, amount] of amounts) {
         if (!addresses.has(address)) continue;
         told.add(id);
@@ -155,13 +162,46 @@ export class MempoolEvents {
         select spent.id, s.address, o.amount
         from unnest(${spent.map(({ id }) => id)}::text[], ${spent.map(({ transactionId }) => transactionId)}::text[],
           ${spent.map(({ index }) => index)}::bigint[]) spent (id, transaction_id, index)
-        join transactions t on encode(t.transaction_id, 'hex') = spent.transaction_id
-        join transaction_outputs o on o.transaction_id = t.id and o.index = spent.index
+        cross join lateral (
+          select o.script_id, o.amount from transactions t join transaction_outputs o on o.transaction_id = t.id and o.index = spent.index
+          where encode(t.transaction_id, 'hex') = spent.transaction_id
+          union
+          select o.script_id, o.amount from earlier_transactions t join start_utxos o on o.transaction_id = t.id and o.index = spent.index
+          where t.transaction_id = decode(spent.transaction_id, 'hex')
+        ) o
         join scripts s on s.id = o.script_id and s.address is not null`.execute(db);
       return found.rows;
     }, 'stream');
     for (const { id, address, amount } of rows) of(id, address).sent += amount;
     return amounts;
+  }
+
+  /** Reads the transactions that only blocks contain that are not merged yet, with what they would move, by id. */
+  async #readUnmerged(): Promise<Map<string, Map<string, Amounts>>> {
+    const rows = await this.#options.index.readIfAny(async (db) => {
+      const found = await sql<{ id: string; address: string; sent: bigint; received: bigint }>`
+        with unmerged as materialized (
+          select distinct t.id, t.transaction_id
+          from checkpoint c cross join unnest(c.virtual_merge_set || c.block_id) block (id)
+          join block_transactions contained on contained.block_id = block.id
+          join transactions t on t.id = contained.transaction_id and t.accepting_index is null and t.subnetwork_id <> 1),
+        moved as (
+          select unmerged.transaction_id, o.script_id, 0::bigint as sent, o.amount as received
+          from unmerged join transaction_outputs o on o.transaction_id = unmerged.id
+          union all
+          select unmerged.transaction_id, u.script_id, u.amount, 0
+          from unmerged join transaction_inputs i on i.transaction_id = unmerged.id
+          join utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)
+        select encode(moved.transaction_id, 'hex') as id, s.address, sum(sent)::bigint as sent, sum(received)::bigint as received
+        from moved join scripts s on s.id = moved.script_id and s.address is not null group by 1, 2`.execute(db);
+      return found.rows;
+    }, 'stream');
+    const unmerged = new Map<string, Map<string, Amounts>>();
+    for (const { id, address, sent, received } of rows) {
+      const ofTransaction = unmerged.get(id) ?? new Map<string, Amounts>();
+      unmerged.set(id, ofTransaction.set(address, { sent, received }));
+    }
+    return unmerged;
   }
 
   /** Returns those of these ids that no indexed block contains. */
