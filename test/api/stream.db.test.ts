@@ -197,17 +197,18 @@ test('the mempool is sent whole once, and pending transactions of an address', a
   close();
 });
 
+async function findUnmerged() {
+  const { rows } = await harness.database.pool.query<{ id: string; address: string }>(
+    `select encode(t.transaction_id, 'hex') as id, s.address
+     from checkpoint c cross join unnest(c.virtual_merge_set || c.block_id) block (id)
+     join block_transactions contained on contained.block_id = block.id
+     join transactions t on t.id = contained.transaction_id and t.accepting_index is null and t.subnetwork_id <> 1
+     join transaction_outputs o on o.transaction_id = t.id join scripts s on s.id = o.script_id and s.address is not null limit 1`,
+  );
+  return rows[0];
+}
+
 test('a transaction of a block that is not merged yet is pending, too', async () => {
-  const findUnmerged = async () => {
-    const { rows } = await harness.database.pool.query<{ id: string; address: string }>(
-      `select encode(t.transaction_id, 'hex') as id, s.address
-       from checkpoint c cross join unnest(c.virtual_merge_set || c.block_id) block (id)
-       join block_transactions contained on contained.block_id = block.id
-       join transactions t on t.id = contained.transaction_id and t.accepting_index is null and t.subnetwork_id <> 1
-       join transaction_outputs o on o.transaction_id = t.id join scripts s on s.id = o.script_id and s.address is not null limit 1`,
-    );
-    return rows[0];
-  };
   let unmerged = await findUnmerged();
   for (let round = 0; unmerged === undefined && round < 100; round += 1) {
     harness.simulatedDag.mine(1);

@@ -1,17 +1,19 @@
-/** Streams and rewards on a real node: a client that is cut at random moments, while the node mines and reorganises. */
+/** Streams, webhooks and rewards on a real node: clients that are cut at random moments, while the node mines and reorganises. */
 import { createKey } from '@kasgres/database';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../packages/client/src/index.ts';
 import { findKaspad } from '../support/kaspad.ts';
-import { startApi } from '../support/programs.ts';
+import { startApi, startProgram } from '../support/programs.ts';
 import { StreamFollower } from '../support/stream-follower.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
 import { more, startIndex, startLoad, startPeer, untilIndexed } from './harness.ts';
 
-const CUTS = 200;
+/** More in the long run: `STREAM_CUTS=1000`. */
+const CUTS = Number(process.env['STREAM_CUTS'] ?? 200);
 
 test.skipIf(findKaspad() === undefined)(
-  'a stream is exact through reorganisations and cuts, and rewards are those of the node',
+  'streams and webhooks are exact through reorganisations, cuts and crashes, and rewards are those of the node',
   async () => {
     const peer = await startPeer();
     const load = await startLoad(peer, 'explorer', 120);
@@ -19,7 +21,9 @@ test.skipIf(findKaspad() === undefined)(
     await untilIndexed(index, peer);
     const { pool, url: databaseUrl, kysely } = index.database;
     const { key } = await createKey(kysely, { name: 'stream', rateRu: 1000 });
-    const { program, url } = await startApi({ nodeUrl: peer.kaspad.url, databaseUrl });
+    const env = { nodeUrl: peer.kaspad.url, databaseUrl };
+    const variables = { WEBHOOK_SECRET_KEY: Buffer.alloc(32, 'node').toString('base64'), WEBHOOK_ALLOW: '127.0.0.1' };
+    const { program, url } = await startApi(env, undefined, variables);
     onTestFinished(() => program.stop().then(() => undefined));
     const client = createClient({ baseUrl: url, apiKey: key });
 
@@ -40,6 +44,18 @@ test.skipIf(findKaspad() === undefined)(
     // At rest, so that chain and balances are of one state.
     const balances = await readBalances(20);
     const follower = new StreamFollower(await listChain(), balances);
+    const receiver = new WebhookReceiver();
+    await receiver.start();
+    onTestFinished(() => receiver.stop());
+    receiver.behave = () => (Math.random() < 0.1 ? 'lose' : 'confirm');
+    const hook = await client.post('/v1/webhooks', {
+      body: { url: receiver.url, events: ['chain'], addresses: [...balances.keys()], include: 'accepted_ids' },
+    });
+    receiver.secret = hook.secret;
+    const hooked = new StreamFollower(await listChain(), new Map(balances));
+    const startDeliverer = () => startProgram('../../packages/api/src/webhooks/main.ts', env, variables);
+    let deliverer = startDeliverer();
+    onTestFinished(() => deliverer.stop());
     let current = new AbortController();
     const cuttable = createClient({
       baseUrl: url,
@@ -58,6 +74,10 @@ test.skipIf(findKaspad() === undefined)(
     })();
     for (let cut = 0; cut < CUTS; cut += 1) {
       if (cut % 20 === 0) await more(load, 10);
+      if (cut % 50 === 49) {
+        await deliverer.kill();
+        deliverer = startDeliverer();
+      }
       await sleep(Math.random() * 40);
       current.abort();
     }
@@ -70,6 +90,11 @@ test.skipIf(findKaspad() === undefined)(
     expect(follower.chain).toEqual(await listChain());
     const now = await readBalances(10_000);
     for (const [address, balance] of follower.balances) expect(balance, address).toBe(now.get(address));
+    await expect.poll(() => receiver.received.at(-1)?.cursor, { timeout: 120_000 }).toBe(sink);
+    for (const { events, cursor } of receiver.received) hooked.apply({ events, cursor });
+    expect([receiver.faults, hooked.faults]).toEqual([[], []]);
+    expect(hooked.chain).toEqual(follower.chain);
+    for (const [address, balance] of hooked.balances) expect(balance, address).toBe(now.get(address));
     const { added, accepted } = { added: follower.chain.slice(-100), accepted: follower.accepted };
     const ofNode = await peer.node.call('getVirtualChainFromBlock', {
       startHash: added[0] as string,
@@ -77,7 +102,9 @@ test.skipIf(findKaspad() === undefined)(
       minConfirmationCount: 0n,
     });
     for (const { acceptingBlockHash, acceptedTransactionIds } of ofNode.acceptedTransactionIds) {
-      if (accepted.has(acceptingBlockHash)) expect(accepted.get(acceptingBlockHash)).toEqual(acceptedTransactionIds);
+      if (!accepted.has(acceptingBlockHash)) continue;
+      expect(accepted.get(acceptingBlockHash)).toEqual(acceptedTransactionIds);
+      expect(hooked.accepted.get(acceptingBlockHash)).toEqual(acceptedTransactionIds);
     }
 
     let rewarded = 0;

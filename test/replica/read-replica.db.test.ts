@@ -3,6 +3,7 @@ import { type Connection, connect, migrate, type ReplicatedPostgres, startReplic
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readOneState, sinkOf } from '../api/one-state.ts';
 import { openHarness, type Harness } from '../api/harness.ts';
+import { createClient } from '../../packages/client/src/index.ts';
 import { freePort } from '../support/programs.ts';
 
 const SOON = { timeout: 60_000 };
@@ -90,6 +91,40 @@ test('a replica that lags reports its lag, and each response has one state', asy
   const after = await harness.api.request(SUPPLY, { headers: { 'if-none-match': etag } });
   expect(after.status).toBe(200);
   expect(sinkOf(after)).not.toBe(sinkOf(before));
+});
+
+test('a stream follows the replica: an event is visible in other responses when it arrives, and none comes before replay', async () => {
+  await expectCurrent();
+  const end = new AbortController();
+  const client = createClient({ baseUrl: harness.api.url, apiKey: harness.api.key });
+  const cursors: string[] = [];
+  const invisible: string[] = [];
+  const following = (async () => {
+    for await (const { cursor, events } of client.subscribe({ events: ['chain'], signal: end.signal })) {
+      if (cursor === undefined || events.every(({ event }) => event !== 'chain')) continue;
+      cursors.push(cursor);
+      const { json } = await harness.api.request('/v1/rpc/getVirtualChainFromBlock', {
+        body: { startHash: cursor, includeAcceptedTransactionIds: false },
+      });
+      if (json['addedChainBlockHashes'] === undefined) invisible.push(cursor);
+    }
+  })();
+  for (let round = 0; round < 10; round += 1) {
+    harness.simulatedDag.mine(2);
+    await harness.atRest();
+  }
+  const { sink } = await harness.node.call('getSink', {});
+  await expect.poll(() => cursors.at(-1), SOON).toBe(sink);
+  await standby.pool.query('select pg_wal_replay_pause()');
+  harness.simulatedDag.mine(4);
+  await harness.atRest();
+  const later = (await harness.node.call('getSink', {})).sink;
+  expect(cursors).not.toContain(later);
+  await standby.pool.query('select pg_wal_replay_resume()');
+  await expect.poll(() => cursors.at(-1), SOON).toBe(later);
+  expect(invisible).toEqual([]);
+  end.abort();
+  await following;
 });
 
 test('a replica whose primary writes nothing has no lag', async () => {
