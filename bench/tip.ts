@@ -13,19 +13,14 @@ import { NodeClient } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
 import { startApi, startIndexer } from '../test/support/programs.ts';
 import { findNode } from './found-node.ts';
-import { encodeRequest, HttpConnection } from './http-connection.ts';
 import { describeMachine, type Figure, mediansOf, percentile, readOptions, tableOfRuns } from './options.ts';
 import { ReadLoad } from './read-load.ts';
 import { createRunDatabase, type RunDatabase } from './run-database.ts';
-import { SinkLatencies } from './sink-latencies.ts';
+import { isSynced, measureTip } from './measure-tip.ts';
 import { withTemporaryKey } from './temporary-key.ts';
 import { enableWalStatistics, measureWal, readWalPosition } from './wal.ts';
 
 const WARM_UP_MS = 3_000;
-/** The pause between responses that are inspected. */
-const POLL_MS = 2;
-/** The last sinks of a run must be shown within this time. */
-const SHOWN_WITHIN_MS = 30_000;
 const CONNECTIONS = 32;
 
 interface Run {
@@ -121,11 +116,6 @@ async function measureAll(database: Connection, databaseUrl: string): Promise<vo
   }
 }
 
-async function isSynced(apiUrl: string): Promise<boolean> {
-  const response = await fetch(`${apiUrl}/v1/status`);
-  return response.ok && ((await response.json()) as { synced: boolean }).synced;
-}
-
 interface Measured {
   readsWal: boolean;
   database: Connection;
@@ -140,7 +130,13 @@ async function measure({ database, client, load, api, key, readsWal }: Measured)
   load.takeTimes();
   const before = await readPosition(database);
   const startedAt = performance.now();
-  const { times } = await measureLatencies(client, api, key);
+  const { times } = await measureTip({
+    client,
+    url: api,
+    key,
+    seconds: numbers.seconds,
+    requireNode: node.requireRunning,
+  });
   const after = await readPosition(database);
   const seconds = (performance.now() - startedAt) / 1_000;
   const transactions = after.transactions - before.transactions;
@@ -157,38 +153,6 @@ async function measure({ database, client, load, api, key, readsWal }: Measured)
     readP50Ms: reads.length === 0 ? undefined : percentile(reads, 0.5),
     readP99Ms: reads.length === 0 ? undefined : percentile(reads, 0.99),
   };
-}
-
-/** Subscribes for the time of a run, and inspects responses until every notified sink is shown. */
-async function measureLatencies(client: NodeClient, url: string, key: string): Promise<SinkLatencies> {
-  const latencies = new SinkLatencies();
-  const subscription = client.subscribe(['virtualChainChanged'], ({ topic, message }) => {
-    if (topic !== 'virtualChainChanged') return;
-    const sink = message.addedChainBlockHashes.at(-1);
-    if (sink !== undefined) latencies.notified(sink, performance.now());
-  });
-  const connection = new HttpConnection(url);
-  const request = encodeRequest(url, key, { path: '/v1/blocks' });
-  try {
-    const endAt = performance.now() + numbers.seconds * 1_000;
-    for (;;) {
-      const { status, head } = await connection.send(request);
-      const [, sink] = /^x-kasgres-sink: (\w+)\r?$/im.exec(head) ?? [];
-      if (status !== 200 || sink === undefined) throw new Error(`/v1/blocks responds:\n${head}`);
-      const now = performance.now();
-      latencies.shown(sink, now);
-      if (now >= endAt) {
-        latencies.stopCounting();
-        node.requireRunning();
-        if (latencies.pending === 0) return latencies;
-        if (now >= endAt + SHOWN_WITHIN_MS) throw new Error(`${latencies.pending} sinks are not shown in time`);
-      }
-      await sleep(POLL_MS);
-    }
-  } finally {
-    subscription.close();
-    connection.close();
-  }
 }
 
 async function readPosition(

@@ -23,7 +23,7 @@ import { limitUnreadResponses } from './http/unread-responses.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { Services } from './services.ts';
 
-/** An idle connection takes about 20 kB. Further connections are closed at once. */
+/** Beside streams. An idle connection takes about 20 kB. Further connections are closed at once. */
 const MAX_CONNECTIONS = 10_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Limits the time in which a TLS handshake completes, and in which a request arrives. */
@@ -82,7 +82,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
   });
-  app.server.maxConnections = Math.ceil(MAX_CONNECTIONS / workers);
+  app.server.maxConnections = Math.ceil(MAX_CONNECTIONS / workers) + services.streams.maxStreams;
   // Otherwise a worker would return the connection to the primary process, which would offer it again and again.
   Object.assign(app.server, { dropMaxConnection: true });
   serveOneAtATime(app);

@@ -48,6 +48,10 @@ export class Streams {
     this.mempoolEvents = new MempoolEvents(options, this.follower.subscribers);
   }
 
+  get maxStreams(): number {
+    return this.#options.maxStreams;
+  }
+
   get connections(): number {
     return this.#outputs.size;
   }

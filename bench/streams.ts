@@ -1,0 +1,204 @@
+/**
+ * What streams cost: the time from the node's notification of a sink to its event at each of many clients, the tip with and without them, and the
+ * memory of clients that receive nothing but heartbeats.
+ *
+ *   npm run bench:streams [-- --json] [--runs 3] [--seconds 30] [--clients 2000] [--idle 10000]
+ *
+ * It starts a simulated node of 10 blocks and 200 transactions a second, or uses NODE_URL, and indexes it in an empty database: on an embedded Postgres,
+ * or with DATABASE_URL beside the database that it names. The clients share the cores with everything else.
+ */
+import { randomBytes } from 'node:crypto';
+import { createConnection, type Socket } from 'node:net';
+import { connect, type Connection } from '@kasgres/database';
+import { decodeAddress, encodeAddress } from '@kasgres/kaspa';
+import { NodeClient } from '@kasgres/node';
+import { sleep } from '@kasgres/runtime';
+import { startApi, startIndexer } from '../test/support/programs.ts';
+import { findNode } from './found-node.ts';
+import { isSynced, measureTip } from './measure-tip.ts';
+import { describeMachine, type Figure, mediansOf, percentile, readOptions, tableOfRuns } from './options.ts';
+import { readMemory } from './process-memory.ts';
+import { createRunDatabase } from './run-database.ts';
+import { withTemporaryKey } from './temporary-key.ts';
+
+const WARM_UP_MS = 3_000;
+/** Connections that are opened at the same time. */
+const OPENING = 100;
+const SETTLE_MS = 5_000;
+const MEBIBYTE = 2 ** 20;
+
+interface Run {
+  tipP50Ms: number;
+  tipP99Ms: number;
+  tipWithStreamsP50Ms: number;
+  tipWithStreamsP99Ms: number;
+  events: number;
+  eventP50Ms: number;
+  eventP99Ms: number;
+  /** Memory of the API; undefined on other systems than Linux. */
+  baseMib: number | undefined;
+  idleMib: number | undefined;
+}
+
+const FIGURES: readonly Figure<Run>[] = [
+  { name: 'notification to response, p50, ms', of: (run) => run.tipP50Ms, digits: 1 },
+  { name: 'notification to response, p99, ms', of: (run) => run.tipP99Ms, digits: 1 },
+  { name: 'the same with streams, p50, ms', of: (run) => run.tipWithStreamsP50Ms, digits: 1 },
+  { name: 'the same with streams, p99, ms', of: (run) => run.tipWithStreamsP99Ms, digits: 1 },
+  { name: 'events', of: (run) => run.events, digits: 0 },
+  { name: 'notification to event, p50, ms', of: (run) => run.eventP50Ms, digits: 1 },
+  { name: 'notification to event, p99, ms', of: (run) => run.eventP99Ms, digits: 1 },
+  { name: 'API before idle clients, MiB', of: (run) => run.baseMib, digits: 0 },
+  { name: 'API with idle clients, MiB', of: (run) => run.idleMib, digits: 0 },
+];
+
+const { json, numbers } = readOptions({ runs: 3, seconds: 30, clients: 2000, idle: 10_000 });
+const node = await findNode({
+  DEVNET_PAST_BLOCKS: '1500',
+  DEVNET_PAST_TRANSACTIONS: '20000',
+  DEVNET_BLOCKS_PER_SECOND: '10',
+  DEVNET_TRANSACTIONS_PER_SECOND: '200',
+});
+const runs: Run[] = [];
+try {
+  const target = await createRunDatabase();
+  const database = connect({ url: target.url, applicationName: 'kasgres bench', max: 2 });
+  try {
+    await measureAll(database, target.url);
+  } finally {
+    await database.close();
+    await target.end();
+  }
+} finally {
+  await node.stop();
+}
+const machine = describeMachine();
+if (json) console.log(JSON.stringify({ machine, ...numbers, medians: mediansOf(runs), runs }, null, 2));
+else console.log(`${machine}; ${numbers.clients} clients, ${numbers.idle} idle ones\n\n${tableOfRuns(runs, FIGURES)}`);
+
+async function measureAll(database: Connection, databaseUrl: string): Promise<void> {
+  const programEnv = { nodeUrl: node.url, databaseUrl };
+  const indexer = startIndexer(programEnv, { LOG_LEVEL: 'warn' });
+  const streams = String(Math.max(numbers.clients, numbers.idle) + 1);
+  const api = await startApi(programEnv, undefined, { LOG_LEVEL: 'warn', STREAM_CONNECTIONS: streams });
+  const client = new NodeClient({ url: node.url });
+  try {
+    while (!(await isSynced(api.url))) {
+      node.requireRunning();
+      if (!indexer.isRunning()) throw new Error(`the indexer stopped:\n${indexer.output()}`);
+      await sleep(100);
+    }
+    await withTemporaryKey(database, OPENING + 1, async (key) => {
+      const { rows } = await database.pool.query<{ address: string }>(
+        'select address from scripts where address is not null order by id limit 100',
+      );
+      const addresses = rows.map(({ address }) => address);
+      await sleep(WARM_UP_MS);
+      for (let run = 0; run < numbers.runs; run += 1)
+        runs.push(await measure({ client, api: api.url, processId: api.program.processId, key, addresses }));
+    });
+  } finally {
+    await client.close();
+    await api.program.stop();
+    await indexer.stop();
+  }
+}
+
+interface Measured {
+  client: NodeClient;
+  api: string;
+  processId: number;
+  key: string;
+  addresses: readonly string[];
+}
+
+async function measure({ client, api, processId, key, addresses }: Measured): Promise<Run> {
+  const tip = { client, url: api, key, seconds: numbers.seconds, requireNode: node.requireRunning };
+  const { times: alone } = await measureTip(tip);
+  const base = await readMemory(processId, 'VmRSS');
+
+  const notifiedAt = new Map<string, number>();
+  const times: number[] = [];
+  const onEvent = (id: string): void => {
+    const at = notifiedAt.get(id);
+    if (at !== undefined) times.push(performance.now() - at);
+  };
+  const active = await openStreams({
+    count: numbers.clients,
+    pathOf: (index) => `/v1/stream?events=chain&address=${addresses[index % addresses.length]}`,
+    api,
+    key,
+    onEvent,
+  });
+  const { times: beside } = await measureTip({ ...tip, onSink: (hash) => notifiedAt.set(hash, performance.now()) });
+  await sleep(1000);
+  for (const socket of active) socket.destroy();
+
+  await sleep(SETTLE_MS);
+  const idle = await openStreams({
+    count: numbers.idle,
+    pathOf: () => `/v1/stream?events=address&address=${unusedAddress(addresses)}`,
+    api,
+    key,
+    onEvent: () => undefined,
+  });
+  await sleep(SETTLE_MS);
+  const withIdle = await readMemory(processId, 'VmRSS');
+  for (const socket of idle) socket.destroy();
+  await sleep(SETTLE_MS);
+  return {
+    tipP50Ms: percentile(alone, 0.5),
+    tipP99Ms: percentile(alone, 0.99),
+    tipWithStreamsP50Ms: percentile(beside, 0.5),
+    tipWithStreamsP99Ms: percentile(beside, 0.99),
+    events: times.length,
+    eventP50Ms: percentile(times, 0.5),
+    eventP99Ms: percentile(times, 0.99),
+    baseMib: base && base / MEBIBYTE,
+    idleMib: withIdle && withIdle / MEBIBYTE,
+  };
+}
+
+/** Its streams get nothing but heartbeats. */
+function unusedAddress([known = '']: readonly string[]): string {
+  const { prefix, version, payload } = decodeAddress(known);
+  return encodeAddress({ prefix, version, payload: randomBytes(payload.length) });
+}
+
+interface OpenOptions {
+  count: number;
+  pathOf: (index: number) => string;
+  api: string;
+  key: string;
+  onEvent: (id: string) => void;
+}
+
+async function openStreams({ count, pathOf, api, key, onEvent }: OpenOptions): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  for (let first = 0; first < count; first += OPENING) {
+    const indexes = Array.from({ length: Math.min(OPENING, count - first) }, (_, index) => first + index);
+    sockets.push(...(await Promise.all(indexes.map((index) => openStream(api, key, pathOf(index), onEvent)))));
+  }
+  return sockets;
+}
+
+/** Reads nothing but ids: a client that parses would take the cores that are measured. */
+async function openStream(api: string, key: string, path: string, onEvent: (id: string) => void): Promise<Socket> {
+  const { hostname, port, host } = new URL(api);
+  const socket = createConnection(Number(port), hostname);
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  socket.on('error', reject);
+  let isOpen = false;
+  socket.on('data', (data) => {
+    if (!isOpen) {
+      isOpen = true;
+      if (data.subarray(9, 12).toString() === '200') resolve(socket);
+      else reject(new Error(`a stream was refused: ${data.toString().slice(0, 200)}`));
+    }
+    // The last id of a chunk: earlier ones of the same chunk arrived at the same time.
+    const at = data.lastIndexOf('\nid: ');
+    if (at !== -1) onEvent(data.toString('latin1', at + 5, at + 69));
+  });
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nx-api-key: ${key}\r\n\r\n`);
+  return await promise;
+}
