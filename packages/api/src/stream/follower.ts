@@ -11,6 +11,7 @@ import type { IndexReader, Reading } from '../index-state/state.ts';
 import { readJson } from '../index-state/statement.ts';
 import { dagBlockFields, type DagBlockJson } from '../resources/blocks/dag.ts';
 import { joinMerging } from '../resources/blocks/select-blocks.ts';
+import type { Message } from './messages.ts';
 import { readStep, type Step } from './read-step.ts';
 import type { Subscriber } from './subscriber.ts';
 import { WakeUps } from './wake-ups.ts';
@@ -143,7 +144,10 @@ export class Follower {
       }),
       'stream',
     );
-    for (const data of blocks) for (const subscriber of this.subscribers) subscriber.onBlock(data);
+    for (const data of blocks) {
+      const message: Message = { event: 'block', data };
+      for (const subscriber of this.subscribers) subscriber.onBlock(message);
+    }
     if (step === undefined) return;
     this.#reach(step.to, step.blueScore);
     this.#recent.push(step);

@@ -12,6 +12,8 @@ import type { Subscriber } from './subscriber.ts';
 
 const SAMPLE_MS = 1000;
 const DROPPED_AFTER_SAMPLES = 2;
+/** Hex digits. */
+const ID_LENGTH = 64;
 
 interface Amounts {
   sent: bigint;
@@ -22,6 +24,11 @@ interface Pending {
   /** By address. */
   amounts: ReadonlyMap<string, Amounts>;
   absentSamples: number;
+}
+
+interface Move {
+  id: string;
+  amounts: Amounts;
 }
 
 interface Options {
@@ -37,7 +44,7 @@ export class MempoolEvents {
   readonly #informed = new WeakSet<Subscriber>();
   /** Pending transactions with their addresses, by id; kept until they are dropped or merged. */
   readonly #pending = new Map<string, Pending>();
-  /** What each subscriber was told of. */
+  /** What each subscriber was told of: transaction and address. */
   readonly #told = new WeakMap<Subscriber, Set<string>>();
   #last: MempoolSample | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -118,29 +125,45 @@ export class MempoolEvents {
       if (pending.absentSamples >= DROPPED_AFTER_SAMPLES) gone.push(id);
     }
     const dropped = await this.#listUnindexed(gone);
-    for (const subscriber of subscribers) this.#tell(subscriber, present, dropped);
+    const moves = this.#byAddress(present);
+    const dropping = this.#byAddress(dropped);
+    for (const subscriber of subscribers) this.#tell(subscriber, moves, dropping);
     for (const id of gone) this.#pending.delete(id);
   }
 
-  #tell(subscriber: Subscriber, present: ReadonlySet<string>, dropped: readonly string[]): void {
+  /** Returns what pending transactions move, by address: there may be thousands of subscribers, each with few addresses. */
+  #byAddress(ids: Iterable<string>): Map<string, Move[]> {
+    const moves = new Map<string, Move[]>();
+    for (const id of ids) {
+      for (const [address, amounts] of this.#pending.get(id)?.amounts ?? []) {
+        const ofAddress = moves.get(address);
+        if (ofAddress === undefined) moves.set(address, [{ id, amounts }]);
+        else ofAddress.push({ id, amounts });
+      }
+    }
+    return moves;
+  }
+
+  #tell(
+    subscriber: Subscriber,
+    moves: ReadonlyMap<string, readonly Move[]>,
+    dropping: ReadonlyMap<string, readonly Move[]>,
+  ): void {
     const { addresses } = subscriber.subscription;
     let told = this.#told.get(subscriber);
     if (told === undefined) this.#told.set(subscriber, (told = new Set()));
-    for (const [id, { amounts }] of this.#pending) {
-      if (told.has(id) || !present.has(id)) continue;
-      for (const [address, amount] of amounts) {
-        if (!addresses.has(address)) continue;
-        told.add(id);
-        subscriber.send(addressMessage('pending', id, address, amount));
+    for (const address of addresses) {
+      for (const { id, amounts } of moves.get(address) ?? []) {
+        const name = `${id} ${address}`;
+        if (told.has(name)) continue;
+        told.add(name);
+        subscriber.send(addressMessage('pending', id, address, amounts));
+      }
+      for (const { id, amounts } of dropping.get(address) ?? []) {
+        if (told.delete(`${id} ${address}`)) subscriber.send(addressMessage('dropped', id, address, amounts));
       }
     }
-    for (const id of dropped) {
-      if (!told.has(id)) continue;
-      for (const [address, amount] of this.#pending.get(id)?.amounts ?? []) {
-        if (addresses.has(address)) subscriber.send(addressMessage('dropped', id, address, amount));
-      }
-    }
-    for (const id of told) if (!this.#pending.has(id) || dropped.includes(id)) told.delete(id);
+    for (const name of told) if (!this.#pending.has(name.slice(0, ID_LENGTH))) told.delete(name);
   }
 
   /** Of UTXOs that are not indexed yet, such as those of other pending transactions, nothing is known but their spending. */

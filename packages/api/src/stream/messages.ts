@@ -23,27 +23,31 @@ export interface Subscription {
 type Status = 'accepted' | 'reverted' | 'confirmed';
 
 /** Returns the messages of a step in their order. Only the last one has an id; without any, the step changes nothing for the subscriber. */
-export function messagesOf(step: Step, subscription: Subscription): Message[] {
+export function messagesOf(step: Step, subscription: Subscription): readonly Message[] {
   const messages = addressMessages(step, subscription);
-  if (subscription.events.has('chain')) messages.push({ event: 'chain', data: chainJson(step, subscription.withIds) });
+  if (subscription.events.has('chain')) return [...messages, chainMessage(step, subscription.withIds)];
   const last = messages.at(-1);
   if (last !== undefined) last.id = step.to;
   return messages;
 }
 
-const chainTexts = new WeakMap<Step, { plain?: string; withIds?: string }>();
+const chainMessages = new WeakMap<Step, { plain?: Message; withIds?: Message }>();
 
-/** Made once for all subscribers. */
-function chainJson(step: Step, withIds: boolean): string {
-  let texts = chainTexts.get(step);
-  if (texts === undefined) chainTexts.set(step, (texts = {}));
+/** Is the same object for all subscribers, so that it is encoded once. */
+function chainMessage(step: Step, withIds: boolean): Message {
+  let messages = chainMessages.get(step);
+  if (messages === undefined) chainMessages.set(step, (messages = {}));
   const name = withIds ? 'withIds' : 'plain';
-  texts[name] ??= JSON.stringify({
-    removed: step.removed,
-    added: withIds ? step.added : step.added.map(({ acceptedTransactionIds: _ids, ...block }) => block),
-    isCaughtUp: step.isCaughtUp,
-  });
-  return texts[name];
+  messages[name] ??= {
+    event: 'chain',
+    data: JSON.stringify({
+      removed: step.removed,
+      added: withIds ? step.added : step.added.map(({ acceptedTransactionIds: _ids, ...block }) => block),
+      isCaughtUp: step.isCaughtUp,
+    }),
+    id: step.to,
+  };
+  return messages[name];
 }
 
 function addressMessages(step: Step, { events, addresses, confirmations }: Subscription): Message[] {

@@ -114,6 +114,9 @@ async function stream(
   const headers = reply.getHeaders() as Record<string, string>;
   reply.hijack();
   releaseRequest(request, services);
+  // Chunks would cost two more writes for each message. The stream ends with its connection.
+  raw.useChunkedEncodingByDefault = false;
+  raw.shouldKeepAlive = false;
   raw.writeHead(200, {
     ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
@@ -134,7 +137,7 @@ export function releaseRequest(request: FastifyRequest, { admission }: Services)
 
 function outputOf(raw: FastifyReply['raw']): Output {
   return {
-    send: (message) => void raw.write(toText(message)),
+    send: (message) => void raw.write(encode(message)),
     get unsentBytes() {
       return raw.writableLength;
     },
@@ -145,8 +148,17 @@ function outputOf(raw: FastifyReply['raw']): Output {
   };
 }
 
-const toText = ({ event, data, id }: Message): string =>
-  `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
+const encoded = new WeakMap<Message, Buffer>();
+
+/** Most messages go to many clients. */
+function encode(message: Message): Buffer {
+  const known = encoded.get(message);
+  if (known !== undefined) return known;
+  const { event, data, id } = message;
+  const bytes = Buffer.from(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`);
+  encoded.set(message, bytes);
+  return bytes;
+}
 
 /** @throws HttpError 400 for a header that is no hash */
 function lastEventId({ headers }: FastifyRequest): Uint8Array | undefined {

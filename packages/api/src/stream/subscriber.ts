@@ -88,8 +88,8 @@ export class Subscriber {
     else this.restart();
   }
 
-  onBlock(data: string): void {
-    if (this.subscription.events.has('block')) this.send({ event: 'block', data });
+  onBlock(message: Message): void {
+    if (this.subscription.events.has('block')) this.send(message);
   }
 
   #apply(step: Step): void {
