@@ -31,9 +31,20 @@ COPY packages/state/package.json packages/state/
 COPY packages/indexer/package.json packages/indexer/
 COPY packages/api/package.json packages/api/
 COPY packages/client/package.json packages/client/
+COPY packages/explorer/package.json packages/explorer/
 COPY packages/cli/package.json packages/cli/
 COPY packages/devnet/package.json packages/devnet/
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
+
+# Bundles the web explorer. Its packages are not needed afterwards.
+FROM node:24-bookworm-slim AS explorer
+WORKDIR /app
+COPY --from=dependencies /app ./
+RUN npm ci --workspace=@kasgres/explorer --workspace=@kasgres/client --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json ./
+COPY packages/client packages/client
+COPY packages/explorer packages/explorer
+RUN node packages/explorer/prepare.js
 
 FROM node:24-bookworm-slim AS kasgres
 ENV NODE_ENV=production
@@ -42,6 +53,7 @@ COPY --from=dependencies /app ./
 COPY LICENSE ./
 COPY migrations migrations
 COPY packages packages
+COPY --from=explorer /app/packages/explorer/dist packages/explorer/dist
 USER node
 ENTRYPOINT ["node", "packages/cli/bin/kasgres.js"]
 CMD ["--help"]

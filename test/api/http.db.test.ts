@@ -414,3 +414,17 @@ describe('CORS', () => {
     expect((await fetch(`${api.url}${BLOCKS}`, { method: 'OPTIONS' })).status).toBe(204);
   });
 });
+
+test('a connection without a request does not delay the shutdown', async () => {
+  const { database, simulatedDag } = harness;
+  const { program, url } = await startApi({ nodeUrl: simulatedDag.server.url, databaseUrl: database.url });
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  const startedAt = performance.now();
+  await program.stop();
+  // The deadline of a shutdown is 25 seconds.
+  expect(performance.now() - startedAt).toBeLessThan(15_000);
+  socket.destroy();
+});

@@ -2,47 +2,12 @@
  * /docs in a real browser, from the real API process: somebody enters a key, tries a call, and reads the response. Skipped, and said so,
  * where there is no Chromium.
  */
-import { accessSync, constants } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Harness, openHarness } from '../api/harness.ts';
+import { hasChromium, launchChromium } from './chromium.ts';
 
-/** The browser makes no requests besides the page's, and has no sandbox, since CI runs as root. */
-const CHROMIUM_FLAGS: readonly string[] = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-
-/** Returns Debian's Chromium or the one in CHROMIUM_BIN; undefined if there is none. @throws if CHROMIUM_BIN names none */
-function findChromium(): string | undefined {
-  const wanted = process.env['CHROMIUM_BIN'];
-  if (wanted !== undefined) {
-    accessSync(wanted, constants.X_OK);
-    return wanted;
-  }
-  return ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const executablePath = findChromium();
-if (executablePath === undefined) {
-  console.warn('Skipped: no Chromium at /usr/bin/chromium or CHROMIUM_BIN (apt-get install chromium).');
-}
-
-describe.skipIf(executablePath === undefined)('/docs', () => {
+describe.skipIf(!hasChromium)('/docs', () => {
   let harness: Harness;
   let browser: Browser;
   let page: Page;
@@ -52,7 +17,7 @@ describe.skipIf(executablePath === undefined)('/docs', () => {
   let complaints: string[];
 
   beforeAll(async () => {
-    harness = await openHarness({ rounds: 40 });
+    harness = await openHarness({ rounds: 40, variables: { EXPLORER: 'false' } });
     await harness.indexer.stop();
     const script = await harness.database.kysely
       .selectFrom('balances')
@@ -63,7 +28,7 @@ describe.skipIf(executablePath === undefined)('/docs', () => {
       .limit(1)
       .executeTakeFirstOrThrow();
     address = script.address as string;
-    browser = await chromium.launch({ executablePath: executablePath as string, args: [...CHROMIUM_FLAGS] });
+    browser = await launchChromium();
   });
   afterAll(async () => {
     await browser?.close();
@@ -115,7 +80,7 @@ describe.skipIf(executablePath === undefined)('/docs', () => {
     };
   }
 
-  test('/ leads to it', async () => {
+  test('/ leads to it without the explorer', async () => {
     await page.goto(`${harness.api.url}/`);
     expect(page.url()).toBe(`${harness.api.url}/docs`);
     await page.getByText('Kasgres').first().waitFor();

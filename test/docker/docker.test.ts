@@ -320,7 +320,7 @@ describe('the commands of the image in an empty folder', () => {
 
   beforeAll(async () => {
     image = await realpath(await mkdtemp(join(tmpdir(), 'kasgres-image-')));
-    for (const name of ['dependencies', 'kasgres']) folders[name] = await buildStage(name);
+    for (const name of ['dependencies', 'explorer', 'kasgres']) folders[name] = await buildStage(name);
   }, 600_000);
 
   afterAll(async () => {
@@ -352,6 +352,13 @@ describe('the commands of the image in an empty folder', () => {
     const folder = folders['kasgres'] ?? '';
     expect(existsSync(join(folder, 'node_modules/fastify'))).toBe(true);
     expect(existsSync(join(folder, 'node_modules/vitest'))).toBe(false);
+  });
+
+  test('it contains the built explorer, and not its packages', () => {
+    const folder = folders['kasgres'] ?? '';
+    expect(existsSync(join(folder, 'packages/explorer/dist/index.html'))).toBe(true);
+    expect(existsSync(join(folder, 'packages/explorer/dist/index.html.br'))).toBe(true);
+    for (const name of ['preact', 'vite']) expect(existsSync(join(folder, 'node_modules', name))).toBe(false);
   });
 
   const entrypoint = JSON.parse(

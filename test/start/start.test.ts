@@ -142,8 +142,10 @@ describe('the first start, from nothing', () => {
 
   afterAll(() => started.end());
 
-  test('prints the address and the key on plain lines, and keeps the key to its owner', () => {
-    expect(started.output).toContain(`http://127.0.0.1:${env.PORT}`);
+  test('prints the address and the key on plain lines, and keeps the key to its owner', async () => {
+    const explorer = `http://127.0.0.1:${env.PORT}/`;
+    expect(started.lines.find((line) => line.includes('http://'))).toBe(`Explorer: ${explorer}`);
+    expect(await (await fetch(explorer)).text()).toContain('<div id="app">');
     expect(readFileSync(join(dataDir, 'demo-key'), 'utf8').trim()).toBe(keyIn(started.output));
     for (const file of ['demo-key', 'runtime.json']) expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
   });

@@ -1,6 +1,7 @@
 /** The API as a Fastify plugin: common hooks, then the resources. */
 import Fastify, { type FastifyPluginAsync, type FastifyReply, type FastifyRequest } from 'fastify';
 import { docsRoutes } from './docs/docs.ts';
+import { explorerRoutes } from './explorer/explorer.ts';
 import { requireKey } from './http/authentication.ts';
 import { useErrorEnvelope } from './http/error-envelope.ts';
 import { serializeLargeResponses } from './http/large-responses.ts';
@@ -165,6 +166,12 @@ export const api: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(async (open) => {
     open.addHook('onRequest', paceAnonymous);
     await open.register(docsRoutes, { operations, services });
+  });
+  const { explorer } = services;
+  if (explorer === undefined) return;
+  await app.register(async (open) => {
+    open.addHook('onRequest', paceAnonymous);
+    await open.register(explorerRoutes, { files: explorer });
   });
 };
 

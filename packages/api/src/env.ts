@@ -96,6 +96,7 @@ const variables = z.object({
     .min(1)
     .default(5000)
     .describe('Largest number of streams and WebSockets at once, divided among API_WORKERS.'),
+  EXPLORER: z.stringbool().default(true).describe('Serves the web explorer at `/`. `false`: `/` redirects to /docs.'),
   ...sharedVariables,
   TLS_CERT_FILE: z
     .string()

@@ -15,6 +15,7 @@ import {
 import { CONNECTIONS, connectionsPerWorker, openDatabase } from './database.ts';
 import type { Env } from './env.ts';
 import { type Certificate, readCertificate, renewCertificate } from './http/certificate.ts';
+import { readExplorerFiles } from './explorer/files.ts';
 import { toHttpError, unavailable } from './http/errors.ts';
 import { findReplicaLag, type IndexReader } from './index-state/state.ts';
 import type { Admission } from './limits/admission.ts';
@@ -57,9 +58,13 @@ export async function serve({ program, env, logger, registry, admission, onServe
   });
   const node = new NodePool(env.NODE_URL, logger);
   shutdown.add('node', () => node.close());
+  const explorer = env.EXPLORER ? await readExplorerFiles() : undefined;
+  if (env.EXPLORER && explorer === undefined)
+    logger.warn('the explorer is not built, so / redirects to /docs: run `npm run prepare`');
   const primary = openDatabase({ url: env.DATABASE_URL, max: CONNECTIONS.webhooks, onIdleError });
   shutdown.add('webhooks database', primary.close);
   const services = createServices({
+    explorer,
     admission,
     readDatabase,
     readConnections,

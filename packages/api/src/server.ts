@@ -1,4 +1,5 @@
 /** The HTTP server: limits on time and size of requests, and hooks of every response. */
+import type { Socket } from 'node:net';
 import { fastifyCors } from '@fastify/cors';
 import fastifyWebsocket from '@fastify/websocket';
 import type { Logger } from '@kasgres/runtime';
@@ -108,10 +109,21 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   return app;
 }
 
-/** Closing the server waits for every connection. A busy one can be closed only when its response has been sent. */
+/**
+ * Closing the server waits for every connection. A busy one can be closed only when its response has been sent. Node does not count a
+ * connection as idle before its first request, such as those that browsers open in advance.
+ */
 function closeIdleConnectionsOnShutdown(app: FastifyInstance): void {
+  const sockets = new Set<Socket>();
+  app.server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   app.addHook('preClose', async () => {
-    const timer = setInterval(() => app.server.closeIdleConnections(), 50);
+    const timer = setInterval(() => {
+      app.server.closeIdleConnections();
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    }, 50);
     app.server.once('close', () => clearInterval(timer));
   });
 }

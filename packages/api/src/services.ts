@@ -3,6 +3,7 @@ import type { Connection } from '@kasgres/database';
 import type { NodeClient } from '@kasgres/node';
 import type { Logger } from '@kasgres/runtime';
 import { MAX_WAIT_MS, MAX_WAITING_PER_CONNECTION } from './database.ts';
+import type { ExplorerFiles } from './explorer/files.ts';
 import { EventLoopTurns } from './fairness/event-loop-turns.ts';
 import { FairQueue } from './fairness/fair-queue.ts';
 import { IndexReader } from './index-state/state.ts';
@@ -32,6 +33,8 @@ export interface ServiceOptions {
   streamConnections?: number | undefined;
   /** Whether clients without a key are served; default false. */
   isAnonymousAllowed?: boolean;
+  /** The web explorer; none by default. */
+  explorer?: ExplorerFiles | undefined;
   /** Processes that divide the limits among them; default 1. */
   workers?: number;
   /** Unset: their operations fail. */
@@ -88,6 +91,7 @@ export function createServices(options: ServiceOptions) {
       allowed: webhooks.allowed,
     },
     isAnonymousAllowed,
+    explorer: options.explorer,
     admission,
     /** Limits the rate of all requests without a valid key together. */
     anonymousPacer: new Pacer(divideRate(ANONYMOUS, workers)),

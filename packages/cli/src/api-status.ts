@@ -26,6 +26,16 @@ export async function findApiStatus(apiUrl: string): Promise<ApiStatus | undefin
   }
 }
 
+/** Returns whether the API serves the web explorer; otherwise its / is a redirect. */
+export async function findExplorer(apiUrl: string): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(RESPONSE_WITHIN_MS);
+    return (await fetch(`${apiUrl}/`, { method: 'HEAD', redirect: 'manual', signal })).ok;
+  } catch {
+    return false;
+  }
+}
+
 export function apiUrlOf(host: string, port: number): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;

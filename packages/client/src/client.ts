@@ -4,12 +4,14 @@ import { ApiError } from './api-error.ts';
 import type { Argument, GetPath, Method, paths, PostPath, Request as ApiRequest, ResponseBody } from './operations.ts';
 import { type ListingPath, paginate } from './paginate.ts';
 import { type RetryOptions, retrying } from './retry.ts';
+import { keyHeader } from './key-header.ts';
 import { subscribe, type SubscribeOptions } from './subscribe.ts';
 
 export interface ClientOptions {
   /** URL of the API without `/v1`. */
   baseUrl: string;
-  apiKey: string;
+  /** Unset: requests without a key, which the API serves if its operator allows it. */
+  apiKey?: string | undefined;
   /** The global one by default. */
   fetch?: (request: Request) => Promise<Response>;
   /** Retries after a 429 or 503; without it, these are errors at once. */
@@ -21,7 +23,7 @@ export type Client = ReturnType<typeof createClient>;
 export function createClient({ baseUrl, apiKey, fetch = globalThis.fetch, retry }: ClientOptions) {
   const http: FetchClient<paths> = createFetchClient<paths>({
     baseUrl,
-    headers: { 'x-api-key': apiKey },
+    headers: keyHeader(apiKey),
     fetch: retry === undefined ? fetch : retrying(fetch, retry),
   });
 

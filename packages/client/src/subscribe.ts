@@ -1,5 +1,7 @@
 /** Follows the stream of the API: reconnects by itself and continues where it was, so that no step is missed or seen by half. */
 
+import { keyHeader } from './key-header.ts';
+
 export interface SubscribeOptions {
   /** `chain` by default. With addresses, `address` is included. */
   events?: readonly ('chain' | 'block' | 'address' | 'mempool')[];
@@ -40,7 +42,7 @@ export class StreamError extends Error {
 
 interface Api {
   baseUrl: string;
-  apiKey: string;
+  apiKey: string | undefined;
   fetch: (request: Request) => Promise<Response>;
 }
 
@@ -117,7 +119,7 @@ async function connect(
   const request = new Request(`${baseUrl}/v1/stream`, {
     method: 'POST',
     headers: {
-      'x-api-key': apiKey,
+      ...keyHeader(apiKey),
       'content-type': 'application/json',
       ...(cursor !== undefined && { 'last-event-id': cursor }),
     },

@@ -8,6 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { brotliCompress, type BrotliOptions, constants, gzip, zstdCompress } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { chooseEncoding } from '../http/accept-encoding.ts';
 import { pathOf } from '../http/request-identity.ts';
 import { hasEtag } from '../index-state/respond.ts';
 
@@ -42,7 +43,7 @@ export function serveConstantResponses(app: FastifyInstance, folder: string, pat
     if (!isConstant(path)) return undefined;
     const { headers } = request;
     // Normalizes the header, so that it is a key of the cache, and ignores ranges.
-    headers['accept-encoding'] = chooseEncoding(headers['accept-encoding']);
+    headers['accept-encoding'] = chooseEncoding(headers['accept-encoding'], Object.keys(COMPRESS));
     delete headers.range;
     const known = responses.get(keyOf(request));
     if (known === undefined) return undefined;
@@ -74,13 +75,3 @@ export function serveConstantResponses(app: FastifyInstance, folder: string, pat
 }
 
 const keyOf = (request: FastifyRequest): string => `${request.headers['accept-encoding'] ?? ''} ${pathOf(request)}`;
-
-function chooseEncoding(accepted: string | string[] | undefined): string {
-  const entries = String(accepted ?? '')
-    .toLowerCase()
-    .split(',')
-    .map((entry) => entry.trim());
-  const isAccepted = (name: string): boolean =>
-    entries.some((entry) => (entry === name || entry.startsWith(`${name};`)) && !/;\s*q=0(?:\.0*)?$/.test(entry));
-  return Object.keys(COMPRESS).find(isAccepted) ?? 'identity';
-}

@@ -49,7 +49,7 @@ export const docsRoutes: FastifyPluginAsync<DocsOptions> = async (app, { operati
     reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
   });
   serveConstantResponses(app, `${PATH}/static`, [PATH, `${PATH}/`, `${PATH}/yaml`, '/openapi.json']);
-  app.get('/', (_request, reply) => reply.redirect(PATH));
+  if (services.explorer === undefined) app.get('/', (_request, reply) => reply.redirect(PATH));
   app.get('/openapi.json', async () => document);
 
   let live = { text: Promise.resolve(''), validUntil: 0 };

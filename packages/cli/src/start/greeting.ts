@@ -12,13 +12,16 @@ interface GreetingFacts {
   logs: string;
   apiKey: string | undefined;
   demo: Demo | undefined;
+  /** Whether the API serves the web explorer. */
+  hasExplorer: boolean;
 }
 
-export function greetingLines({ apiUrl, status, command, logs, apiKey, demo }: GreetingFacts): string[] {
+export function greetingLines({ apiUrl, status, command, logs, apiKey, demo, hasExplorer }: GreetingFacts): string[] {
   const chain = demo === undefined ? `network ${status.network}` : 'a simulated chain';
   const makeKey = ['Make an API key, and keep it in a variable:', `KEY=$(${command} keys create me)`];
   return [
     '',
+    ...(hasExplorer ? [`Explorer: ${apiUrl}/`] : []),
     `Kasgres is ready at ${apiUrl} (${chain}, ${Number(status.sinkBlueScore).toLocaleString('en')} blocks).`,
     ...(apiKey === undefined ? makeKey : [`API key: ${apiKey}`]),
     '',

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { migrate } from '@kasgres/database';
 import { Shutdown } from '@kasgres/runtime';
-import { apiUrlOf } from '../api-status.ts';
+import { apiUrlOf, findExplorer } from '../api-status.ts';
 import { printBlocking } from '../commands/migrate.ts';
 import { type DataDir, findRuntimeFile, isOwnDatabase, makeDataDir, writeRuntimeFile } from '../data-dir.ts';
 import type { CliEnv } from '../env.ts';
@@ -131,7 +131,9 @@ async function run(
   // A simulated chain is short, so `start` waits until it is indexed. A real chain takes hours.
   const status = await waitUntilUsable(progress, env.NODE_URL === undefined);
   const command = commandInShell(env);
-  for (const line of greetingLines({ apiUrl, status, command, logs: dataDir.logs, apiKey, demo })) print(line);
+  const hasExplorer = await findExplorer(apiUrl);
+  const facts = { apiUrl, status, command, logs: dataDir.logs, apiKey, demo, hasExplorer };
+  for (const line of greetingLines(facts)) print(line);
   await followIndex(progress, status);
 }
 

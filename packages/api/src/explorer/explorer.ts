@@ -1,0 +1,76 @@
+/**
+ * Serves the explorer at / from memory. It needs no key, since its pages request the data with that of their user. Only the pages of
+ * the explorer get its document: other paths are a 404 as JSON, like anywhere in the API.
+ */
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { hasEtag } from '../index-state/respond.ts';
+import { chooseEncoding } from '../http/accept-encoding.ts';
+import type { ExplorerFile, ExplorerFiles } from './files.ts';
+
+/** The paths of packages/explorer/src/app.tsx. */
+const PAGES: readonly string[] = [
+  '/',
+  '/blocks',
+  '/blocks/:hash',
+  '/transactions',
+  '/transactions/:transactionId',
+  '/addresses/:address',
+  '/tags',
+  '/tags/:name',
+  '/rich-list',
+  '/mempool',
+  '/miners',
+  '/charts',
+  '/status',
+];
+
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+interface ExplorerOptions {
+  files: ExplorerFiles;
+}
+
+export const explorerRoutes: FastifyPluginAsync<ExplorerOptions> = async (app, { files }) => {
+  app.addHook('onSend', async (_request, reply) => {
+    reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
+  });
+  const document = files.get('index.html');
+  for (const [name, file] of files) {
+    if (file === document) continue;
+    // The names of assets contain a hash of their content.
+    const cacheControl = name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'public, no-cache';
+    app.get(`/${name}`, (request, reply) => send(request, reply, file, cacheControl));
+  }
+  if (document === undefined) return;
+  for (const path of PAGES) {
+    app.get(path, (request, reply) => {
+      reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
+      return send(request, reply, document, 'no-cache');
+    });
+  }
+};
+
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { contentType, etag, contents }: ExplorerFile,
+  cacheControl: string,
+): FastifyReply {
+  const encoding = chooseEncoding(request.headers['accept-encoding'], [...contents.keys()]);
+  const tag = `"${etag}-${encoding}"`;
+  reply.header('content-type', contentType).header('cache-control', cacheControl).header('etag', tag);
+  if (hasEtag(request.headers['if-none-match'], tag)) return reply.code(304).send();
+  // The header also keeps http/compression.ts from compressing again.
+  if (encoding !== 'identity') reply.header('content-encoding', encoding);
+  return reply.send(contents.get(encoding));
+}

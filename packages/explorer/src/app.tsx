@@ -1,0 +1,60 @@
+/** The pages by path. The API serves the document for these paths only (packages/api/src/explorer/explorer.ts). */
+import { LocationProvider, Route, Router } from 'preact-iso';
+import { KeyPrompt } from './components/key-prompt.tsx';
+import { Page } from './components/page.tsx';
+import { Shell } from './components/shell.tsx';
+import { AddressPage } from './pages/address.tsx';
+import { BlockPage } from './pages/block.tsx';
+import { BlocksPage } from './pages/blocks.tsx';
+import { ChartsPage } from './pages/charts.tsx';
+import { HomePage } from './pages/home.tsx';
+import { MempoolPage } from './pages/mempool.tsx';
+import { MinersPage } from './pages/miners.tsx';
+import { RichListPage } from './pages/rich-list.tsx';
+import { StatusPage } from './pages/status.tsx';
+import { TagPage, TagsPage } from './pages/tags.tsx';
+import { TransactionPage } from './pages/transaction.tsx';
+import { TransactionsPage } from './pages/transactions.tsx';
+import { apiKey, needsKey } from './state/api.ts';
+
+/** Other paths are served by the API itself. */
+const SCOPE = /^\/(?!docs|openapi|v1|rest)/;
+
+function Pages() {
+  return (
+    <Router>
+      <Route path="/" component={HomePage} />
+      <Route path="/blocks" component={BlocksPage} />
+      <Route path="/blocks/:hash" component={BlockPage} />
+      <Route path="/transactions" component={TransactionsPage} />
+      <Route path="/transactions/:transactionId" component={TransactionPage} />
+      <Route path="/addresses/:address" component={AddressPage} />
+      <Route path="/tags" component={TagsPage} />
+      <Route path="/tags/:name" component={TagPage} />
+      <Route path="/rich-list" component={RichListPage} />
+      <Route path="/mempool" component={MempoolPage} />
+      <Route path="/miners" component={MinersPage} />
+      <Route path="/charts" component={ChartsPage} />
+      <Route path="/status" component={StatusPage} />
+      <Route default component={NotFoundPage} />
+    </Router>
+  );
+}
+
+function NotFoundPage() {
+  return (
+    <Page title="Page not found">
+      <p>
+        There is no such page. <a href="/">Show the DAG</a>
+      </p>
+    </Page>
+  );
+}
+
+export function App() {
+  return (
+    <LocationProvider scope={SCOPE}>
+      <Shell>{needsKey.value ? <KeyPrompt /> : <Pages key={apiKey.value ?? ''} />}</Shell>
+    </LocationProvider>
+  );
+}

@@ -1,0 +1,16 @@
+/** Copies text. */
+
+export async function copyText(text: string): Promise<void> {
+  // Pages without HTTPS have no clipboard, except those of the same machine.
+  const clipboard = navigator.clipboard as Clipboard | undefined;
+  if (clipboard !== undefined) {
+    await clipboard.writeText(text);
+    return;
+  }
+  const area = document.createElement('textarea');
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  document.execCommand('copy');
+  area.remove();
+}

@@ -1,0 +1,173 @@
+/** The search box: results as one types, `/` to focus it, arrow keys and Enter to choose. */
+import type { ResponseBody } from '@kasgres/client';
+import { useLocation } from 'preact-iso';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { formatCount, formatKas, shortAddress, shortHash } from '../format.ts';
+import { request } from '../state/api.ts';
+
+type Result = ResponseBody<'get', '/v1/search'>['results'][number];
+
+const TYPING_PAUSE_MS = 150;
+
+interface Shown {
+  href: string;
+  title: string;
+  note: string;
+}
+
+function toShown(result: Result): Shown {
+  switch (result.type) {
+    case 'block': {
+      const color = result.isChainBlock ? 'chain' : (result.color ?? 'not merged');
+      return {
+        href: `/blocks/${result.id}`,
+        title: shortHash(result.id),
+        note: `${color}, blue score ${formatCount(result.blueScore)}`,
+      };
+    }
+    case 'transaction':
+      return {
+        href: `/transactions/${result.id}`,
+        title: shortHash(result.id),
+        note: result.isPending ? 'pending' : result.isAccepted ? 'accepted' : 'not accepted',
+      };
+    case 'address':
+      return {
+        href: `/addresses/${result.id}`,
+        title: result.label ?? shortAddress(result.id),
+        note: `${formatKas(result.balance)}, ${formatCount(result.transactionCount)} transactions`,
+      };
+    case 'tag':
+    default:
+      return {
+        href: result.addressCount === 1 ? `/addresses/${result.address}` : `/tags/${encodeURIComponent(result.id)}`,
+        title: result.label,
+        note: result.addressCount === 1 ? result.labels.join(', ') : `${formatCount(result.addressCount)} addresses`,
+      };
+  }
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+export function Search() {
+  const { route } = useLocation();
+  const input = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState('');
+  const [found, setFound] = useState<{ text: string; results: Result[] } | undefined>();
+  const [chosen, setChosen] = useState(0);
+  const [isOpen, setOpen] = useState(false);
+  const query = text.trim();
+
+  useEffect(() => {
+    const focus = (event: KeyboardEvent): void => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      event.preventDefault();
+      input.current?.focus();
+    };
+    document.addEventListener('keydown', focus);
+    return () => document.removeEventListener('keydown', focus);
+  }, []);
+
+  useEffect(() => {
+    if (query === '') {
+      setFound(undefined);
+      return undefined;
+    }
+    const aborting = new AbortController();
+    const search = async (): Promise<void> => {
+      try {
+        const { results } = await request((client) =>
+          client.get('/v1/search', { params: { query: { q: query } }, signal: aborting.signal }),
+        );
+        setFound({ text: query, results });
+        setChosen(0);
+      } catch {
+        // The results of the previous text stay.
+      }
+    };
+    const timer = setTimeout(() => void search(), TYPING_PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      aborting.abort();
+    };
+  }, [query]);
+
+  const shown = found?.results.map(toShown) ?? [];
+  const isShown = isOpen && query !== '' && found !== undefined;
+
+  const open = (href: string): void => {
+    setText('');
+    setOpen(false);
+    input.current?.blur();
+    route(href);
+  };
+
+  const press = (event: KeyboardEvent): void => {
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      event.preventDefault();
+      const step = event.key === 'ArrowDown' ? 1 : shown.length - 1;
+      setChosen((old) => (shown.length === 0 ? 0 : (old + step) % shown.length));
+    } else if (event.key === 'Enter') {
+      event.preventDefault();
+      const one = found?.text === query ? shown[chosen] : undefined;
+      if (one !== undefined) open(one.href);
+    } else if (event.key === 'Escape') {
+      setOpen(false);
+      input.current?.blur();
+    }
+  };
+
+  return (
+    <div class="search" role="search">
+      <input
+        ref={input}
+        type="text"
+        inputMode="search"
+        role="combobox"
+        aria-label="Search blocks, transactions, addresses and tags"
+        aria-expanded={isShown}
+        aria-controls="search-results"
+        aria-autocomplete="list"
+        aria-activedescendant={isShown && shown.length > 0 ? `result-${chosen}` : undefined}
+        placeholder="Search hash, address, score or name"
+        autocomplete="off"
+        spellcheck={false}
+        value={text}
+        onInput={({ currentTarget }) => {
+          setText(currentTarget.value);
+          setOpen(true);
+        }}
+        onFocus={() => setOpen(true)}
+        onBlur={() => setOpen(false)}
+        onKeyDown={press}
+      />
+      <kbd aria-hidden="true">/</kbd>
+      <ul id="search-results" role="listbox" aria-label="Results" hidden={!isShown}>
+        {shown.map(({ href, title, note }, index) => (
+          <li
+            key={href}
+            id={`result-${index}`}
+            role="option"
+            aria-selected={index === chosen}
+            // Before the box loses its focus, which closes the list.
+            onMouseDown={(event) => {
+              event.preventDefault();
+              open(href);
+            }}
+            onMouseMove={() => setChosen(index)}
+          >
+            <span class="kind">{found?.results[index]?.type}</span>
+            <span class="title">{title}</span>
+            <span class="note">{note}</span>
+          </li>
+        ))}
+        {isShown && shown.length === 0 && (
+          <li role="option" aria-selected={false} aria-disabled="true" class="none">
+            Nothing matches.
+          </li>
+        )}
+      </ul>
+    </div>
+  );
+}

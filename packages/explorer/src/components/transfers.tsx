@@ -1,0 +1,119 @@
+/** Transactions with their inputs and outputs: in full, and as rows of a list. */
+import type { Schema } from '@kasgres/client';
+import { Amount, AddressLink, HashLink, type TagsByAddress, Time } from './values.tsx';
+import { formatCount } from '../format.ts';
+import { sinkBlueScore } from '../stream/stream.ts';
+import { AcceptanceBadge } from './values.tsx';
+
+export type Transaction = Schema<'RestTransaction'>;
+type Mempooled = Schema<'TransactionInMempool'>;
+
+export const isCoinbase = ({ inputs, subnetworkId }: Pick<Transaction, 'inputs' | 'subnetworkId'>): boolean =>
+  inputs.length === 0 && subnetworkId.startsWith('01');
+
+/** Returns the confirmations as of the last chain block of the stream. */
+export function confirmationsOf({ isAccepted, acceptingBlockBlueScore, confirmations }: Transaction): number {
+  if (!isAccepted) return 0;
+  if (acceptingBlockBlueScore === null || sinkBlueScore.value === undefined) return confirmations;
+  return Math.max(confirmations, sinkBlueScore.value - Number(acceptingBlockBlueScore));
+}
+
+interface SidesProps {
+  transaction: Transaction | Mempooled;
+  tags: TagsByAddress;
+  /** Each side shows this many; undefined: all. */
+  limit?: number;
+  /** The address whose page this is. */
+  own?: string | undefined;
+  /** Shows by which transactions outputs are spent. */
+  hasSpenders?: boolean;
+}
+
+export function Sides({ transaction, tags, limit = Number.POSITIVE_INFINITY, own, hasSpenders = false }: SidesProps) {
+  const { inputs, outputs } = transaction;
+  const ownClass = (address: string | null): string | undefined =>
+    address !== null && address === own ? 'own' : undefined;
+  const more = (count: number) =>
+    count > limit && (
+      <li class="muted">
+        <a href={`/transactions/${outputs[0]?.transactionId ?? ''}`}>{formatCount(count - limit)} more</a>
+      </li>
+    );
+  return (
+    <div class="sides">
+      <ol aria-label="Inputs">
+        {inputs.length === 0 && <li class="muted">Newly minted</li>}
+        {inputs.slice(0, limit).map(({ previousOutput, transactionId, index }) => (
+          <li key={`${transactionId}:${index}`} class={ownClass(previousOutput.scriptPublicKeyAddress)}>
+            {previousOutput.amount === null ? (
+              <HashLink kind="transaction" hash={transactionId} />
+            ) : (
+              <AddressLink
+                address={previousOutput.scriptPublicKeyAddress}
+                tag={tags[previousOutput.scriptPublicKeyAddress ?? '']}
+              />
+            )}
+            {previousOutput.amount === null ? (
+              <span class="muted">unknown</span>
+            ) : (
+              <Amount sompi={previousOutput.amount} />
+            )}
+          </li>
+        ))}
+        {more(inputs.length)}
+      </ol>
+      <span class="arrow" aria-hidden="true">
+        →
+      </span>
+      <ol aria-label="Outputs">
+        {outputs.slice(0, limit).map(({ index, scriptPublicKeyAddress, amount, spentBy }) => (
+          <li key={index} class={ownClass(scriptPublicKeyAddress)}>
+            <AddressLink address={scriptPublicKeyAddress} tag={tags[scriptPublicKeyAddress ?? '']} />
+            {hasSpenders &&
+              (spentBy === null ? (
+                <span class="spent muted">unspent</span>
+              ) : (
+                <a class="spent" href={`/transactions/${spentBy}`}>
+                  spent
+                </a>
+              ))}
+            <Amount sompi={amount} />
+          </li>
+        ))}
+        {outputs.length === 0 && <li class="muted">No outputs</li>}
+        {more(outputs.length)}
+      </ol>
+    </div>
+  );
+}
+
+interface ListProps {
+  transactions: readonly (Transaction & { balanceChange?: string })[];
+  tags?: TagsByAddress | undefined;
+  empty: string;
+  own?: string;
+}
+
+export function TransactionList({ transactions, tags = {}, empty, own }: ListProps) {
+  if (transactions.length === 0) return <p class="empty">{empty}</p>;
+  return (
+    <ul class="transactions">
+      {transactions.map((transaction) => (
+        <li key={transaction.transactionId}>
+          <header>
+            <HashLink kind="transaction" hash={transaction.transactionId} canCopy />
+            {isCoinbase(transaction) && <span class="badge quiet">coinbase</span>}
+            <AcceptanceBadge isAccepted={transaction.isAccepted} />
+            <Time ms={transaction.blockTime} />
+            {transaction.balanceChange !== undefined && (
+              <span class="change">
+                <Amount sompi={transaction.balanceChange} isSigned />
+              </span>
+            )}
+          </header>
+          <Sides transaction={transaction} tags={tags} limit={4} own={own} />
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,139 @@
+/** Values as every page shows them: hashes and addresses with a copy button, amounts with aligned decimals, relative times. */
+import type { Schema } from '@kasgres/client';
+import { useEffect, useState } from 'preact/hooks';
+import { formatAge, formatKas, formatTime, shortAddress, shortHash, splitAmount } from '../format.ts';
+import { now } from '../state/clock.ts';
+import { copyText } from './clipboard.ts';
+
+export type TagsByAddress = Readonly<Record<string, Schema<'AddressTag'>>>;
+
+const COPIED_MS = 1500;
+
+export function CopyButton({ value, label }: { value: string; label: string }) {
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return undefined;
+    const timer = setTimeout(() => setCopied(false), COPIED_MS);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  return (
+    <button
+      type="button"
+      class="copy"
+      aria-label={isCopied ? 'Copied' : `Copy ${label}`}
+      title={isCopied ? 'Copied' : `Copy ${label}`}
+      onClick={() => void copyText(value).then(() => setCopied(true))}
+    >
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        {isCopied ? <path d="M3 8.5l3.2 3.2L13 5" /> : <path d="M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z" />}
+      </svg>
+    </button>
+  );
+}
+
+interface HashProps {
+  kind: 'block' | 'transaction';
+  hash: string;
+  /** Shows all characters. */
+  isLong?: boolean;
+  canCopy?: boolean;
+}
+
+export function HashLink({ kind, hash, isLong = false, canCopy = isLong }: HashProps) {
+  return (
+    <span class={isLong ? 'value long' : 'value'}>
+      <a class="mono" href={`/${kind}s/${hash}`} title={isLong ? undefined : hash}>
+        {isLong ? hash : shortHash(hash)}
+      </a>
+      {canCopy && <CopyButton value={hash} label={`${kind} ${shortHash(hash)}`} />}
+    </span>
+  );
+}
+
+export function PlainHash({ hash, label }: { hash: string; label: string }) {
+  return (
+    <span class="value long">
+      <span class="mono">{hash}</span>
+      <CopyButton value={hash} label={label} />
+    </span>
+  );
+}
+
+interface AddressProps {
+  address: string | null;
+  tag?: { name: string } | null | undefined;
+  isLong?: boolean;
+  canCopy?: boolean;
+}
+
+export function AddressLink({ address, tag, isLong = false, canCopy = isLong }: AddressProps) {
+  if (address === null) return <span class="muted">no address</span>;
+  return (
+    <span class={isLong ? 'value long' : 'value'}>
+      <a class={tag == null ? 'mono' : undefined} href={`/addresses/${address}`} title={address}>
+        {tag?.name ?? (isLong ? address : shortAddress(address))}
+      </a>
+      {canCopy && <CopyButton value={address} label={`address ${shortAddress(address)}`} />}
+    </span>
+  );
+}
+
+/** Amounts of a column align at the decimal point. */
+export function Amount({ sompi, isSigned = false }: { sompi: string | bigint; isSigned?: boolean }) {
+  const { sign, kas, fraction } = splitAmount(sompi);
+  const isPositive = isSigned && BigInt(sompi) > 0n;
+  const tone = !isSigned ? '' : isPositive ? ' positive' : sign === '' ? '' : ' negative';
+  return (
+    <span class={`amount${tone}`} title={formatKas(sompi)}>
+      {isPositive ? '+' : sign}
+      {kas}
+      <span class="fraction">.{fraction}</span>
+    </span>
+  );
+}
+
+export function Time({ ms }: { ms: number | null }) {
+  if (ms === null) return <span class="muted">unknown</span>;
+  return (
+    <time dateTime={new Date(ms).toISOString()} title={formatTime(ms)}>
+      {formatAge(ms, now.value)}
+    </time>
+  );
+}
+
+export function TagBadge({ tag }: { tag: Schema<'AddressTag'> | null }) {
+  if (tag === null) return null;
+  return (
+    <a class="badge" href={`/tags/${encodeURIComponent(tag.name)}`}>
+      {tag.name}
+    </a>
+  );
+}
+
+export function Labels({ labels }: { labels: readonly string[] }) {
+  return (
+    <>
+      {labels.map((label) => (
+        <span class="badge quiet" key={label}>
+          {label}
+        </span>
+      ))}
+    </>
+  );
+}
+
+interface BlockState {
+  isChainBlock: boolean;
+  color: 'blue' | 'red' | null;
+}
+
+export function BlockBadge({ isChainBlock, color }: BlockState) {
+  if (isChainBlock) return <span class="badge chain">chain</span>;
+  if (color === null) return <span class="badge quiet">not merged</span>;
+  return <span class={`badge ${color}`}>{color}</span>;
+}
+
+export function AcceptanceBadge({ isAccepted, isPending = false }: { isAccepted: boolean; isPending?: boolean }) {
+  if (isAccepted) return <span class="badge good">accepted</span>;
+  return <span class="badge quiet">{isPending ? 'pending' : 'not accepted'}</span>;
+}

@@ -1,0 +1,103 @@
+/** The live DAG: a window of recent blocks, kept up to date by the stream. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { request } from '../state/api.ts';
+import type { ChainChange, DagBlock } from '../stream/messages.ts';
+import { useStream } from '../stream/stream.ts';
+import { DagModel } from './model.ts';
+
+/** Columns that stay in the picture and can be reached with the keyboard. */
+const MAX_COLUMNS = 120;
+/** Changes that arrive together are drawn together. */
+const DRAW_MS = 120;
+/** While paused, no more than this is kept; after a longer pause the picture is loaded again. */
+const MAX_HELD = 2000;
+
+type Change = { block: DagBlock } | { chain: ChainChange };
+
+export interface Reorg {
+  /** Chain blocks that were removed. */
+  removed: number;
+  at: number;
+}
+
+export interface LiveDag {
+  model: DagModel;
+  /** Grows with each change of the model. */
+  version: number;
+  error: Error | undefined;
+  isLoaded: boolean;
+  lastReorg: Reorg | undefined;
+  reload: () => void;
+}
+
+export function useDag(isPaused: boolean): LiveDag {
+  const model = useRef(new DagModel());
+  const held = useRef<Change[]>([]);
+  const isStale = useRef(false);
+  const drawing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const [version, setVersion] = useState(0);
+  const [error, setError] = useState<Error>();
+  const [lastReorg, setLastReorg] = useState<Reorg>();
+
+  const load = async (): Promise<void> => {
+    isStale.current = false;
+    try {
+      const { blocks } = await request((client) => client.get('/v1/dag'));
+      // After a long absence nothing connects the old window with the new one.
+      const known = model.current.vertices;
+      if (!blocks.some(({ hash }) => known.has(hash))) model.current = new DagModel();
+      model.current.add(blocks);
+      model.current.prune(MAX_COLUMNS);
+      setError(undefined);
+      setVersion((old) => old + 1);
+    } catch (reason) {
+      setError(reason instanceof Error ? reason : new Error(String(reason)));
+    }
+  };
+  const reload = (): void => void load();
+
+  const draw = (): void => {
+    drawing.current = undefined;
+    const before = model.current.removedCount;
+    for (const change of held.current.splice(0)) {
+      if ('block' in change) model.current.add([change.block]);
+      else if (!model.current.applyChain(change.chain)) isStale.current = true;
+    }
+    model.current.prune(MAX_COLUMNS);
+    const removed = model.current.removedCount - before;
+    if (removed > 0) setLastReorg({ removed, at: Date.now() });
+    setVersion((old) => old + 1);
+    // A block of the chain is missing, such as one that was indexed before the stream began.
+    if (isStale.current) reload();
+  };
+
+  const isPausedNow = useRef(isPaused);
+  isPausedNow.current = isPaused;
+  const hold = (change: Change): void => {
+    held.current.push(change);
+    if (held.current.length > MAX_HELD) {
+      held.current = [];
+      isStale.current = true;
+    }
+    if (!isPausedNow.current) drawing.current ??= setTimeout(draw, DRAW_MS);
+  };
+
+  useStream({
+    onBegin: () => {
+      if (isPausedNow.current) isStale.current = true;
+      else reload();
+    },
+    onBlock: (block) => hold({ block }),
+    onChain: (chain) => hold({ chain }),
+  });
+  useEffect(() => {
+    reload();
+    return () => clearTimeout(drawing.current);
+  }, []);
+  useEffect(() => {
+    if (!isPaused && (held.current.length > 0 || isStale.current)) draw();
+  }, [isPaused]);
+
+  const isLoaded = model.current.vertices.size > 0;
+  return { model: model.current, version, error, isLoaded, lastReorg, reload };
+}

@@ -1,0 +1,83 @@
+/** The balance of an address over time: by interval, or after each of the latest transactions. */
+import type { Client, Schema } from '@kasgres/client';
+import { useLocation } from 'preact-iso';
+import { useMemo } from 'preact/hooks';
+import { Chart } from '../components/chart.tsx';
+import { Card, Load, Tabs } from '../components/page.tsx';
+import { formatCompact, toKas } from '../format.ts';
+import { useResource } from '../state/resource.ts';
+
+const INTERVALS = [
+  ['recent', 'Recent'],
+  ['hour', 'Hours'],
+  ['day', 'Days'],
+  ['month', 'Months'],
+] as const;
+
+type Interval = (typeof INTERVALS)[number][0];
+
+interface Point {
+  timestamp: number;
+  balance: string;
+}
+
+const RECENT_TRANSACTIONS = 100;
+const DAY_MS = 86_400_000;
+
+/** Computes the balances after the latest transactions, from the current one backwards. */
+async function readRecent(client: Client, address: string): Promise<Point[]> {
+  const query = { limit: RECENT_TRANSACTIONS, accepted_only: true };
+  const [{ address: details }, { transactions }] = await Promise.all([
+    client.get('/v1/addresses/{address}', { params: { path: { address } } }),
+    client.get('/v1/addresses/{address}/transactions', { params: { path: { address }, query } }),
+  ]);
+  let balance = BigInt(details.balance);
+  const points = transactions.map(({ blockTime, balanceChange }) => {
+    const point = { timestamp: blockTime, balance: String(balance) };
+    balance -= BigInt(balanceChange);
+    return point;
+  });
+  // Transactions are listed in the order of their first writing, which differs a little from that of their times.
+  return points.sort((a, b) => a.timestamp - b.timestamp);
+}
+
+async function readIntervals(client: Client, address: string, interval: Exclude<Interval, 'recent'>): Promise<Point[]> {
+  const query = { interval };
+  return (await client.get('/v1/addresses/{address}/balance-history', { params: { path: { address }, query } }))
+    .history;
+}
+
+/** Chooses an interval of which there are several. */
+function defaultFor(firstSeen: number | null): Interval {
+  const age = firstSeen === null ? 0 : Date.now() - firstSeen;
+  return age < DAY_MS ? 'recent' : age < 14 * DAY_MS ? 'hour' : 'day';
+}
+
+export function BalanceChart({ details: { address, firstSeen } }: { details: Schema<'AddressDetails'> }) {
+  const { query } = useLocation();
+  const interval = INTERVALS.find(([name]) => name === query['interval'])?.[0] ?? defaultFor(firstSeen);
+  const resource = useResource(`balances of ${address} ${interval}`, (client) =>
+    interval === 'recent' ? readRecent(client, address) : readIntervals(client, address, interval),
+  );
+  const { data = [] } = resource;
+  const series = useMemo(
+    () => ({ times: data.map(({ timestamp }) => timestamp), values: data.map(({ balance }) => toKas(balance)) }),
+    [resource.data],
+  );
+  return (
+    <Card
+      title="Balance over time"
+      aside={<Tabs label="Interval" parameter="interval" tabs={INTERVALS} current={interval} hasDefault={false} />}
+    >
+      <Load resource={resource} rows={9}>
+        {() =>
+          data.length < 2 ? (
+            <p class="empty">A chart needs two changes of the balance.</p>
+          ) : (
+            <Chart title="Balance, KAS" {...series} format={formatCompact} isStepped heightPx={280} />
+          )
+        }
+      </Load>
+    </Card>
+  );
+}

@@ -1,0 +1,224 @@
+import type { Schema } from '@kasgres/client';
+import { useLocation } from 'preact-iso';
+import { useState } from 'preact/hooks';
+import { Card, Facts, Load, NewerButton, Page, Pager, Stat, Table, useCursor, useHref } from '../components/page.tsx';
+import { TransactionList } from '../components/transfers.tsx';
+import { Amount, AddressLink, CopyButton, HashLink, Labels, TagBadge, Time } from '../components/values.tsx';
+import { formatCount, parseKas, shortAddress } from '../format.ts';
+import { useResource } from '../state/resource.ts';
+import { useAddressStream } from '../stream/stream.ts';
+import { BalanceChart } from './address-balance.tsx';
+import { AddressFilters } from './address-filters.tsx';
+
+type Details = Schema<'AddressDetails'>;
+
+function Summary({ details, pending }: { details: Details; pending: readonly string[] }) {
+  return (
+    <dl class="stats" aria-label="The address">
+      <Stat label="Balance" value={<Amount sompi={details.balance} />} note="KAS" />
+      <Stat
+        label="Transactions"
+        value={formatCount(details.transactionCount)}
+        note={
+          pending.length === 0 ? (
+            'accepted'
+          ) : (
+            <>
+              accepted, <a href={`/transactions/${pending[0]}`}>{formatCount(pending.length)} pending</a>
+            </>
+          )
+        }
+      />
+      <Stat label="UTXOs" value={formatCount(details.utxoCount)} note="unspent outputs" />
+      <Stat
+        label="Last seen"
+        value={<Time ms={details.lastSeen} />}
+        note={
+          <>
+            first <Time ms={details.firstSeen} />
+          </>
+        }
+      />
+    </dl>
+  );
+}
+
+function ClusterCard({ address }: { address: string }) {
+  const resource = useResource(`cluster of ${address}`, (client) =>
+    client.get('/v1/addresses/{address}/cluster', { params: { path: { address }, query: { limit: 5 } } }),
+  );
+  return (
+    <Card title="Cluster">
+      <Load resource={resource} rows={5} notFound="This address is in no cluster.">
+        {({ cluster, members }) => (
+          <>
+            <p class="muted">Addresses that probably have the same owner.</p>
+            <Facts
+              facts={[
+                ['Name', cluster.name ?? <span class="muted">none</span>],
+                ['Addresses', formatCount(cluster.size)],
+                ['Balance, KAS', <Amount sompi={cluster.balance} />],
+                cluster.labels.length > 0 && ['Labels', <Labels labels={cluster.labels} />],
+              ]}
+            />
+            {cluster.size > 1 && (
+              <Table
+                caption="Members of the cluster"
+                columns={[
+                  {
+                    title: 'Members',
+                    cell: (member) => <AddressLink address={member.address} tag={member.tag} />,
+                  },
+                  { title: 'Balance, KAS', isNumber: true, cell: ({ balance }) => <Amount sompi={balance} /> },
+                ]}
+                rows={members}
+                keyOf={(member) => member.address}
+                empty="The cluster has no members."
+              />
+            )}
+          </>
+        )}
+      </Load>
+    </Card>
+  );
+}
+
+function Transactions({ details: { address, transactionCount } }: { details: Details }) {
+  const { query } = useLocation();
+  const cursor = useCursor();
+  const { from, to } = query;
+  const direction = (['received', 'sent'] as const).find((name) => name === query['direction']);
+  const minAmount = parseKas(query['min'] ?? '');
+  const parameters = {
+    limit: 20,
+    include: 'tags' as const,
+    ...cursor,
+    ...(direction !== undefined && { direction }),
+    ...(minAmount !== undefined && { min_amount: minAmount }),
+    ...(from && { from: Date.parse(`${from}T00:00`) }),
+    // The day is included.
+    ...(to && { to: Date.parse(`${to}T00:00`) + 86_400_000 }),
+  };
+  const isFirst = Object.keys(cursor).length === 0;
+  const resource = useResource(`transactions of ${address} ${JSON.stringify(parameters)}`, async (client) => ({
+    ...(await client.get('/v1/addresses/{address}/transactions', { params: { path: { address }, query: parameters } })),
+    transactionCount,
+  }));
+  const isOutdated = isFirst && resource.data !== undefined && resource.data.transactionCount !== transactionCount;
+  return (
+    <>
+      <div class="row">
+        <AddressFilters />
+        <NewerButton isShown={isOutdated} onClick={resource.reload} />
+      </div>
+      <Load resource={resource} rows={12}>
+        {({ transactions: rows, tags, metadata }) => (
+          <>
+            <TransactionList transactions={rows} tags={tags} own={address} empty="No transactions match." />
+            <Pager metadata={metadata} first={rows[0]?.transactionId} last={rows.at(-1)?.transactionId} />
+          </>
+        )}
+      </Load>
+    </>
+  );
+}
+
+const outpointOf = (one: { transactionId: string; index: number } | undefined): string | undefined =>
+  one === undefined ? undefined : `${one.transactionId}:${one.index}`;
+
+function Utxos({ address }: { address: string }) {
+  const cursor = useCursor();
+  const parameters = { limit: 50, ...cursor };
+  const resource = useResource(`UTXOs of ${address} ${JSON.stringify(parameters)}`, (client) =>
+    client.get('/v1/addresses/{address}/utxos', { params: { path: { address }, query: parameters } }),
+  );
+  return (
+    <Load resource={resource} rows={12}>
+      {({ utxos: rows, metadata }) => (
+        <>
+          <Table
+            caption="Unspent outputs"
+            columns={[
+              {
+                title: 'Transaction',
+                cell: ({ transactionId }) => <HashLink kind="transaction" hash={transactionId} canCopy />,
+              },
+              { title: 'Output', isNumber: true, cell: ({ index }) => index },
+              { title: 'Kind', isMinor: true, cell: ({ isCoinbase }) => (isCoinbase ? 'coinbase' : 'payment') },
+              { title: 'DAA score', isNumber: true, isMinor: true, cell: (one) => formatCount(one.blockDaaScore) },
+              { title: 'Amount, KAS', isNumber: true, cell: ({ amount }) => <Amount sompi={amount} /> },
+            ]}
+            rows={rows}
+            keyOf={(one) => outpointOf(one) ?? ''}
+            empty="This address has no unspent outputs."
+          />
+          <Pager metadata={metadata} first={outpointOf(rows[0])} last={outpointOf(rows.at(-1))} />
+        </>
+      )}
+    </Load>
+  );
+}
+
+export function AddressPage({ address }: { address: string }) {
+  const { query } = useLocation();
+  const href = useHref();
+  const [pending, setPending] = useState<readonly string[]>([]);
+  const resource = useResource(`address ${address}`, (client) =>
+    client.get('/v1/addresses/{address}', { params: { path: { address } } }),
+  );
+  useAddressStream(address, ({ status, transactionId }) => {
+    setPending((old) => {
+      const others = old.filter((one) => one !== transactionId);
+      return status === 'pending' ? [...others, transactionId] : others;
+    });
+    if (status === 'accepted' || status === 'reverted') resource.reload();
+  });
+  const details = resource.data?.address;
+  const tab = query['tab'] === 'utxos' ? 'utxos' : 'transactions';
+  return (
+    <Page
+      title={`Address ${details?.tag?.name ?? shortAddress(address)}`}
+      heading={
+        <>
+          Address {details !== undefined && <TagBadge tag={details.tag} />}
+          {details !== undefined && <Labels labels={[...(details.tag?.labels ?? []), ...details.automaticLabels]} />}
+          <span class="subject mono">
+            {address} <CopyButton value={address} label="address" />
+          </span>
+        </>
+      }
+    >
+      <Load resource={resource} rows={16} notFound="This is no address of this network.">
+        {({ address: found }) => (
+          <>
+            <Summary details={found} pending={pending} />
+            <div class="columns wide-first">
+              <BalanceChart details={found} />
+              <ClusterCard address={address} />
+            </div>
+            <Card>
+              <header>
+                <h2>{tab === 'utxos' ? 'UTXOs' : 'Transactions'}</h2>
+                <nav class="tabs" aria-label="Lists">
+                  <a
+                    href={href({ tab: undefined, after: undefined, before: undefined })}
+                    aria-current={tab === 'transactions' ? 'page' : undefined}
+                  >
+                    Transactions
+                  </a>
+                  <a
+                    href={href({ tab: 'utxos', after: undefined, before: undefined })}
+                    aria-current={tab === 'utxos' ? 'page' : undefined}
+                  >
+                    UTXOs
+                  </a>
+                </nav>
+              </header>
+              {tab === 'utxos' ? <Utxos address={address} /> : <Transactions details={found} />}
+            </Card>
+          </>
+        )}
+      </Load>
+    </Page>
+  );
+}

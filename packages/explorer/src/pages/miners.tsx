@@ -1,0 +1,60 @@
+import { useLocation } from 'preact-iso';
+import { Bar, Card, Load, Page, Table, Tabs } from '../components/page.tsx';
+import { AddressLink, Amount, TagBadge, Time } from '../components/values.tsx';
+import { formatCount, formatPercent } from '../format.ts';
+import { useResource } from '../state/resource.ts';
+
+const INTERVALS = [
+  ['day', 'Day'],
+  ['hour', 'Hour'],
+  ['week', 'Week'],
+] as const;
+
+export function MinersPage() {
+  const { query } = useLocation();
+  const interval = INTERVALS.find(([name]) => name === query['interval'])?.[0] ?? 'day';
+  const miners = useResource(
+    `miners ${interval}`,
+    (client) => client.get('/v1/miners', { params: { query: { interval } } }),
+    { refreshMs: 30_000 },
+  );
+  return (
+    <Page title="Miners" aside={<Tabs label="Interval" parameter="interval" tabs={INTERVALS} current={interval} />}>
+      <Card
+        title="Miners by blocks"
+        aside={
+          miners.data && (
+            <span class="muted">
+              {formatCount(miners.data.blocks)} blocks since <Time ms={miners.data.from} />
+            </span>
+          )
+        }
+      >
+        <Load resource={miners} rows={10}>
+          {({ miners: rows }) => (
+            <Table
+              caption="Miners by blocks"
+              columns={[
+                { title: 'Miner', cell: ({ address }) => <AddressLink address={address} canCopy /> },
+                { title: 'Name', cell: ({ tag }) => <TagBadge tag={tag} /> },
+                { title: 'Blocks', isNumber: true, cell: ({ blocks }) => formatCount(blocks) },
+                { title: 'Share', isNumber: true, cell: ({ share }) => formatPercent(share) },
+                { title: 'Of all', isMinor: true, cell: ({ share }) => <Bar share={share} /> },
+                { title: 'Red', isNumber: true, isMinor: true, cell: ({ redBlocks }) => formatCount(redBlocks) },
+                {
+                  title: 'Rewards, KAS',
+                  isNumber: true,
+                  isMinor: true,
+                  cell: ({ rewards }) => <Amount sompi={rewards} />,
+                },
+              ]}
+              rows={rows}
+              keyOf={({ scriptPublicKey }) => scriptPublicKey}
+              empty="No blocks were merged in this time."
+            />
+          )}
+        </Load>
+      </Card>
+    </Page>
+  );
+}

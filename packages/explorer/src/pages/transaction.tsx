@@ -1,0 +1,152 @@
+import { ApiError, type Schema } from '@kasgres/client';
+import { Card, Facts, Load, Page } from '../components/page.tsx';
+import { confirmationsOf, isCoinbase, Sides, type Transaction } from '../components/transfers.tsx';
+import { AcceptanceBadge, Amount, CopyButton, HashLink, type TagsByAddress, Time } from '../components/values.tsx';
+import { formatCount, formatTime, shortHash } from '../format.ts';
+import { type Resource, useResource } from '../state/resource.ts';
+import { outputSum } from './transactions.tsx';
+
+const REFRESH_MS = 3000;
+const LONG_PAYLOAD = 512;
+
+interface Found {
+  transaction: Transaction | Schema<'TransactionInMempool'>;
+  tags: TagsByAddress;
+  isPending: boolean;
+}
+
+/** A transaction that is not indexed may be in the mempool. */
+function useTransaction(transactionId: string): Resource<Found> {
+  return useResource<Found>(
+    `transaction ${transactionId}`,
+    async (client) => {
+      const path = { transactionId };
+      try {
+        const query = { include: 'tags', include_payload: true } as const;
+        const { transaction, tags = {} } = await client.get('/v1/transactions/{transactionId}', {
+          params: { path, query },
+        });
+        return { transaction, tags, isPending: false };
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.status !== 404) throw error;
+        const pending = await client.get('/v1/mempool/{transactionId}', { params: { path } }).catch(() => undefined);
+        if (pending === undefined) throw error;
+        return { transaction: pending.transaction, tags: {}, isPending: true };
+      }
+    },
+    { refreshMs: REFRESH_MS },
+  );
+}
+
+const isIndexed = (transaction: Found['transaction']): transaction is Transaction => 'blockTime' in transaction;
+
+function Summary({ found: { transaction, isPending } }: { found: Found }) {
+  const indexed = isIndexed(transaction) ? transaction : undefined;
+  return (
+    <Card title="Summary">
+      <Facts
+        facts={[
+          [
+            'Time',
+            indexed === undefined ? (
+              <span class="muted">in the mempool</span>
+            ) : (
+              <>
+                <Time ms={indexed.blockTime} /> <span class="muted">{formatTime(indexed.blockTime)}</span>
+              </>
+            ),
+          ],
+          ['Status', <AcceptanceBadge isAccepted={transaction.isAccepted} isPending={isPending} />],
+          ['Confirmations', <span id="confirmations">{formatCount(indexed ? confirmationsOf(indexed) : 0)}</span>],
+          [
+            'Accepted by',
+            transaction.acceptingBlockHash === null ? (
+              <span class="muted">no block yet</span>
+            ) : (
+              <HashLink kind="block" hash={transaction.acceptingBlockHash} canCopy />
+            ),
+          ],
+          [
+            'In blocks',
+            transaction.blockHashes.length === 0 ? (
+              <span class="muted">none yet</span>
+            ) : (
+              <ul class="hashes">
+                {transaction.blockHashes.map((hash) => (
+                  <li key={hash}>
+                    <HashLink kind="block" hash={hash} />
+                  </li>
+                ))}
+              </ul>
+            ),
+          ],
+          ['Amount, KAS', <Amount sompi={outputSum(transaction)} />],
+          [
+            'Fee, KAS',
+            transaction.fee === null ? <span class="muted">unknown</span> : <Amount sompi={transaction.fee} />,
+          ],
+          ['Storage mass', formatCount(transaction.mass)],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Technical({ transaction }: { transaction: Found['transaction'] }) {
+  const { payload = '' } = transaction;
+  return (
+    <Card title="Details">
+      <Facts
+        facts={[
+          ['Hash', <span class="mono wrap">{transaction.hash}</span>],
+          ['Version', transaction.version],
+          ['Subnetwork', <span class="mono wrap">{transaction.subnetworkId}</span>],
+          ['Lock time', formatCount(transaction.lockTime)],
+          ['Gas', formatCount(transaction.gas)],
+          ['Compute mass', formatCount(transaction.computeMass)],
+          payload !== '' && [
+            'Payload',
+            <span class="mono wrap">
+              {payload.slice(0, LONG_PAYLOAD)}
+              {payload.length > LONG_PAYLOAD && '…'} <CopyButton value={payload} label="payload" />
+            </span>,
+          ],
+        ]}
+      />
+    </Card>
+  );
+}
+
+export function TransactionPage({ transactionId }: { transactionId: string }) {
+  const resource = useTransaction(transactionId);
+  return (
+    <Page
+      title={`Transaction ${shortHash(transactionId)}`}
+      heading={
+        <>
+          Transaction{' '}
+          {resource.data !== undefined && isCoinbase(resource.data.transaction) && (
+            <span class="badge quiet">coinbase</span>
+          )}
+          <span class="subject mono">
+            {transactionId} <CopyButton value={transactionId} label="transaction id" />
+          </span>
+        </>
+      }
+    >
+      <Load resource={resource} rows={16} notFound="No such transaction is indexed or pending.">
+        {(found) => (
+          <>
+            <div class="columns">
+              <Summary found={found} />
+              <Technical transaction={found.transaction} />
+            </div>
+            <Card title="Inputs and outputs, KAS">
+              <Sides transaction={found.transaction} tags={found.tags} hasSpenders />
+            </Card>
+          </>
+        )}
+      </Load>
+    </Page>
+  );
+}

@@ -1,0 +1,59 @@
+/** The API of this host, and the key that its user entered. */
+import { ApiError, type Client, createClient } from '@kasgres/client';
+import { signal } from '@preact/signals';
+
+const STORED = 'kasgres-key';
+
+function readStored(): string | undefined {
+  try {
+    return sessionStorage.getItem(STORED) ?? undefined;
+  } catch {
+    // Storage is disabled.
+    return undefined;
+  }
+}
+
+/** Kept for this tab only. Undefined: requests without a key. */
+export const apiKey = signal(readStored());
+
+/** Whether the API refused a request for want of a valid key. */
+export const needsKey = signal(false);
+
+const clientFor = (key: string | undefined): Client =>
+  createClient({ baseUrl: location.origin, apiKey: key, retry: { attempts: 3, maxWaitSeconds: 5 } });
+
+let client = clientFor(apiKey.value);
+
+/** Calls the API. @throws ApiError; after a 401, the page asks for a key */
+export async function request<Data>(call: (client: Client) => Promise<Data>): Promise<Data> {
+  try {
+    return await call(client);
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) needsKey.value = true;
+    throw error;
+  }
+}
+
+/** Uses a key if the API accepts it. @throws ApiError otherwise */
+export async function useKey(key: string): Promise<void> {
+  const withKey = clientFor(key);
+  await withKey.get('/v1/rpc/getCurrentNetwork');
+  try {
+    sessionStorage.setItem(STORED, key);
+  } catch {
+    // The key is kept until the page is reloaded.
+  }
+  client = withKey;
+  apiKey.value = key;
+  needsKey.value = false;
+}
+
+export function forgetKey(): void {
+  try {
+    sessionStorage.removeItem(STORED);
+  } catch {
+    // Nothing was stored.
+  }
+  client = clientFor(undefined);
+  apiKey.value = undefined;
+}

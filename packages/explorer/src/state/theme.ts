@@ -1,0 +1,24 @@
+/** Dark or light: as the system, until a person chooses. public/theme.js applies the choice before the first paint. */
+import { computed, signal } from '@preact/signals';
+
+export type Theme = 'dark' | 'light';
+
+const system = matchMedia('(prefers-color-scheme: dark)');
+const systemTheme = signal<Theme>(system.matches ? 'dark' : 'light');
+system.addEventListener('change', ({ matches }) => {
+  systemTheme.value = matches ? 'dark' : 'light';
+});
+
+const chosen = signal(document.documentElement.dataset['theme'] as Theme | undefined);
+
+export const theme = computed<Theme>(() => chosen.value ?? systemTheme.value);
+
+export function chooseTheme(choice: Theme): void {
+  chosen.value = choice;
+  document.documentElement.dataset['theme'] = choice;
+  try {
+    localStorage.setItem('theme', choice);
+  } catch {
+    // The choice lasts until the page is reloaded.
+  }
+}

@@ -1,0 +1,380 @@
+/** The explorer in a real browser, from the real API process, on a simulated chain that grows and reorganises. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import { upsertTags } from '@kasgres/database';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Client, createClient } from '../../packages/client/src/index.ts';
+import { type Harness, openHarness } from '../api/harness.ts';
+import { freePort, startApi } from '../support/programs.ts';
+import { hasChromium, launchChromium } from './chromium.ts';
+
+const FIRST_VIEW_BYTES = 200_000;
+/** The goal on a quiet machine is one second; tests run beside others. */
+const USABLE_WITHIN_MS = 5000;
+const TAG = 'Harbour Exchange';
+/** The simulated chain begins in June 2025, long before the default range of the charts. */
+const CHARTS = '/charts?interval=hour&from=2025-06-14T00:00';
+
+const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+describe.skipIf(!hasChromium)('the explorer', () => {
+  let harness: Harness;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  let metricsPort: number;
+  let client: Client;
+  let ids: { block: string; transaction: string; address: string };
+  let requested: string[];
+  let complaints: string[];
+
+  const row = async <Row extends object>(text: string): Promise<Row> =>
+    (await harness.database.pool.query<Row>(text)).rows[0] ?? expect.fail(`no row: ${text}`);
+
+  beforeAll(async () => {
+    metricsPort = await freePort();
+    harness = await openHarness({
+      rounds: 120,
+      variables: { ANONYMOUS_RATE_RU: '100000', METRICS_PORT: String(metricsPort) },
+    });
+    const { address } = await row<{ address: string }>(
+      `select address from balances join scripts on scripts.id = script_id where address is not null order by balance desc limit 1`,
+    );
+    client = createClient({ baseUrl: harness.api.url, apiKey: harness.api.key });
+    const { blocks } = await client.get('/v1/blocks', { params: { query: { limit: 20, chain_only: true } } });
+    const block = blocks.at(-1)?.hash ?? '';
+    const query = { limit: 50, accepted_only: true };
+    const { transactions } = await client.get('/v1/transactions', { params: { query } });
+    const transaction = transactions.find(({ inputs }) => inputs.length > 0)?.transactionId ?? '';
+    ids = { block, transaction, address };
+    await upsertTags(harness.database.pool, [{ address, name: TAG, link: '', labels: ['exchange'] }]);
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await harness?.close();
+  });
+
+  beforeEach(async () => {
+    await openContext({});
+  });
+  afterEach(async () => {
+    await context.close();
+    expect(complaints).toEqual([]);
+    const foreign = requested.filter((url) => !/^(?:http:\/\/127\.0\.0\.1:\d+\/|data:)/.test(url));
+    expect(foreign).toEqual([]);
+  });
+
+  async function openContext(options: Parameters<Browser['newContext']>[0]): Promise<void> {
+    await context?.close();
+    context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+    requested = [];
+    complaints = [];
+    context.on('request', (request) => requested.push(request.url()));
+    context.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    });
+    context.on('weberror', (error) => complaints.push(error.error().message));
+    page = await context.newPage();
+  }
+
+  const open = (path: string) => page.goto(`${harness.api.url}${path}`);
+  const heading = (): Promise<string> => page.locator('h1').innerText();
+  const blocksOfDag = () => page.locator('svg.dag a');
+
+  async function mine(rounds: number): Promise<void> {
+    harness.simulatedDag.mine(rounds);
+    await harness.atRest();
+  }
+
+  /** Each page with what it must show once its data has arrived. */
+  const pages = (): [path: string, shown: RegExp][] => [
+    ['/', /Latest blocks[\s\S]*chain[\s\S]*Latest accepted transactions/],
+    ['/blocks', /Txs[\s\S]*chain/],
+    [`/blocks/${ids.block}`, /Merged by[\s\S]*Subsidy[\s\S]*Transactions[\s\S]*coinbase[\s\S]*UTXO commitment/],
+    ['/transactions', /accepted/],
+    [`/transactions/${ids.transaction}`, /Confirmations[\s\S]*Inputs and outputs/],
+    [`/addresses/${ids.address}`, /Harbour Exchange[\s\S]*Balance over time[\s\S]*Cluster[\s\S]*Transactions/],
+    [`/addresses/${ids.address}?tab=utxos`, /Unspent outputs[\s\S]*Amount, KAS/],
+    ['/tags', /Harbour Exchange/],
+    [`/tags/${encodeURIComponent(TAG)}`, /exchange[\s\S]*Balance, KAS/],
+    ['/rich-list', /Distribution[\s\S]*Harbour Exchange/],
+    ['/mempool', /Fee rates[\s\S]*Newest/],
+    ['/miners?interval=week', /Share[\s\S]*%/],
+    [CHARTS, /Transactions per second[\s\S]*Hash rate[\s\S]*Supply/],
+    ['/status', /in sync[\s\S]*The index has no gaps/],
+  ];
+
+  async function expectPage(path: string, shown: RegExp): Promise<void> {
+    await open(path);
+    await expect.poll(() => page.locator('main').innerText(), { message: path, timeout: 15_000 }).toMatch(shown);
+    await expect.poll(() => page.locator('.skeleton').count(), { message: path, timeout: 15_000 }).toBe(0);
+    expect(await page.locator('[role=alert]').allInnerTexts(), path).toEqual([]);
+  }
+
+  test.each(['dark', 'light'] as const)(
+    'every page opens, shows its data and is accessible, %s',
+    async (colorScheme) => {
+      await openContext({ colorScheme });
+      for (const [path, shown] of pages()) {
+        await expectPage(path, shown);
+        await page.evaluate(axeSource);
+        const { violations } = await page.evaluate<AxeResults>('axe.run()');
+        const serious = violations
+          .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+          .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join('\n')}`);
+        expect(serious, path).toEqual([]);
+      }
+    },
+  );
+
+  test('every page fits on a phone', async () => {
+    await openContext({ viewport: { width: 360, height: 740 } });
+    for (const [path, shown] of pages()) {
+      await expectPage(path, shown);
+      const widths = () =>
+        page.evaluate('[document.documentElement.scrollWidth, document.documentElement.clientWidth]');
+      const [content = 0, window = 0] = (await widths()) as number[];
+      expect({ path, isWithin: content <= window }).toEqual({ path, isWithin: true });
+    }
+  });
+
+  test('the first view is small and usable at once', async () => {
+    const session = await context.newCDPSession(page);
+    await session.send('Network.enable');
+    let bytes = 0;
+    session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+      bytes += encodedDataLength;
+    });
+    const startedAt = performance.now();
+    await open('/');
+    await blocksOfDag().first().waitFor();
+    const usableMs = performance.now() - startedAt;
+    await page.waitForLoadState('load');
+    console.log(`first view: ${bytes} bytes, usable after ${Math.round(usableMs)} ms`);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThan(FIRST_VIEW_BYTES);
+    expect(usableMs).toBeLessThan(USABLE_WITHIN_MS);
+  });
+
+  test('assets are immutable and compressed, and the document has a strict policy', async () => {
+    const document = await fetch(`${harness.api.url}/`);
+    expect(document.headers.get('cache-control')).toBe('no-cache');
+    expect(document.headers.get('content-security-policy')).toMatch(/default-src 'none'; script-src 'self'/);
+    const asset = /\/assets\/[\w.-]+\.js/.exec(await document.text())?.[0] ?? '';
+    for (const encoding of ['br', 'gzip']) {
+      const { headers } = await fetch(harness.api.url + asset, { headers: { 'accept-encoding': encoding } });
+      expect(headers.get('content-encoding')).toBe(encoding);
+      expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+      const etag = headers.get('etag') ?? '';
+      const known = await fetch(harness.api.url + asset, {
+        headers: { 'accept-encoding': encoding, 'if-none-match': etag },
+      });
+      expect(known.status).toBe(304);
+    }
+    for (const path of ['/nothing', '/v1/nothing', '/assets/nothing.js', '/blocks/a/b']) {
+      const response = await fetch(harness.api.url + path);
+      expect([response.status, await response.json()]).toEqual([404, expect.objectContaining({ statusCode: 404 })]);
+    }
+  });
+
+  test('new blocks appear by themselves', async () => {
+    await open('/');
+    await blocksOfDag().first().waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await mine(3);
+    const { sink } = await client.get('/v1/rpc/getSink');
+    const newest = page.locator(`svg.dag a[data-hash="${sink}"]`);
+    await newest.waitFor();
+    await expect.poll(() => newest.getAttribute('class')).toBe('block chain');
+    await page.locator(`main table a[href="/blocks/${sink}"]`).waitFor();
+  });
+
+  test('a pause holds the picture, and resuming catches up', async () => {
+    await open('/');
+    await blocksOfDag().first().waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await mine(2);
+    const { sink } = await client.get('/v1/rpc/getSink');
+    const newest = page.locator(`svg.dag a[data-hash="${sink}"]`);
+    await page.locator(`main table a[href="/blocks/${sink}"]`).waitFor();
+    expect(await newest.count()).toBe(0);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await newest.waitFor();
+  });
+
+  test('a reorganisation moves the chain, and no block along x', async () => {
+    await open('/');
+    await blocksOfDag().first().waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    const { sink } = await client.get('/v1/rpc/getSink');
+    const old = page.locator(`svg.dag a[data-hash="${sink}"]`);
+    await old.waitFor();
+    await expect.poll(() => old.getAttribute('class')).toBe('block chain');
+    // The picture stands still, so that the old sink stays in it.
+    await old.focus();
+    const positionOf = async (): Promise<string[]> =>
+      /translate\((.*?)px, (.*?)px\)/.exec((await old.getAttribute('style')) ?? '')?.slice(1) ?? [];
+    const [xBefore, yBefore] = await positionOf();
+    harness.simulatedDag.reorganise();
+    await harness.atRest();
+    await expect.poll(() => old.getAttribute('class')).not.toContain('chain');
+    const [xAfter, yAfter] = await positionOf();
+    expect(xAfter).toBe(xBefore);
+    expect(yAfter).not.toBe(yBefore);
+    await page.getByText(/^Reorganisation: \d+ chain blocks? replaced$/).waitFor();
+    expect(Number(await page.locator('.dag-frame').getAttribute('data-removed'))).toBeGreaterThan(0);
+  });
+
+  test('confirmations grow with the chain', async () => {
+    const query = { limit: 1, accepted_only: true };
+    const { transactions } = await client.get('/v1/transactions', { params: { query } });
+    await open(`/transactions/${transactions[0]?.transactionId}`);
+    const confirmations = async (): Promise<number> =>
+      Number((await page.locator('#confirmations').innerText()).replaceAll(',', ''));
+    await page.getByText('Live', { exact: true }).waitFor();
+    const before = await confirmations();
+    await mine(2);
+    await expect.poll(confirmations).toBeGreaterThan(before);
+  });
+
+  test('an address follows its transactions', async () => {
+    await open(`/addresses/${ids.address}`);
+    const count = () => page.locator('.stat', { hasText: 'Transactions' }).locator('.figure').innerText();
+    await expect.poll(count).toMatch(/^\d+$/);
+    await page.getByText('Live', { exact: true }).waitFor();
+    const before = Number(await count());
+    await mine(8);
+    await expect.poll(async () => Number(await count())).toBeGreaterThan(before);
+  });
+
+  test('a list shows newer rows on request', async () => {
+    await open('/blocks');
+    await page.locator('tbody a').first().waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await mine(2);
+    const { sink } = await client.get('/v1/rpc/getSink');
+    expect(await page.locator(`tbody a[href="/blocks/${sink}"]`).count()).toBe(0);
+    await page.getByRole('button', { name: 'Show newer' }).click();
+    await page.locator(`tbody a[href="/blocks/${sink}"]`).waitFor();
+  });
+
+  test('the keyboard is enough to search, to move in the DAG and to change the theme', async () => {
+    await open('/');
+    await blocksOfDag().first().waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('harb');
+    await page.getByRole('option', { name: TAG }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toBe(`${harness.api.url}/addresses/${ids.address}`);
+
+    await page.keyboard.press('/');
+    await page.keyboard.type(ids.block.slice(0, 12));
+    await page.getByRole('option').first().waitFor();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toBe(`${harness.api.url}/blocks/${ids.block}`);
+
+    await open('/');
+    const entry = page.locator('svg.dag a[tabindex="0"]');
+    await entry.waitFor();
+    await entry.focus();
+    const focused = () => page.evaluate<string | null>("document.activeElement.getAttribute('data-hash')");
+    const first = await focused();
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(focused).not.toBe(first);
+    const parent = await focused();
+    expect(parent).toMatch(/^[0-9a-f]{64}$/);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toBe(`${harness.api.url}/blocks/${parent}`);
+
+    await page.getByRole('button', { name: /theme$/ }).focus();
+    await page.keyboard.press('Enter');
+    const theme = await page.evaluate('document.documentElement.dataset.theme');
+    await page.reload();
+    await page.getByRole('button', { name: /theme$/ }).waitFor();
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(theme);
+  });
+
+  test('pages of a listing have addresses', async () => {
+    await open('/blocks');
+    await page.getByRole('link', { name: /^Older/ }).click();
+    await page.waitForURL(/after=[0-9a-f]{64}/);
+    const first = await page.locator('tbody a').first().innerText();
+    await page.reload();
+    await expect.poll(() => page.locator('tbody a').first().innerText()).toBe(first);
+    await page.getByRole('link', { name: /Newer$/ }).click();
+    await page.waitForURL(/before=[0-9a-f]{64}/);
+    await page.goBack();
+    await expect.poll(() => page.locator('tbody a').first().innerText()).toBe(first);
+  });
+
+  test('what does not exist has a page that says so', async () => {
+    for (const [path, text] of [
+      [`/blocks/${'f'.repeat(64)}`, 'No such block is indexed.'],
+      [`/transactions/${'f'.repeat(64)}`, 'No such transaction is indexed or pending.'],
+      ['/addresses/nonsense', 'This is no address of this network.'],
+    ] as const) {
+      await open(path);
+      await page.getByText(text).waitFor();
+    }
+    // The browser itself tells of responses that are errors.
+    expect(complaints.splice(0).every((text) => /status of 40[04]/.test(text))).toBe(true);
+  });
+
+  async function countStreams(): Promise<number> {
+    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    return Number(/^kasgres_api_streams\S* (\S+)/m.exec(text)?.[1]);
+  }
+
+  test('several pages share one stream, which closes while all are hidden', async () => {
+    await open('/');
+    const second = await context.newPage();
+    await second.goto(`${harness.api.url}/blocks`);
+    for (const one of [page, second]) await one.getByText('Live', { exact: true }).waitFor();
+    await expect.poll(countStreams).toBe(1);
+    const setVisibility = async (state: string): Promise<void> => {
+      for (const one of [page, second]) {
+        await one.evaluate(`
+          Object.defineProperty(document, 'visibilityState', { get: () => '${state}', configurable: true });
+          document.dispatchEvent(new Event('visibilitychange'));`);
+      }
+    };
+    await setVisibility('hidden');
+    await expect.poll(countStreams).toBe(0);
+    await mine(1);
+    const { sink } = await client.get('/v1/rpc/getSink');
+    await setVisibility('visible');
+    await page.locator(`svg.dag a[data-hash="${sink}"]`).waitFor();
+    await expect.poll(countStreams).toBe(1);
+  });
+
+  test('without anonymous access it asks for a key, and keeps it in the tab', async () => {
+    const { database, simulatedDag } = harness;
+    const { program, url } = await startApi({ nodeUrl: simulatedDag.server.url, databaseUrl: database.url });
+    try {
+      await page.goto(`${url}/blocks`);
+      await page.getByText('API key needed').waitFor();
+      await page.getByLabel('API key').fill('kdp_wrong');
+      await page.keyboard.press('Enter');
+      await page.getByText('Invalid API key').waitFor();
+      await page.getByLabel('API key').fill(harness.api.key);
+      await page.getByRole('button', { name: 'Use key' }).click();
+      await page.locator('tbody a').first().waitFor();
+      await page.getByText('Live', { exact: true }).waitFor();
+      await page.reload();
+      await page.locator('tbody a').first().waitFor();
+      expect(await page.evaluate('JSON.stringify(localStorage)')).toBe('{}');
+      await page.getByRole('button', { name: 'Forget the API key' }).click();
+      await page.getByText('API key needed').waitFor();
+      expect(await heading()).toBe('API key needed');
+    } finally {
+      await program.stop();
+    }
+    expect(complaints.splice(0).every((text) => /401|connection/i.test(text))).toBe(true);
+  });
+});
