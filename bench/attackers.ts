@@ -109,6 +109,8 @@ const WORST: FloodRequest[] = [
 const withKey = (key: string, requests: FloodRequest[]): FloodRequest[] =>
   requests.map((request) => ({ ...request, headers: { 'x-api-key': key } }));
 const { keys } = options;
+const page = await (await fetch(new URL('/docs', options.url))).text();
+const bundle = /\/docs\/static\/scalar[^"]+/.exec(page)?.[0] ?? '/docs';
 
 await Promise.all([
   floodWith('hostile bodies', 4, withKey(keys.hostile, HOSTILE)),
@@ -117,7 +119,7 @@ await Promise.all([
   floodWith('malformed keys', 100, withKey(randomBytes(16).toString('hex'), [{ path: '/v1/rpc/getSink' }])),
   floodWith('worst requests of one key', 300, withKey(keys.worst, WORST)),
   floodWith('long unknown paths', 20, withKey(keys.hostile, [{ path: `/${'x'.repeat(8_000)}` }])),
-  floodWith('docs', 20, [{ path: '/docs/static/swagger-ui-bundle.js', headers: { 'accept-encoding': 'br' } }]),
+  floodWith('docs', 20, [{ path: bundle, headers: { 'accept-encoding': 'br' } }]),
   holdSockets('malformed target on the metrics port', 2, options.metricsUrl, (socket) => {
     socket.write('GET // HTTP/1.1\r\nHost: a\r\n\r\n');
     setTimeout(() => socket.end(), 500);

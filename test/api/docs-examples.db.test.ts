@@ -30,6 +30,13 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   getSubnetwork: /not implemented|not supported/i,
 };
 
+const STATUS_SAMPLE = `import { createClient } from '@kasgres/client';
+
+const client = createClient({ baseUrl: 'http://127.0.0.1:3000', apiKey: 'kdp_…' });
+
+const response = await client.get('/v1/status');
+`;
+
 let harness: Harness;
 
 beforeAll(async () => {
@@ -53,7 +60,7 @@ async function getDocument(path: string, url = harness.api.url): Promise<Documen
 /** Examples of parameters are strings, numbers and booleans. */
 const asText = (example: unknown): string => (typeof example === 'string' ? example : JSON.stringify(example));
 
-/** As Swagger UI does it when Execute is pressed: every parameter and body is what its example says. */
+/** As the page does it when Send is pressed: every parameter and body is what its example says. */
 async function execute(path: string, method: string, operation: Operation): Promise<ApiResponse> {
   const query = new URLSearchParams();
   let filled = path;
@@ -111,11 +118,13 @@ test('it takes the examples of /docs from the index', async () => {
   expect(rows).toEqual([{ known: true }]);
 });
 
+const without = ({ paths }: Document, names: readonly string[]): unknown =>
+  JSON.parse(JSON.stringify(paths, (name, value: unknown) => (names.includes(name) ? undefined : value)));
+
 test('the served OpenAPI document is the committed one, and the one of /docs has the same operations', async () => {
   const committed = JSON.parse(await readFile(new URL('../../openapi.json', import.meta.url), 'utf8')) as Document;
   expect(await getDocument('/openapi.json')).toEqual(committed);
-  const withoutExamples = (document: Document): unknown =>
-    JSON.parse(JSON.stringify(document.paths, (key, value: unknown) => (key === 'example' ? undefined : value)));
+  const withoutExamples = (document: Document) => without(document, ['example', 'x-codeSamples']);
   expect(withoutExamples(await getDocument('/docs/json'))).toEqual(withoutExamples(committed));
 });
 
@@ -132,7 +141,9 @@ test('it shows the committed examples on an empty index', async () => {
   const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: database.url };
   const { program, url } = await startApi(env);
   try {
-    expect(await getDocument('/docs/json', url)).toEqual(await getDocument('/openapi.json'));
+    const { paths } = await getDocument('/docs/json', url);
+    expect(without({ paths }, ['x-codeSamples'])).toEqual((await getDocument('/openapi.json')).paths);
+    expect(paths['/v1/status']?.['get']).toHaveProperty('x-codeSamples.0.source', STATUS_SAMPLE);
   } finally {
     await program.stop();
     await database.drop();

@@ -62,7 +62,7 @@ const HEADERS = [
 const requests = [
   ...METHODS.flatMap((method) => TARGETS.map((target) => `${method} ${target} HTTP/1.1\r\nhost: x\r\n\r\n`)),
   ...HEADERS.map((lines) => `POST /v1/rpc/getBlocks HTTP/1.1\r\n${lines}\r\n\r\n{}`),
-  ...HEADERS.map((lines) => `GET /docs/static/index.css HTTP/1.1\r\n${lines}\r\n\r\n`),
+  ...HEADERS.map((lines) => `GET /docs/static/docs.css HTTP/1.1\r\n${lines}\r\n\r\n`),
   'GET / HTTP/9.9\r\n\r\n',
   'GET / HTTP/1.0\r\n\r\n',
   'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',

@@ -1,5 +1,9 @@
 /** /rest in the forms of kaspa-rest-server, as its pages read them. */
+import { createHash } from 'node:crypto';
+import { classifyScript, computeMass, toHex, transactionId } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildTransaction } from '../../packages/devnet/src/economy/build-transaction.ts';
+import { submittedForm } from '../support/compare/expected.ts';
 import { type Harness, openHarness } from './harness.ts';
 
 let harness: Harness;
@@ -45,7 +49,7 @@ test('a block has what pages need, also for genesis', async () => {
   for (const { hash, header } of [chainBlocks[0], chainBlocks.at(-5)].filter((block) => block !== undefined)) {
     const block = (await get(`/blocks/${hash}?includeColor=true`)) as {
       header: { parents: { parentHashes: string[] }[] };
-      transactions: { inputs: object[]; outputs: { amount: string; verboseData: object; scriptPublicKey: object }[] }[];
+      transactions: { inputs: object[]; outputs: { amount: number; verboseData: object; scriptPublicKey: object }[] }[];
       verboseData: { childrenHashes: string[]; hash: string; blueScore: string };
       extra: { color: string; minerAddress: string | null };
     };
@@ -59,7 +63,7 @@ test('a block has what pages need, also for genesis', async () => {
       expect(Array.isArray(inputs)).toBe(true);
       for (const output of outputs)
         expect(output).toMatchObject({
-          amount: expect.any(String) as string,
+          amount: expect.any(Number) as number,
           verboseData: expect.any(Object) as object,
         });
     }
@@ -149,4 +153,295 @@ test('balances, UTXOs, names, the richest addresses and counts', async () => {
   expect((await ask('/transactions/count/1999-01-01')).status).toBe(404);
   expect((await ask('/transactions/count/yesterday')).status).toBe(400);
   expect((await harness.api.requestWithoutKey('/rest/info/coinsupply')).status).toBe(401);
+});
+
+const day = (time: number): string => new Date(time).toISOString().slice(0, 10);
+
+test('the network has an alias, hash rates as the difficulty gives them, and health', async () => {
+  const info = await harness.node.call('getBlockDagInfo', {});
+  expect(await get('/info/network')).toEqual(await get('/info/blockdag'));
+  expect(await get('/info/network')).toMatchObject({ sink: info.sink, blockCount: String(info.blockCount) });
+  expect(await get('/info/hashrate')).toEqual({ hashrate: (info.difficulty * 20) / 1e12 });
+  const { p2pId, serverVersion } = await harness.node.call('getInfo', {});
+  const p2pIdHashed = createHash('sha256').update(p2pId).digest('hex');
+  expect(await get('/info/kaspad')).toMatchObject({ p2pIdHashed });
+  // The blocks of the simulation are old.
+  expect(await ask('/info/health')).toMatchObject({
+    status: 503,
+    json: {
+      kaspadServers: [{ serverVersion, p2pId: p2pIdHashed, isSynced: true }],
+      database: {
+        isSynced: false,
+        blueScore: Number(harness.simulatedDag.node.dag.sink.header.blueScore),
+        blueScoreDiff: 0,
+      },
+    },
+  });
+});
+
+interface HashRate {
+  daaScore: number;
+  blueScore: number;
+  timestamp: number;
+  date_time: string;
+  difficulty: number;
+  hashrate_kh: number;
+}
+
+test('hash rates have a history, and a maximum', async () => {
+  const rates = async (query: string) => (await get(`/info/hashrate/history${query}`)) as unknown as HashRate[];
+  const { rows } = await harness.database.pool.query<{ hours: number; days: number; work: string }>(
+    `select count(*) filter (where length = 'hour' and start > newest - 5000 * 3600000::bigint)::int as hours, count(*) filter (where length = 'day')::int as days,
+       (max(work) filter (where length = 'hour'))::text as work
+     from network_intervals cross join (select max(start) as newest from network_intervals where length = 'hour') latest`,
+  );
+  const [kept] = rows;
+  const hours = await rates('');
+  expect(hours).toHaveLength(kept?.hours as number);
+  expect(await rates('?resolution=1d')).toHaveLength(kept?.days as number);
+  expect((await rates('?resolution=7d')).length).toBeLessThan(kept?.days as number);
+  const { chainBlocks, sink } = harness.simulatedDag.node.dag;
+  expect(hours.map(({ daaScore }) => daaScore)).toEqual(
+    hours.map(({ daaScore }) => daaScore).toSorted((one, other) => other - one),
+  );
+  expect(hours[0]).toMatchObject({ blueScore: Number(sink.header.blueScore), daaScore: Number(sink.header.daaScore) });
+  const [, second] = hours;
+  expect(chainBlocks.find(({ header }) => Number(header.blueScore) === second?.blueScore)?.header.timestamp).toBe(
+    BigInt(second?.timestamp as number),
+  );
+  expect(second?.date_time).toBe(new Date(second?.timestamp as number).toISOString().replace('Z', '+00:00'));
+
+  const today = day(Number(sink.header.timestamp));
+  const [ofDay, quarters] = [await rates(`/${today}?resolution=1h`), await rates(`/${today}`)];
+  expect(ofDay).toEqual(hours.slice(0, ofDay.length));
+  expect(ofDay.length).toBeGreaterThan(0);
+  expect(quarters.length).toBeGreaterThanOrEqual(ofDay.length);
+  expect(await rates('/1999-01-01')).toEqual([]);
+  expect((await ask('/info/hashrate/history?resolution=2h')).status).toBe(400);
+  expect((await ask(`/info/hashrate/history/${today}?resolution=1d`)).status).toBe(400);
+
+  const highest = (await get('/info/hashrate/max')) as {
+    hashrate: number;
+    blockheader: { hash: string; daaScore: string };
+  };
+  expect(highest.hashrate).toBeCloseTo(Number(kept?.work) / 3600 / 1e12, 20);
+  const { hash, daaScore } = highest.blockheader;
+  expect(chainBlocks.find((block) => block.hash === hash)?.header.daaScore).toBe(BigInt(daaScore));
+});
+
+interface RestServerBlock {
+  header: { blueWork: string; blueScore: string };
+  transactions: {
+    payload: string;
+    outputs: { amount: number }[];
+    verboseData: { transactionId: string; blockTime: number };
+  }[];
+  verboseData: { hash: string; transactionIds: string[] };
+  extra: { color: string | null; minerAddress: string | null } | null;
+}
+
+test('blocks follow a low hash, as the node lists them', async () => {
+  const lowHash = harness.simulatedDag.node.dag.chainBlocks.at(-30)?.hash as string;
+  const page = async (query: string) =>
+    (await get(`/blocks?lowHash=${lowHash}${query}`)) as unknown as {
+      blockHashes: string[];
+      blocks: RestServerBlock[];
+    };
+  const expected = await harness.node.call('getBlocks', { lowHash, includeBlocks: true, includeTransactions: true });
+  const hashes = await page('');
+  expect(hashes.blocks).toEqual([]);
+  expect(hashes.blockHashes[0]).toBe(lowHash);
+  expect(hashes.blockHashes.toSorted()).toEqual(expected.blockHashes.toSorted());
+  const bare = await page('&includeBlocks=true');
+  expect(bare.blocks.map(({ transactions }) => transactions)).toEqual(bare.blocks.map(() => []));
+  const { blocks } = await page('&includeBlocks=true&includeTransactions=true');
+  expect(blocks.map(({ verboseData }) => verboseData.hash)).toEqual(hashes.blockHashes);
+  for (const { header, transactions, verboseData } of blocks) {
+    const block = harness.simulatedDag.node.dag.get(verboseData.hash);
+    expect(BigInt(`0x${header.blueWork}`)).toBe(BigInt(block.header.blueWork));
+    expect(transactions.map((transaction) => transaction.verboseData.transactionId)).toEqual(
+      verboseData.transactionIds,
+    );
+    for (const { payload, outputs, verboseData: data } of transactions) {
+      expect(payload).toMatch(/^(?:[0-9a-f]{2})*$/);
+      expect(data.blockTime).toBe(Number(block.header.timestamp));
+      for (const { amount } of outputs) expect(amount).toBeTypeOf('number');
+    }
+  }
+  expect((await ask('/blocks')).status).toBe(400);
+  expect((await ask(`/blocks?lowHash=${'ab'.repeat(32)}`)).status).toBe(404);
+});
+
+test('blocks are found by blue score, also by the next one above or below', async () => {
+  const { chainBlocks, sink } = harness.simulatedDag.node.dag;
+  const { hash, header } = chainBlocks.at(-40) as (typeof chainBlocks)[number];
+  const at = async (query: string) => (await get(`/blocks-from-bluescore?${query}`)) as unknown as RestServerBlock[];
+  const found = await at(`blueScore=${header.blueScore}`);
+  expect(found[0]?.verboseData.hash).toBe(hash);
+  for (const block of found) expect(block.header.blueScore).toBe(String(header.blueScore));
+  expect(found[0]?.transactions).toEqual([]);
+  expect((await at(`blueScore=${header.blueScore}&includeTransactions=true`))[0]?.transactions.length).toBeGreaterThan(
+    0,
+  );
+  expect(await at(`blueScoreGte=${header.blueScore}`)).toEqual(found);
+  expect(Number((await at(`blueScoreLt=${header.blueScore}`))[0]?.header.blueScore)).toBeLessThan(
+    Number(header.blueScore),
+  );
+  expect(await at(`blueScoreGte=${Number(sink.header.blueScore) + 1000}`)).toEqual([]);
+  for (const query of ['', '?blueScore=1&blueScoreLt=2', '?blueScore=x'])
+    expect((await ask(`/blocks-from-bluescore${query}`)).status).toBe(400);
+  expect(await get(`/blocks/${hash}?includeColor=true&includeTransactions=false`)).toMatchObject({
+    transactions: null,
+    extra: { color: 'blue' },
+  });
+  expect(await get(`/blocks/${hash}`)).toMatchObject({
+    extra: { color: null, minerAddress: found[0]?.extra?.minerAddress },
+  });
+});
+
+interface ChainBlock {
+  hash: string;
+  blue_score: number;
+  transactions: { transaction_id: string; inputs?: object[]; outputs: { amount: number }[] }[];
+}
+
+test('the virtual chain has the transactions that the node says are accepted', async () => {
+  const { chainBlocks } = harness.simulatedDag.node.dag;
+  const startHash = chainBlocks[0]?.hash as string;
+  const chain = await harness.node.call('getVirtualChainFromBlock', { startHash, includeAcceptedTransactionIds: true });
+  const read = async (query: string) => (await get(`/virtual-chain?${query}`)) as unknown as ChainBlock[];
+  const acceptedBy = new Map(
+    chain.acceptedTransactionIds.map(({ acceptingBlockHash, acceptedTransactionIds }) => [
+      acceptingBlockHash,
+      acceptedTransactionIds,
+    ]),
+  );
+  const pages = [await read('blueScoreGte=100&limit=100'), await read('blueScoreGte=200&limit=100')];
+  const expected = chainBlocks.filter(({ header }) => header.blueScore >= 100n && header.blueScore < 300n);
+  expect(pages.flat().map(({ hash, transactions }) => [hash, transactions.map((one) => one.transaction_id)])).toEqual(
+    expected.map(({ hash }) => [hash, acceptedBy.get(hash)]),
+  );
+  const without = (await read('blueScoreGte=200&limit=100&includeCoinbase=false&resolveInputs=true')).flatMap(
+    ({ transactions }) => transactions,
+  );
+  expect(without.length).toBeGreaterThan(0);
+  for (const { inputs } of without)
+    for (const input of inputs ?? [])
+      expect(input).toMatchObject({
+        previous_outpoint_amount: expect.any(Number) as number,
+        previous_outpoint_index: expect.any(Number) as number,
+      });
+  for (const query of ['', 'blueScoreGte=5', 'blueScoreGte=0&limit=20'])
+    expect((await ask(`/virtual-chain?${query}`)).status).toBe(400);
+
+  expect(await get(`/info/get-vscp-from-block?startHash=${startHash}`)).toEqual({
+    removedChainBlockHashes: [],
+    addedChainBlockHashes: chain.addedChainBlockHashes,
+    acceptedTransactionIds: chain.acceptedTransactionIds.map(({ acceptingBlockHash, acceptedTransactionIds }) => ({
+      acceptingBlockHash,
+      acceptedTransactionIds,
+    })),
+  });
+  expect(
+    await get(`/info/get-vscp-from-block?startHash=${startHash}&includeAcceptedTransactionIds=false`),
+  ).toMatchObject({ acceptedTransactionIds: [] });
+
+  const acceptingBlueScores = { gte: 200, lt: 300 };
+  const found = (await ask('/transactions/search', { acceptingBlueScores })).json as unknown as RestServerTransaction[];
+  expect(found.map((one) => one.transaction_id).toSorted()).toEqual(
+    pages[1]?.flatMap(({ transactions }) => transactions.map((one) => one.transaction_id)).toSorted(),
+  );
+  expect((await ask('/transactions/search', { acceptingBlueScores: { gte: 0, lt: 101 } })).status).toBe(400);
+  const [one] = found;
+  const transactionIds = [one?.transaction_id];
+  expect((await ask('/transactions/search?acceptance=accepted', { transactionIds })).json).toHaveLength(1);
+  expect((await ask('/transactions/search?acceptance=rejected', { transactionIds })).json).toHaveLength(0);
+  expect((await ask('/transactions/search', {})).json).toEqual([]);
+});
+
+test('an address has balances by the hour, a number of UTXOs, and activity', async () => {
+  const { rows } = await harness.database.pool.query<{
+    balance: string;
+    utxos: number;
+    last_seen: string;
+    scripts: number;
+  }>(
+    `select balance::text, utxo_count as utxos, last_seen::text,
+       (select count(*)::int from balances where first_seen is not null) as scripts
+     from balances join scripts on id = script_id where address = $1`,
+    [address],
+  );
+  const [expected] = rows;
+  expect(await get(`/addresses/${address}/utxos/count`)).toEqual({ count: expected?.utxos });
+  const { sink } = harness.simulatedDag.node.dag;
+  const today = day(Number(sink.header.timestamp));
+  const balances = (await get(`/addresses/${address}/balance/${today.slice(0, 7)}`)) as unknown as {
+    timestamp: number;
+    amount: number;
+  }[];
+  expect(balances[0]?.amount).toBe(Math.floor(Number(expected?.balance) / 1e8));
+  const times = balances.map(({ timestamp }) => timestamp);
+  expect(times).toEqual(times.toSorted((one, other) => other - one));
+  expect(await get(`/addresses/${address}/balance/1999-01`)).toEqual([]);
+
+  expect((await ask('/addresses/active', { addresses: [address] })).json).toEqual([
+    { address, active: true, lastTxBlockTime: Number(expected?.last_seen) },
+  ]);
+  expect((await ask('/addresses/active', { addresses: ['kaspa:qqqq'] })).status).toBe(400);
+  const hours = (await get(`/addresses/active/count/${today}`)) as unknown as { timestamp: number; count: number }[];
+  expect(hours.length).toBeGreaterThan(0);
+  for (const { timestamp, count } of hours) {
+    expect(day(timestamp)).toBe(today);
+    expect(count).toBeGreaterThan(0);
+  }
+  expect(await get('/addresses/active/count/')).toMatchObject({ count: expected?.scripts });
+});
+
+/** The form of kaspa-rest-server, with an output for the whole of a mature UTXO less a fee. */
+function payment() {
+  const { consensus } = harness.simulatedDag.node;
+  for (const entry of consensus.utxos.values()) {
+    const isMature = !entry.isCoinbase || entry.blockDaaScore + 20n < BigInt(consensus.virtual.daaScore);
+    if (!isMature || classifyScript(entry.scriptPublicKey) !== 'pubkey' || entry.amount < 500_000_000n) continue;
+    const { scriptPublicKey } = entry;
+    const transaction = buildTransaction({
+      version: 0,
+      utxos: [{ entry, redeemScript: undefined }],
+      outputs: [{ amount: Number(entry.amount) - 5_000_000, scriptPublicKey }],
+      payload: new Uint8Array(0),
+      sequence: 2n ** 64n - 1n,
+    });
+    const { inputs, outputs, ...form } = submittedForm(transaction);
+    return {
+      transaction,
+      form: {
+        version: form.version,
+        inputs,
+        outputs: outputs.map(({ value, scriptPublicKey: script }) => ({
+          amount: Number(value),
+          scriptPublicKey: { version: Number.parseInt(script.slice(0, 4), 16), scriptPublicKey: script.slice(4) },
+        })),
+        lockTime: 0,
+        subnetworkId: form.subnetworkId,
+      },
+    };
+  }
+  throw new Error('there is no UTXO left');
+}
+
+test('a payment is weighed and submitted', async () => {
+  const { transaction, form } = payment();
+  const [storage, compute] = [Number(transaction.storageMass), Number(computeMass(transaction))];
+  expect(await ask('/transactions/mass', form)).toMatchObject({
+    status: 200,
+    json: { mass: Math.max(storage, compute), storage_mass: storage, compute_mass: compute },
+  });
+  expect((await ask('/transactions/mass', { ...form, version: 'x' })).status).toBe(400);
+  expect((await ask('/transactions?replaceByFee=true', { transaction: form })).status).toBe(400);
+  const submitted = await ask('/transactions', { transaction: form, allowOrphan: false });
+  expect(submitted).toMatchObject({ status: 200, json: { transactionId: toHex(transactionId(transaction)) } });
+  const again = await ask('/transactions', {
+    transaction: { ...form, inputs: form.inputs.map((input) => ({ ...input, signatureScript: '00' })) },
+  });
+  expect(again).toMatchObject({ status: 400, json: { error: expect.any(String) as string } });
 });

@@ -202,7 +202,7 @@ function loginOf(name: string): string {
 }
 
 describe('docker-compose.yml', () => {
-  test('it runs Postgres, migrations, indexer and API, and a node only by profile', () => {
+  test('it runs Postgres, migrations, indexer, API and webhooks, and a node only by profile', () => {
     expect(Object.keys(compose.services).sort()).toEqual([
       'api',
       'indexer',
@@ -211,6 +211,7 @@ describe('docker-compose.yml', () => {
       'migrate',
       'postgres',
       'secrets',
+      'webhooks',
     ]);
     expect(services.filter(([, { profiles }]) => profiles !== undefined).map(([name]) => name)).toEqual(['kaspad']);
   });
@@ -250,7 +251,7 @@ describe('docker-compose.yml', () => {
     expect(service.tmpfs).toContain('/tmp');
     expect(service.privileged).toBeUndefined();
     expect(service.pids_limit).toBeGreaterThan(0);
-    expect(service.mem_limit).toMatch(/^(\d+[mg]|\$\{[A-Z]+_MEMORY:-\d+g\})$/);
+    expect(service.mem_limit).toMatch(/^(\d+[mg]|\$\{[A-Z]+_MEMORY:-\d+[mg]\})$/);
     // It gives each file to the user that reads it, and ends.
     expect([name, service.cap_add, service.user === 'root']).toEqual(
       name === 'secrets' ? ['secrets', ['CHOWN', 'DAC_OVERRIDE'], true] : [name, undefined, false],
@@ -266,12 +267,12 @@ describe('docker-compose.yml', () => {
     expect(compose.services['secrets']?.network_mode).toBe('none');
     expect(services.filter(([, { ports }]) => ports !== undefined).map(([name]) => name)).toEqual(['api']);
     for (const [name, { networks = [] }] of services) {
-      expect(networks.includes('front'), name).toBe(name === 'api');
+      expect(networks.includes('front'), name).toBe(name === 'api' || name === 'webhooks');
     }
   });
 
   test('it runs long-running services under restricted logins without passwords in the environment', () => {
-    expect([loginOf('indexer'), loginOf('api'), loginOf('migrate')]).toEqual(['indexer', 'api', 'kasgres']);
+    expect(['indexer', 'api', 'webhooks', 'migrate'].map(loginOf)).toEqual(['indexer', 'api', 'webhooks', 'kasgres']);
     const ending = services.filter(([, { restart }]) => restart === 'on-failure').map(([name]) => name);
     expect(ending.sort()).toEqual(['logins', 'migrate', 'secrets']);
     for (const [name, { environment = {} }] of services) {
@@ -281,7 +282,7 @@ describe('docker-compose.yml', () => {
       }
     }
     // Each sees its own secrets only, and changes none.
-    for (const name of ['indexer', 'api', 'migrate']) {
+    for (const name of ['indexer', 'api', 'webhooks', 'migrate']) {
       const [secrets, ...others] = compose.services[name]?.volumes ?? [];
       expect(secrets).toBe(`secrets-${name}:/secrets:ro`);
       expect(others).toEqual(name === 'migrate' ? ['scratch:/home/node'] : []);

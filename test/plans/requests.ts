@@ -105,6 +105,52 @@ export function lookUps(landmarks: Landmarks): Record<string, Request> {
     'a block with tags': get(`/v1/blocks/${fullBlock}?include=tags`),
     'addresses with tags': get('/v1/addresses?include=tags'),
     status: get('/v1/status'),
+    ...restServerLookUps(landmarks),
+  };
+}
+
+/** Requests to /rest, besides those that only the node serves. */
+function restServerLookUps({ transactionIds, fullBlock, chainBlock, sideBlock }: Landmarks): Record<string, Request> {
+  const [transactionId = ''] = transactionIds;
+  const paidByAll = `/rest/addresses/${addressOf(PAID_BY_ALL)}`;
+  const addresses = Array.from({ length: 1000 }, (_, index) => addressOf(1000 + index));
+  return {
+    'their block of 300 transactions': get(`/rest/blocks/${fullBlock}?includeColor=true`),
+    'their page of blocks': get(`/rest/blocks?lowHash=${sideBlock}&includeBlocks=true`),
+    'their blocks of a blue score': get('/rest/blocks-from-bluescore?blueScore=50000'),
+    'their blocks of a blue score or above': get('/rest/blocks-from-bluescore?blueScoreGte=50000'),
+    'their blocks below a blue score': get('/rest/blocks-from-bluescore?blueScoreLt=50000'),
+    'their virtual chain of 100 blue scores': get(
+      '/rest/virtual-chain?blueScoreGte=50000&limit=100&resolveInputs=true',
+    ),
+    'their virtual chain from a block': get(`/rest/info/get-vscp-from-block?startHash=${chainBlock}`),
+    'their hash rates by quarters': get('/rest/info/hashrate/history?resolution=15m'),
+    'their hash rates by hours': get('/rest/info/hashrate/history'),
+    'their hash rates by weeks': get('/rest/info/hashrate/history?resolution=7d'),
+    'their highest hash rate': get('/rest/info/hashrate/max'),
+    'their transaction': get(`/rest/transactions/${transactionId}?resolve_previous_outpoints=light`),
+    'their 500 transactions': post('/rest/transactions/search', { transactionIds }),
+    'their transactions of 100 blue scores': post('/rest/transactions/search', {
+      acceptingBlueScores: { gte: 50_000, lt: 50_100 },
+    }),
+    'their acceptance of 500 transactions': post('/rest/transactions/acceptance', { transactionIds }),
+    'their number of transactions': get('/rest/transactions/count/'),
+    'their balance': get(`${paidByAll}/balance`),
+    'their balances of a month': get(`${paidByAll}/balance/2025-06`),
+    'their number of UTXOs': get(`${paidByAll}/utxos/count`),
+    'their UTXOs': get(`${paidByAll}/utxos`),
+    'their number of transactions of an address': get(`${paidByAll}/transactions-count`),
+    'their newest transactions of an address': get(`${paidByAll}/full-transactions-page`),
+    'their oldest transactions of an address': get(`${paidByAll}/full-transactions-page?after=1`),
+    'their transactions of an address before a time': get(`${paidByAll}/full-transactions-page?before=1750000000000`),
+    'their richest addresses': get('/rest/addresses/top'),
+    'their distribution': get('/rest/addresses/distribution'),
+    'their names': get('/rest/addresses/names'),
+    'their number of addresses': get('/rest/addresses/active/count/'),
+    'their active addresses by hours': get('/rest/addresses/active/count/2025-06-15'),
+    'their activity of 1,000 addresses': post('/rest/addresses/active', { addresses }),
+    'their balances of 1,000 addresses': post('/rest/addresses/balances', { addresses }),
+    'their UTXOs of 1,000 addresses': post('/rest/addresses/utxos', { addresses }),
   };
 }
 

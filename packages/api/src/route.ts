@@ -147,7 +147,9 @@ export function indexRoute<
 }
 
 /** Describes a route of another API, which openapi.json leaves out. */
-export const hiddenOperation = (given: Pick<AnyOperation, 'method' | 'url' | 'cost'>): AnyOperation => ({
+export const hiddenOperation = (
+  given: Pick<AnyOperation, 'method' | 'url' | 'cost' | 'submits' | 'bodyOptions'>,
+): AnyOperation => ({
   ...given,
   operationId: `${given.method} ${given.url}`,
   summary: '',

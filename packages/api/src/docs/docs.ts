@@ -1,42 +1,40 @@
 /**
- * Serves the OpenAPI document at /openapi.json, and Swagger UI at /docs. Both need no key, and nothing from other hosts. The page uses a separate
+ * Serves the OpenAPI document at /openapi.json, and Scalar at /docs. Both need no key, and nothing from other hosts. The page uses a separate
  * document with examples from this index.
  */
+import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import swagger, { type SwaggerOptions } from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
-import type { FastifyBaseLogger, FastifyPluginAsync } from 'fastify';
+import scalar from '@scalar/fastify-api-reference';
+import { fastify, type FastifyBaseLogger, type FastifyPluginAsync } from 'fastify';
 import { describeApi } from '../openapi/document.ts';
 import type { AnyOperation } from '../route.ts';
 import type { Services } from '../services.ts';
+import { addCodeSamples } from './code-samples.ts';
 import { serveConstantResponses } from './constant-responses.ts';
 import { findExampleRequests } from './live-examples.ts';
 
 const PATH = '/docs';
+const FOLDER = `${PATH}/static`;
 
 const EXAMPLES_LIFE_MS = 60_000;
 /** After a failure, so that a database outage is not queried for every page, and until the index has its first blocks. */
 const EXAMPLES_RETRY_MS = 5_000;
 
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** Scalar adds style sheets, which get the nonce (browser/docs.js), and elements with styles, which cannot have one. */
+const contentSecurityPolicy = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src-elem 'self' 'nonce-${nonce}'`,
+    "style-src-attr 'unsafe-inline'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 
-/** Globals of the page in the script that creates Swagger UI. */
-declare const ui: object;
-declare const window: EventTarget;
-
-/** Runs in the browser: its source text becomes part of the page. */
-function announceUi(): void {
-  window.dispatchEvent(new CustomEvent('swagger-ui', { detail: ui }));
-}
+const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
 
 interface DocsOptions {
   operations: readonly AnyOperation[];
@@ -48,7 +46,7 @@ export const docsRoutes: FastifyPluginAsync<DocsOptions> = async (app, { operati
   app.addHook('onSend', async (_request, reply) => {
     reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
   });
-  serveConstantResponses(app, `${PATH}/static`, [PATH, `${PATH}/`, `${PATH}/yaml`, '/openapi.json']);
+  serveConstantResponses(app, FOLDER, ['/openapi.json']);
   if (services.explorer === undefined) app.get('/', (_request, reply) => reply.redirect(PATH));
   app.get('/openapi.json', async () => document);
 
@@ -59,36 +57,61 @@ export const docsRoutes: FastifyPluginAsync<DocsOptions> = async (app, { operati
       return undefined;
     });
     if (requests === undefined) live.validUntil = performance.now() + EXAMPLES_RETRY_MS;
-    return JSON.stringify(describeApi(operations, requests ?? {}));
+    return JSON.stringify(addCodeSamples(describeApi(operations, requests ?? {})));
   };
-  app.addHook('preHandler', async (request, reply) => {
-    if (request.routeOptions.url !== `${PATH}/json`) return;
+  app.get(`${PATH}/json`, async (request, reply) => {
     const now = performance.now();
     if (live.validUntil < now) live = { text: describeLive(request.log), validUntil: now + EXAMPLES_LIFE_MS };
-    await reply.type('application/json; charset=utf-8').send(await live.text);
+    return reply.type('application/json; charset=utf-8').send(await live.text);
   });
 
-  // The types of the plugin do not support OpenAPI 3.1.
-  await app.register(swagger, { mode: 'static', specification: { document } } as SwaggerOptions);
-  await app.register(swaggerUi, {
-    routePrefix: PATH,
-    staticCSP: CONTENT_SECURITY_POLICY,
-    uiConfig: {
-      displayOperationId: true,
-      displayRequestDuration: true,
-      docExpansion: 'list',
-      // This layout has no bar to load other documents.
-      layout: 'BaseLayout',
-      onComplete: announceUi,
-      showExtensions: true,
-      syntaxHighlight: { theme: 'agate' },
-      tryItOutEnabled: true,
-    },
-    theme: {
-      title: 'Kasgres API',
-      js: [
-        { filename: 'keep-key.js', content: await readFile(new URL('browser/keep-key.js', import.meta.url), 'utf8') },
-      ],
-    },
-  });
+  /** Serves a file under a name that changes with its content, and returns its URL. */
+  const serveFile = (name: string, extension: keyof typeof TYPES, content: string): string => {
+    const url = `${FOLDER}/${name}-${createHash('sha256').update(content).digest('hex').slice(0, 16)}.${extension}`;
+    app.get(url, (_request, reply) => reply.type(TYPES[extension]).send(content));
+    return url;
+  };
+  const scalarUrl = serveFile('scalar', 'js', await readScalar());
+  const scriptUrl = serveFile('docs', 'js', await readBrowserFile('docs.js'));
+  const styleUrl = serveFile('docs', 'css', await readBrowserFile('docs.css'));
+  const pageOf = (nonce: string): string => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <title>Kasgres API</title>
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta property="csp-nonce" content="${nonce}" />
+    <link rel="icon" href="data:," />
+    <link rel="stylesheet" href="${styleUrl}" />
+    <script defer src="${scriptUrl}"></script>
+    <script defer src="${scalarUrl}"></script>
+  </head>
+  <body>
+    <noscript>This page needs JavaScript. The same document is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+    <div id="app"></div>
+  </body>
+</html>
+`;
+  for (const url of [PATH, `${PATH}/`]) {
+    app.get(url, async (_request, reply) => {
+      const nonce = randomBytes(16).toString('base64');
+      return reply
+        .type('text/html; charset=utf-8')
+        .header('content-security-policy', contentSecurityPolicy(nonce))
+        .header('cache-control', 'no-store')
+        .send(pageOf(nonce));
+    });
+  }
 };
+
+const readBrowserFile = (name: string): Promise<string> =>
+  readFile(new URL(`browser/${name}`, import.meta.url), 'utf8');
+
+/** Takes the script out of the plugin, whose page has inline scripts. The package of the script alone has 270 dependencies, which are within it. */
+async function readScalar(): Promise<string> {
+  const app = fastify();
+  await app.register(scalar, { routePrefix: '/', configuration: { url: '/' } });
+  const { body } = await app.inject('/js/scalar.js');
+  await app.close();
+  return body;
+}

@@ -4,6 +4,9 @@ import { RESPONSE_HEADERS } from '../openapi/document.ts';
 import { REQUEST_ID_HEADER } from './request-identity.ts';
 
 const REQUEST_HEADERS = ['x-api-key', 'content-type', 'if-none-match', 'last-event-id', REQUEST_ID_HEADER];
+/** Pages that were made for kaspa-rest-server send these two with every request, and read the others. */
+const REST_SERVER_REQUEST_HEADERS = ['access-control-allow-origin', 'cache-control'];
+const REST_SERVER_RESPONSE_HEADERS = ['x-next-page-after', 'x-next-page-before', 'x-page-count'];
 const PREFLIGHT_SECONDS = 7200;
 
 /** `:*` is allowed on the local machine only, since ports of other hosts may belong to others. */
@@ -19,8 +22,8 @@ export function corsOptions(origins: readonly string[]): FastifyCorsOptions {
   return {
     origin: origins.map(toMatcher),
     methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-    allowedHeaders: REQUEST_HEADERS,
-    exposedHeaders: ['allow', ...RESPONSE_HEADERS],
+    allowedHeaders: [...REQUEST_HEADERS, ...REST_SERVER_REQUEST_HEADERS],
+    exposedHeaders: ['allow', ...RESPONSE_HEADERS, ...REST_SERVER_RESPONSE_HEADERS],
     maxAge: PREFLIGHT_SECONDS,
     // OPTIONS requests of other clients get the same response as those of browsers.
     strictPreflight: false,

@@ -1,6 +1,7 @@
 /** The forms of kaspa-rest-server v2.1.5, made of those of this API. Amounts of inputs and outputs are numbers there. */
 import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
 import type { BlockJson } from '../schemas/block.ts';
+import type { TransactionJson } from '../schemas/transaction.ts';
 
 export type Resolve = 'no' | 'light' | 'full';
 
@@ -23,7 +24,8 @@ export function toTransaction(
     subnetwork_id: transaction.subnetworkId,
     transaction_id: transaction.transactionId,
     hash: transaction.hash,
-    mass: transaction.mass,
+    // The compute mass, which a coinbase has not.
+    mass: transaction.computeMass === '0' ? null : transaction.computeMass,
     payload: payload === undefined || payload === '' ? null : payload.slice(2),
     block_hash: transaction.blockHashes,
     block_time: transaction.blockTime,
@@ -75,11 +77,37 @@ const toOutput = (output: OutputJson) => ({
   accepting_block_hash: null,
 });
 
-interface ContainedTransaction {
-  inputs: readonly object[];
-  outputs: readonly { value: string; scriptPublicKey: string; verboseData?: object }[];
-  verboseData: object;
+type RestServerTransaction = ReturnType<typeof toTransaction>;
+
+/** The form within the virtual chain: absent values are left out. */
+export function toChainTransaction({ transaction_id, inputs, outputs }: RestServerTransaction) {
+  return {
+    transaction_id,
+    is_accepted: true,
+    ...(inputs !== null && { inputs: inputs.map(toChainInput) }),
+    outputs: (outputs ?? []).map(({ script_public_key, script_public_key_address, amount }) => ({
+      script_public_key,
+      ...(script_public_key_address !== null && { script_public_key_address }),
+      amount,
+    })),
+  };
 }
+
+const toChainInput = (input: NonNullable<RestServerTransaction['inputs']>[number]) => {
+  const { previous_outpoint_resolved: previous } = input;
+  return {
+    previous_outpoint_hash: input.previous_outpoint_hash,
+    previous_outpoint_index: Number(input.previous_outpoint_index),
+    signature_script: input.signature_script,
+    ...(previous !== null && {
+      previous_outpoint_script: previous.script_public_key,
+      ...(previous.script_public_key_address !== null && {
+        previous_outpoint_address: previous.script_public_key_address,
+      }),
+      previous_outpoint_amount: previous.amount,
+    }),
+  };
+};
 
 /** A block without parents has one empty level there, and transactions have all arrays. */
 export function toBlock(block: BlockJson) {
@@ -88,21 +116,33 @@ export function toBlock(block: BlockJson) {
   return {
     header: {
       ...fields,
+      blueWork: BigInt(header.blueWork).toString(16),
       parents:
         parentsByLevel.length === 0 ? [{ parentHashes: [] }] : parentsByLevel.map((parentHashes) => ({ parentHashes })),
     },
-    transactions:
-      (transactions as ContainedTransaction[] | undefined)?.map((transaction) => ({
-        ...transaction,
-        outputs: transaction.outputs.map(({ value, scriptPublicKey, verboseData: data }) => ({
-          amount: value,
-          scriptPublicKey: {
-            version: Number.parseInt(scriptPublicKey.slice(0, 4), 16),
-            scriptPublicKey: scriptPublicKey.slice(4),
-          },
-          verboseData: data ?? { scriptPublicKeyType: 'nonstandard', scriptPublicKeyAddress: null },
-        })),
-      })) ?? [],
+    transactions: (transactions ?? []).map(toContained),
     verboseData: { ...verboseData, blueScore: String(verboseData.blueScore) },
   };
 }
+
+const toContained = (transaction: TransactionJson) => ({
+  ...transaction,
+  inputs: transaction.inputs.map((input) => ({ ...input, sequence: Number(input.sequence) })),
+  outputs: transaction.outputs.map(({ value, scriptPublicKey, verboseData }) => ({
+    amount: Number(value),
+    scriptPublicKey: {
+      version: Number.parseInt(scriptPublicKey.slice(0, 4), 16),
+      scriptPublicKey: scriptPublicKey.slice(4),
+    },
+    verboseData: verboseData ?? { scriptPublicKeyType: 'nonstandard', scriptPublicKeyAddress: null },
+  })),
+  lockTime: Number(transaction.lockTime),
+  gas: Number(transaction.gas),
+  mass: Number(transaction.mass),
+  payload: transaction.payload.replace(/^0x/, ''),
+  verboseData: {
+    ...transaction.verboseData,
+    computeMass: Number(transaction.verboseData.computeMass),
+    blockTime: Number(transaction.verboseData.blockTime),
+  },
+});

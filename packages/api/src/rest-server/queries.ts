@@ -192,11 +192,68 @@ export async function listNames(db: Db, address?: string): Promise<{ address: st
   return rows;
 }
 
-/** Returns the hash of the chain block at a blue score, or undefined. */
-export async function listBlocksAt(db: Db, blueScore: bigint): Promise<string[]> {
+type BlueScoreCondition = 'blueScore' | 'blueScoreGte' | 'blueScoreLt';
+
+/** Lists the blocks with a blue score, or with the nearest one at or above it, or below it. The chain block is the first one. */
+export async function listBlocksAt(db: Db, condition: BlueScoreCondition, blueScore: bigint): Promise<string[]> {
+  const nearest = {
+    blueScore: sql`${blueScore}::bigint`,
+    blueScoreGte: sql`(select blue_score from blocks where blue_score >= ${blueScore} order by blue_score limit 1)`,
+    blueScoreLt: sql`(select blue_score from blocks where blue_score < ${blueScore} order by blue_score desc limit 1)`,
+  }[condition];
   const { rows } = await sql<{ hash: string }>`
-    select encode(hash, 'hex') as hash from blocks where blue_score = ${blueScore} order by is_chain_block desc, id limit 100`.execute(
+    select encode(hash, 'hex') as hash from blocks where blue_score = ${nearest} order by is_chain_block desc, id limit 100`.execute(
     db,
   );
   return rows.map(({ hash }) => hash);
+}
+
+export interface AcceptingBlock {
+  hash: string;
+  blueScore: number;
+  daaScore: number;
+  timestamp: number;
+  /** Of accepted transactions, in the order of the node. */
+  ids: string[];
+}
+
+/** Lists the chain blocks within blue scores. @param end exclusive */
+export async function listChainBlocks(db: Db, start: number, end: number): Promise<AcceptingBlock[]> {
+  const { rows } = await sql<AcceptingBlock>`
+    select encode(c.hash, 'hex') as hash, c.blue_score::float8 as "blueScore", c.daa_score::float8 as "daaScore",
+      c.timestamp::float8 as timestamp, accepted.ids
+    from blocks b
+    join chain_blocks c on c.block_id = b.id
+    cross join lateral (
+      select coalesce(array_agg(encode(t.transaction_id, 'hex') order by a.n), '{}') as ids
+      from unnest(c.accepted_transactions) with ordinality a (id, n) join transactions t on t.id = a.id
+    ) accepted
+    where b.blue_score >= ${start} and b.blue_score < ${end} and b.is_chain_block
+    order by b.blue_score`.execute(db);
+  return rows;
+}
+
+export async function countUtxosOf(db: Db, address: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select utxo_count as count from balances where script_id = (select id from scripts where address = ${address})`.execute(
+    db,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+interface Activity {
+  address: string;
+  active: boolean;
+  /** Unix milliseconds, of the chain. */
+  lastTxBlockTime: number | null;
+}
+
+export async function listLastSeen(db: Db, addresses: readonly string[]): Promise<Activity[]> {
+  const { rows } = await sql<Activity>`
+    select asked.address, b.last_seen is not null as active, b.last_seen::float8 as "lastTxBlockTime"
+    from unnest(${addresses}::text[]) with ordinality asked (address, n)
+    left join scripts s on s.address = asked.address left join balances b on b.script_id = s.id order by asked.n`.execute(
+    db,
+  );
+  return rows;
 }

@@ -74,7 +74,7 @@ const numberings: Readonly<Record<Interval, Numbering>> = {
 const HOUR_MS = sql.lit(3_600_000);
 
 /** Balances are computed backwards from the balance now, without any change before the first interval. */
-const historyOfBalance = statementsBy(
+export const historyOfBalance = statementsBy(
   'balance history',
   (
     parameter: ParameterOf<AddressParameters & Partial<Record<'from' | 'to', number | undefined>>>,

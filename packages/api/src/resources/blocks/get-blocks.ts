@@ -96,6 +96,35 @@ async function withinMass(db: Db, ids: bigint[], shorterLengths: readonly number
   return ids.slice(0, shorterLengths.findLast((shorter) => shorter <= tooLong) ?? shorterLengths[0]);
 }
 
+interface PageOfBlocks {
+  lowHash?: Uint8Array | undefined;
+  includeBlocks: boolean;
+  includeTransactions: boolean;
+}
+
+/** Returns the JSON of a response. @throws HttpError 404 or 409 if the low block is not indexed */
+export async function readBlocks(
+  reading: Reading,
+  { lowHash, includeBlocks, includeTransactions }: PageOfBlocks,
+): Promise<Buffer> {
+  const { db } = reading;
+  // The checkpoint is a chain block, so there is a lowest one.
+  const start = lowHash ?? fromHex(((await findLowestBlock(db)) as SegmentEnd).hash);
+  const selected = await selectBlocks(reading, start);
+  const ids = includeTransactions ? await withinMass(db, selected.ids, selected.shorterLengths) : selected.ids;
+  const blockHashes = jsonArray(
+    hex('blocks.hash'),
+    sql`from page join blocks on blocks.id = page.key order by page.position`,
+  );
+  return readJson(db, {
+    tables: { page: sql`select * from unnest(${ids}::bigint[]) with ordinality as page (key, position)` },
+    body: jsonBuildObject({
+      blockHashes,
+      blocks: includeBlocks ? wholeBlocks(includeTransactions) : sql`'[]'::json`,
+    }),
+  });
+}
+
 export const getBlocks = indexRoute(
   {
     ...rpc('POST', 'getBlocks'),
@@ -121,22 +150,5 @@ export const getBlocks = indexRoute(
     }),
     errors: [404, 409],
   },
-  async (reading, { body: { lowHash, includeBlocks, includeTransactions } }) => {
-    const { db } = reading;
-    // The checkpoint is a chain block, so there is a lowest one.
-    const start = lowHash ?? fromHex(((await findLowestBlock(db)) as SegmentEnd).hash);
-    const selected = await selectBlocks(reading, start);
-    const ids = includeTransactions ? await withinMass(db, selected.ids, selected.shorterLengths) : selected.ids;
-    const blockHashes = jsonArray(
-      hex('blocks.hash'),
-      sql`from page join blocks on blocks.id = page.key order by page.position`,
-    );
-    return readJson(db, {
-      tables: { page: sql`select * from unnest(${ids}::bigint[]) with ordinality as page (key, position)` },
-      body: jsonBuildObject({
-        blockHashes,
-        blocks: includeBlocks ? wholeBlocks(includeTransactions) : sql`'[]'::json`,
-      }),
-    });
-  },
+  (reading, { body }) => readBlocks(reading, body),
 );

@@ -66,6 +66,32 @@ async function loadAccepted({ db, slices }: Reading, aboveIndex: bigint, size: n
   return new Map(await slices.map(rows, ({ index, ids }) => [index, ids.match(/.{64}/g) ?? []] as const));
 }
 
+/** @throws HttpError 404 or 409 if the start is not indexed */
+export async function readVirtualChain(
+  reading: Reading,
+  { startHash, includeAcceptedTransactionIds }: { startHash: Uint8Array; includeAcceptedTransactionIds: boolean },
+) {
+  const { offChain, chainBlock } = await getPathToChain(reading, startHash);
+  const gap = gapAbove(await listGaps(reading), chainBlock.index);
+  // Empty lists would mean that the client is at the sink.
+  if (offChain.length === 0 && gap?.after.index === chainBlock.index) throw cannotCross(gap);
+  const chain = await listChain(reading.db, chainBlock.index, gap);
+  const accepted = includeAcceptedTransactionIds
+    ? await loadAccepted(reading, chainBlock.index, countWithinLimit(chain))
+    : undefined;
+  const added = chain.slice(0, accepted?.size);
+  return {
+    removedChainBlockHashes: offChain.map((block) => block.hash),
+    addedChainBlockHashes: added.map((row) => row.hash),
+    acceptedTransactionIds: accepted
+      ? added.map(({ index, hash }) => ({
+          acceptingBlockHash: hash,
+          acceptedTransactionIds: accepted.get(index) ?? [],
+        }))
+      : [],
+  };
+}
+
 export const getVirtualChainFromBlock = indexRoute(
   {
     ...rpc('POST', 'getVirtualChainFromBlock'),
@@ -86,25 +112,5 @@ export const getVirtualChainFromBlock = indexRoute(
     }),
     errors: [404, 409],
   },
-  async (reading, { body: { startHash, includeAcceptedTransactionIds } }) => {
-    const { offChain, chainBlock } = await getPathToChain(reading, startHash);
-    const gap = gapAbove(await listGaps(reading), chainBlock.index);
-    // Empty lists would mean that the client is at the sink.
-    if (offChain.length === 0 && gap?.after.index === chainBlock.index) throw cannotCross(gap);
-    const chain = await listChain(reading.db, chainBlock.index, gap);
-    const accepted = includeAcceptedTransactionIds
-      ? await loadAccepted(reading, chainBlock.index, countWithinLimit(chain))
-      : undefined;
-    const added = chain.slice(0, accepted?.size);
-    return {
-      removedChainBlockHashes: offChain.map((block) => block.hash),
-      addedChainBlockHashes: added.map((row) => row.hash),
-      acceptedTransactionIds: accepted
-        ? added.map(({ index, hash }) => ({
-            acceptingBlockHash: hash,
-            acceptedTransactionIds: accepted.get(index) ?? [],
-          }))
-        : [],
-    };
-  },
+  (reading, { body }) => readVirtualChain(reading, body),
 );

@@ -1,0 +1,130 @@
+/** What the routes of /rest share: reads of the index, and parameters in the forms of kaspa-rest-server. */
+import { SOMPI_PER_KAS } from '@kasgres/kaspa';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { BodyOptions } from '../http/json-body.ts';
+import { badRequest } from '../http/errors.ts';
+import { callerOf } from '../http/request-identity.ts';
+import { type Reading, requireCaughtUp } from '../index-state/state.ts';
+import type { BoundStatement } from '../index-state/statement.ts';
+import type { NodeCaller } from '../node-calls.ts';
+import { requireNetworkOfAll } from '../schemas/address.ts';
+import { addressesInput, addressInput, hashInput } from '../schemas/values.ts';
+import type { Services } from '../services.ts';
+
+const DAY_MS = 86_400_000;
+
+export interface Call {
+  services: Services;
+  request: FastifyRequest;
+  reply: FastifyReply;
+  params: Record<string, string>;
+  query: Record<string, string | undefined>;
+}
+
+export type Handler = (call: Call) => Promise<unknown>;
+
+export interface RestRoute {
+  method: 'GET' | 'POST';
+  path: string;
+  handle: Handler;
+  /** Request units; 0.1 by default. */
+  cost?: number;
+  submits?: boolean;
+  bodyOptions?: BodyOptions;
+}
+
+/** Pages and batches cost as those of /v1. */
+export const PAGE_COST = 0.5;
+
+export const get = (path: string, handle: Handler, cost?: number): RestRoute => ({
+  method: 'GET',
+  path,
+  handle,
+  ...(cost !== undefined && { cost }),
+});
+
+export const post = (path: string, handle: Handler, options: Partial<RestRoute> = {}): RestRoute => ({
+  method: 'POST',
+  path,
+  handle,
+  ...options,
+});
+
+export const nodeOf = ({ services, request }: Call): NodeCaller => services.nodeCalls.of(callerOf(request));
+
+export const readAll = <T>(
+  { services: { index }, request }: Call,
+  query: (reading: Reading) => Promise<T>,
+): Promise<T> =>
+  index.read(async (reading) => {
+    requireCaughtUp(reading.state);
+    return query(reading);
+  }, callerOf(request));
+
+export const read = <T>(call: Call, query: (db: Reading['db']) => Promise<T>): Promise<T> =>
+  readAll(call, ({ db }) => query(db));
+
+export async function run<Response>(
+  { services: { index }, request }: Call,
+  statement: BoundStatement<Response>,
+): Promise<Response | undefined> {
+  const { body, problem } = await index.run(statement, callerOf(request));
+  return problem === null && body !== null ? (JSON.parse(String(body)) as Response) : undefined;
+}
+
+export function check<T>(schema: z.ZodType<T>, value: unknown, path: string): T {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw badRequest({ path, message: parsed.error.issues[0]?.message ?? 'is not valid' });
+  return parsed.data;
+}
+
+export async function addressOf(call: Call): Promise<string> {
+  const address = check(addressInput, call.params['address'], 'address');
+  requireNetworkOfAll(await call.services.index.getNetwork(), [address]);
+  return address;
+}
+
+export const isTrue = (text: string | undefined): boolean => text?.toLowerCase() === 'true';
+
+export function numberOf(call: Call, name: string, fallback: number, maximum: number): number {
+  const text = call.query[name];
+  if (text === undefined || text === '') return fallback;
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value <= maximum)) throw badRequest({ path: name, message: `must be a whole number up to ${maximum}` });
+  return value;
+}
+
+export const toKas = (sompi: bigint): number => Number(sompi) / Number(SOMPI_PER_KAS);
+
+export async function addressesOf(call: Call): Promise<string[]> {
+  const { addresses } = check(z.object({ addresses: addressesInput }), call.request.body, 'addresses');
+  requireNetworkOfAll(await call.services.index.getNetwork(), addresses);
+  return addresses;
+}
+
+export const hashOf = (value: unknown, name: string): Uint8Array => check(hashInput, value, name);
+
+export interface TimeRange {
+  /** Unix milliseconds; `to` is exclusive. */
+  from: number;
+  to: number;
+}
+
+/** @param name of a parameter of the path: a year, a month or a day (UTC) */
+export function rangeOf(call: Call, name: string): TimeRange {
+  const [year, month, day] = /^(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?$/.exec(call.params[name] ?? '')?.slice(1) ?? [];
+  const from = Date.parse(`${year}-${month ?? '01'}-${day ?? '01'}T00:00:00Z`);
+  if (year === undefined || Number.isNaN(from))
+    throw badRequest({ path: name, message: 'must be YYYY, YYYY-MM or YYYY-MM-DD' });
+  if (day !== undefined) return { from, to: from + DAY_MS };
+  return {
+    from,
+    to: month === undefined ? Date.UTC(Number(year) + 1, 0, 1) : Date.UTC(Number(year), Number(month), 1),
+  };
+}
+
+export const plain = (call: Call, text: string): string => {
+  call.reply.type('text/plain; charset=utf-8');
+  return text;
+};

@@ -1,0 +1,211 @@
+/** The network in the forms of kaspa-rest-server. */
+import { createHash } from 'node:crypto';
+import { MAX_SOMPI, type Network, SOMPI_PER_KAS } from '@kasgres/kaspa';
+import { badRequest, notFound } from '../http/errors.ts';
+import { requireCaughtUp } from '../index-state/state.ts';
+import { required } from '../node-calls.ts';
+import { emissionOf } from '../resources/network/network.ts';
+import { type Call, get, isTrue, nodeOf, PAGE_COST, plain, rangeOf, read, type RestRoute, toKas } from './call.ts';
+import * as network from './network-queries.ts';
+
+const NO_PRICES = 'Kasgres indexes the chain, which has no prices: ask a market for them';
+
+/** The sum of all subsidies, which they use on mainnet only. The node has a higher constant. */
+const MAINNET_MAX_SOMPI = 28_704_035_605n * SOMPI_PER_KAS;
+
+const maxSompiOf = ({ name }: Network): bigint => (name === 'mainnet' ? MAINNET_MAX_SOMPI : MAX_SOMPI);
+
+/** They estimate hash rates as the difficulty, which is that of one block, times two times blocks per second. */
+const hashesPerDifficulty = ({ crescendo, targetTimePerBlockMs }: Network, daaScore: number): number => {
+  const isBefore = crescendo !== undefined && daaScore < crescendo.activationDaaScore;
+  return 2000 / (isBefore ? crescendo.targetTimePerBlockMsBefore : targetTimePerBlockMs);
+};
+
+const hashed = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+async function readBlockDag(call: Call) {
+  const info = await nodeOf(call).call('getBlockDagInfo', {});
+  const {
+    networkName,
+    blockCount,
+    headerCount,
+    tipHashes,
+    difficulty,
+    pastMedianTime,
+    virtualParentHashes,
+    pruningPointHash,
+    virtualDaaScore,
+    sink,
+  } = info;
+  return {
+    networkName,
+    blockCount: String(blockCount),
+    headerCount: String(headerCount),
+    tipHashes,
+    difficulty,
+    pastMedianTime: String(pastMedianTime),
+    virtualParentHashes,
+    pruningPointHash,
+    virtualDaaScore: String(virtualDaaScore),
+    sink,
+  };
+}
+
+async function readHashRates(
+  call: Call,
+  { fallback, range }: { fallback: network.Resolution; range?: { from: number; to: number } },
+) {
+  const text = call.query['resolution'] ?? fallback;
+  const allowed = range === undefined ? network.resolutions : network.resolutions.slice(0, 2);
+  const resolution = allowed.find((each) => each === text);
+  if (resolution === undefined)
+    throw badRequest({ path: 'resolution', message: `must be one of ${allowed.join(', ')}` });
+  const indexed = await call.services.index.getNetwork();
+  const rates = await read(call, (db) => network.listHashRates(db, { resolution, ...range }));
+  return rates.map(({ hashesPerSecond, blueScore, daaScore, timestamp }) => ({
+    daaScore,
+    blueScore,
+    timestamp,
+    date_time: new Date(timestamp).toISOString().replace('Z', '+00:00'),
+    bits: null,
+    difficulty: Math.floor(hashesPerSecond / hashesPerDifficulty(indexed, daaScore)),
+    hashrate_kh: Math.floor(hashesPerSecond / 1000),
+  }));
+}
+
+/** Seconds or blue scores at ten a second that the index or the node may be behind. */
+const TOLERANCE_SECONDS = 300;
+
+async function readHealth(call: Call) {
+  const { sinkBlueScore, sinkTimestamp, network: indexed } = await call.services.index.getState();
+  const node = nodeOf(call);
+  const [info, sink] = await Promise.all([node.call('getInfo', {}), node.call('getSinkBlueScore', {})]).catch(() => []);
+  const lag = Math.max(Math.round((Date.now() - Number(sinkTimestamp)) / 1000), 0);
+  const difference = sink === undefined ? null : Math.abs(Number(sink.blueScore - sinkBlueScore));
+  const tolerated = (TOLERANCE_SECONDS * 1000) / indexed.targetTimePerBlockMs;
+  const isSynced = lag < TOLERANCE_SECONDS && difference !== null && difference < tolerated;
+  if (!isSynced || !info?.isSynced) call.reply.code(503);
+  return {
+    kaspadServers:
+      info === undefined || sink === undefined
+        ? []
+        : [
+            {
+              kaspadHost: 'KASPAD_HOST_1',
+              serverVersion: info.serverVersion,
+              isUtxoIndexed: info.isUtxoIndexed,
+              isSynced: info.isSynced,
+              p2pId: hashed(info.p2pId),
+              blueScore: Number(sink.blueScore),
+            },
+          ],
+    database: {
+      isSynced,
+      blueScore: Number(sinkBlueScore),
+      blueScoreDiff: difference,
+      acceptedTxBlockTime: Number(sinkTimestamp),
+      acceptedTxBlockTimeDiff: lag,
+    },
+  };
+}
+
+async function sendCirculating(call: Call): Promise<string> {
+  const state = await call.services.index.getState();
+  requireCaughtUp(state);
+  const circulating = toKas(state.circulatingSompi);
+  return plain(call, isTrue(call.query['in_billion']) ? (circulating / 1e9).toFixed(2) : String(circulating));
+}
+
+const toBucket = ({ feerate, estimatedSeconds }: { feerate: number; estimatedSeconds: number }) => ({
+  feerate,
+  estimatedSeconds,
+});
+
+export const infoRoutes: readonly RestRoute[] = [
+  get('/info/blockdag', readBlockDag),
+  get('/info/network', readBlockDag),
+  get('/info/coinsupply', async ({ services: { index } }) => {
+    const state = await index.getState();
+    requireCaughtUp(state);
+    return { circulatingSupply: String(state.circulatingSompi), maxSupply: String(maxSompiOf(state.network)) };
+  }),
+  get('/info/coinsupply/circulating', sendCirculating),
+  get('/info/coinsupply/total', sendCirculating),
+  get('/info/coinsupply/max', async (call) => {
+    const maximum = toKas(maxSompiOf(await call.services.index.getNetwork()));
+    return plain(call, isTrue(call.query['in_billion']) ? (maximum / 1e9).toFixed(2) : String(maximum));
+  }),
+  get('/info/blockreward', async (call) => {
+    const reward = toKas(BigInt(emissionOf(await call.services.index.getState()).blockReward));
+    return isTrue(call.query['stringOnly']) ? plain(call, reward.toFixed(2)) : { blockreward: reward };
+  }),
+  get('/info/halving', async (call) => {
+    const state = await call.services.index.getState();
+    const { nextReward, nextRewardAt } = emissionOf(state);
+    if (nextReward === null || nextRewardAt === null) throw notFound('There is no subsidy left to fall');
+    const halving = {
+      nextHalvingTimestamp: Math.floor(nextRewardAt / 1000),
+      nextHalvingDate: `${new Date(nextRewardAt).toISOString().slice(0, 19).replace('T', ' ')} UTC`,
+      nextHalvingAmount: toKas(BigInt(nextReward)),
+    };
+    const { field } = call.query;
+    if (field === undefined || field === '') return halving;
+    if (!(field in halving))
+      throw badRequest({ path: 'field', message: `must be one of ${Object.keys(halving).join(', ')}` });
+    return plain(call, String(halving[field as keyof typeof halving]));
+  }),
+  get('/info/hashrate', async (call) => {
+    const { difficulty, virtualDaaScore } = await nodeOf(call).call('getBlockDagInfo', {});
+    const factor = hashesPerDifficulty(await call.services.index.getNetwork(), Number(virtualDaaScore));
+    const hashrate = (difficulty * factor) / 1e12;
+    return isTrue(call.query['stringOnly']) ? plain(call, hashrate.toFixed(1)) : { hashrate };
+  }),
+  get('/info/hashrate/max', async (call) => {
+    const indexed = await call.services.index.getNetwork();
+    const highest = await read(call, network.findHighestHashRate);
+    if (highest === undefined) throw notFound('Nothing is indexed yet');
+    const { hashesPerSecond, hash, blueScore, daaScore, timestamp } = highest;
+    return {
+      hashrate: hashesPerSecond / 1e12,
+      blockheader: {
+        hash,
+        timestamp: new Date(timestamp).toISOString().replace('Z', ''),
+        difficulty: Math.floor(hashesPerSecond / hashesPerDifficulty(indexed, daaScore)),
+        daaScore: String(daaScore),
+        blueScore: String(blueScore),
+      },
+    };
+  }),
+  get('/info/hashrate/history', (call) => readHashRates(call, { fallback: '1h' }), PAGE_COST),
+  get(
+    '/info/hashrate/history/:date',
+    (call) => readHashRates(call, { fallback: '15m', range: rangeOf(call, 'date') }),
+    PAGE_COST,
+  ),
+  get('/info/virtual-chain-blue-score', async ({ services: { index } }) => ({
+    blueScore: Number((await index.getState()).sinkBlueScore),
+  })),
+  get('/info/kaspad', async (call) => {
+    const { mempoolSize, serverVersion, isUtxoIndexed, isSynced, p2pId } = await nodeOf(call).call('getInfo', {});
+    return { mempoolSize: String(mempoolSize), serverVersion, isUtxoIndexed, isSynced, p2pIdHashed: hashed(p2pId) };
+  }),
+  get('/info/fee-estimate', async (call) => {
+    const { estimate } = await nodeOf(call).call('getFeeEstimate', {});
+    const { priorityBucket, normalBuckets, lowBuckets } = required(estimate, 'estimate');
+    return {
+      priorityBucket: toBucket(required(priorityBucket, 'priority bucket')),
+      normalBuckets: normalBuckets.map(toBucket),
+      lowBuckets: lowBuckets.map(toBucket),
+    };
+  }),
+  get('/info/health', readHealth),
+  get('/info/price', async () => {
+    throw notFound(NO_PRICES);
+  }),
+  get('/info/market-data', async () => {
+    throw notFound(NO_PRICES);
+  }),
+  get('/info/marketcap', async () => {
+    throw notFound(NO_PRICES);
+  }),
+];

@@ -1,0 +1,166 @@
+/** Transactions in the forms of kaspa-rest-server, and submission. */
+import { computeMass, fromHex } from '@kasgres/kaspa';
+import { NodeRpcError, toTransactionMessage } from '@kasgres/node';
+import { z } from 'zod';
+import { badRequest, notFound } from '../http/errors.ts';
+import { callerOf } from '../http/request-identity.ts';
+import { requireCaughtUp } from '../index-state/state.ts';
+import { completeStorageMasses } from '../resources/rpc/submitted/storage-masses.ts';
+import { type SubmittedTransaction, submittedTransaction } from '../resources/rpc/submitted/transaction.ts';
+import { transactionsByIds } from '../resources/transactions/rest/routes.ts';
+import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
+import { list } from '../schemas/list.ts';
+import { flag, hashInput } from '../schemas/values.ts';
+import { type Call, check, get, hashOf, nodeOf, PAGE_COST, post, rangeOf, read, type RestRoute, run } from './call.ts';
+import { type Resolve, toTransaction, type TransactionForm } from './forms.ts';
+import * as queries from './queries.ts';
+
+export const MAX_PAGE = 500;
+const MAX_IDS = 1000;
+/** Blue scores whose accepted transactions a search returns. */
+const MAX_BLUE_SCORES = 100;
+const NATIVE_SUBNETWORK = '00'.repeat(20);
+const COINBASE_SUBNETWORK = `01${'00'.repeat(19)}`;
+
+function formOf({ query }: Call): TransactionForm {
+  const resolve = (query['resolve_previous_outpoints'] ?? 'no') as Resolve;
+  if (!['no', 'light', 'full'].includes(resolve))
+    throw badRequest({ path: 'resolve_previous_outpoints', message: 'must be no, light or full' });
+  return { inputs: query['inputs'] !== 'false', outputs: query['outputs'] !== 'false', resolve };
+}
+
+/** Returns the transactions with these ids in this order, without unknown ones. */
+export async function readTransactions(call: Call, ids: readonly Uint8Array[], form = formOf(call)) {
+  requireCaughtUp(await call.services.index.getSettledState());
+  const found: RestTransactionJson[] = [];
+  for (let start = 0; start < ids.length; start += MAX_PAGE) {
+    const part = ids.slice(start, start + MAX_PAGE);
+    const body = await run(call, transactionsByIds({ includePayload: true }).with({ ids: part }));
+    found.push(...(body?.transactions ?? []));
+  }
+  const times = await read(call, (db) =>
+    queries.readAcceptingTimes(
+      db,
+      found.map(({ acceptingBlockHash }) => acceptingBlockHash),
+    ),
+  );
+  return found.map((transaction) => toTransaction(transaction, form, times));
+}
+
+const idsOf = (call: Call): Uint8Array[] => {
+  const body = check(z.object({ transactionIds: list(hashInput, MAX_IDS) }), call.request.body, 'transactionIds');
+  return body.transactionIds;
+};
+
+const blueScores = z.object({ acceptingBlueScores: z.object({ gte: z.int().min(0), lt: z.int().min(0) }) });
+
+async function search(call: Call) {
+  const { acceptance } = call.query;
+  if (acceptance !== undefined && !['accepted', 'rejected'].includes(acceptance))
+    throw badRequest({ path: 'acceptance', message: 'must be accepted or rejected' });
+  const { transactionIds, acceptingBlueScores } = (call.request.body ?? {}) as Record<string, unknown>;
+  const hasIds = transactionIds !== undefined && transactionIds !== null;
+  if (acceptingBlueScores === undefined || acceptingBlueScores === null) {
+    const found = hasIds ? await readTransactions(call, idsOf(call)) : [];
+    return found.filter(
+      (transaction) => acceptance === undefined || transaction.is_accepted === (acceptance === 'accepted'),
+    );
+  }
+  if (hasIds) throw badRequest({ path: 'transactionIds', message: 'cannot be used together with acceptingBlueScores' });
+  const { gte, lt } = check(blueScores, call.request.body, 'acceptingBlueScores').acceptingBlueScores;
+  if (lt - gte > MAX_BLUE_SCORES)
+    throw badRequest({ path: 'acceptingBlueScores', message: `must span at most ${MAX_BLUE_SCORES} blue scores` });
+  const blocks = await read(call, (db) => queries.listChainBlocks(db, gte, lt));
+  const found = await readTransactions(call, blocks.flatMap(({ ids }) => ids).map(fromHex));
+  return found.toSorted((one, other) => other.block_time - one.block_time);
+}
+
+const legacyTransaction = z.object({
+  version: z.unknown(),
+  inputs: z.array(z.looseObject({})),
+  outputs: z.array(
+    z.object({ amount: z.unknown(), scriptPublicKey: z.object({ version: z.unknown(), scriptPublicKey: z.string() }) }),
+  ),
+  lockTime: z.unknown(),
+  subnetworkId: z.string().nullish(),
+});
+
+/** Reads a transaction in their form, which has neither gas nor payload. */
+function parseTransaction(value: unknown): SubmittedTransaction {
+  const { version, inputs, outputs, lockTime, subnetworkId } = check(legacyTransaction, value, 'transaction');
+  const form = {
+    version,
+    inputs,
+    outputs: outputs.map(({ amount, scriptPublicKey }) => ({
+      value: amount,
+      scriptPublicKey: { version: scriptPublicKey.version, script: scriptPublicKey.scriptPublicKey },
+    })),
+    lockTime: lockTime ?? 0,
+    subnetworkId: subnetworkId ?? NATIVE_SUBNETWORK,
+    gas: 0,
+    payload: '',
+  };
+  return check(submittedTransaction, form, 'transaction');
+}
+
+async function weigh(call: Call) {
+  const { services, request } = call;
+  const transaction = parseTransaction(request.body);
+  if ((request.body as { subnetworkId?: unknown }).subnetworkId === COINBASE_SUBNETWORK)
+    return { mass: 0, storage_mass: 0, compute_mass: 0 };
+  const context = { index: services.index, node: nodeOf(call), pathOf: () => 'inputs' };
+  const [complete] = await completeStorageMasses(context, [transaction], callerOf(request));
+  if (complete === undefined) throw new Error('a transaction was lost');
+  const [storage, compute] = [Number(complete.storageMass), Number(computeMass(complete))];
+  return { mass: Math.max(storage, compute), storage_mass: storage, compute_mass: compute };
+}
+
+async function submit(call: Call) {
+  const body = check(z.object({ transaction: z.unknown(), allowOrphan: flag }), call.request.body, 'transaction');
+  if (call.query['replaceByFee']?.toLowerCase() === 'true')
+    throw badRequest({ path: 'replaceByFee', message: 'is not supported' });
+  const transaction = parseTransaction(body.transaction);
+  try {
+    const { transactionId } = await nodeOf(call).call('submitTransaction', {
+      transaction: toTransactionMessage({ ...transaction, storageMass: 0n }),
+      allowOrphan: body.allowOrphan,
+    });
+    return { transactionId };
+  } catch (error) {
+    if (!(error instanceof NodeRpcError)) throw error;
+    call.reply.code(400);
+    return { error: error.message };
+  }
+}
+
+export const transactionRoutes: readonly RestRoute[] = [
+  get('/transactions/count/', async (call) => {
+    const { coinbase, regular, time } = await read(call, queries.countAllTransactions);
+    return { timestamp: time, dateTime: new Date(time).toISOString(), coinbase, regular };
+  }),
+  get('/transactions/count/:date', async (call) => {
+    const { from, to } = rangeOf(call, 'date');
+    const counts = await read(call, (db) => queries.countTransactions(db, from, to));
+    if (counts.length === 0) throw notFound('Nothing is indexed of this time');
+    return counts;
+  }),
+  get('/transactions/:transactionId', async (call) => {
+    const [transaction] = await readTransactions(call, [hashOf(call.params['transactionId'], 'transactionId')]);
+    if (transaction === undefined) throw notFound('Transaction not found');
+    return transaction;
+  }),
+  post('/transactions/search', search, { cost: PAGE_COST }),
+  post('/transactions/acceptance', async (call) => {
+    const ids = idsOf(call).map((id) => Buffer.from(id).toString('hex'));
+    const rows = await read(call, (db) => queries.listAcceptance(db, ids));
+    return rows.map(({ id, hash, blueScore, timestamp }) => ({
+      transactionId: id,
+      accepted: hash !== null,
+      acceptingBlockHash: hash,
+      acceptingBlueScore: blueScore === null ? null : Number(blueScore),
+      acceptingTimestamp: timestamp === null ? null : Number(timestamp),
+    }));
+  }),
+  post('/transactions/mass', weigh, { bodyOptions: { exactIntegers: true } }),
+  post('/transactions', submit, { submits: true, bodyOptions: { exactIntegers: true } }),
+];
