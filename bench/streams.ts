@@ -14,6 +14,7 @@ import { decodeAddress, encodeAddress } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
 import { startApi, startIndexer } from '../test/support/programs.ts';
+import { CommitLatencies } from './commit-latencies.ts';
 import { findNode } from './found-node.ts';
 import { isSynced, measureTip } from './measure-tip.ts';
 import { describeMachine, type Figure, mediansOf, percentile, readOptions, tableOfRuns } from './options.ts';
@@ -30,8 +31,12 @@ const MEBIBYTE = 2 ** 20;
 interface Run {
   tipP50Ms: number;
   tipP99Ms: number;
+  commitP50Ms: number;
+  commitP99Ms: number;
   tipWithStreamsP50Ms: number;
   tipWithStreamsP99Ms: number;
+  commitWithStreamsP50Ms: number;
+  commitWithStreamsP99Ms: number;
   events: number;
   eventP50Ms: number;
   eventP99Ms: number;
@@ -43,8 +48,12 @@ interface Run {
 const FIGURES: readonly Figure<Run>[] = [
   { name: 'notification to response, p50, ms', of: (run) => run.tipP50Ms, digits: 1 },
   { name: 'notification to response, p99, ms', of: (run) => run.tipP99Ms, digits: 1 },
-  { name: 'the same with streams, p50, ms', of: (run) => run.tipWithStreamsP50Ms, digits: 1 },
-  { name: 'the same with streams, p99, ms', of: (run) => run.tipWithStreamsP99Ms, digits: 1 },
+  { name: 'with streams, p50, ms', of: (run) => run.tipWithStreamsP50Ms, digits: 1 },
+  { name: 'with streams, p99, ms', of: (run) => run.tipWithStreamsP99Ms, digits: 1 },
+  { name: 'notification to commit, p50, ms', of: (run) => run.commitP50Ms, digits: 1 },
+  { name: 'notification to commit, p99, ms', of: (run) => run.commitP99Ms, digits: 1 },
+  { name: 'with streams, p50, ms', of: (run) => run.commitWithStreamsP50Ms, digits: 1 },
+  { name: 'with streams, p99, ms', of: (run) => run.commitWithStreamsP99Ms, digits: 1 },
   { name: 'events', of: (run) => run.events, digits: 0 },
   { name: 'notification to event, p50, ms', of: (run) => run.eventP50Ms, digits: 1 },
   { name: 'notification to event, p99, ms', of: (run) => run.eventP99Ms, digits: 1 },
@@ -95,7 +104,9 @@ async function measureAll(database: Connection, databaseUrl: string): Promise<vo
       const addresses = rows.map(({ address }) => address);
       await sleep(WARM_UP_MS);
       for (let run = 0; run < numbers.runs; run += 1)
-        runs.push(await measure({ client, api: api.url, processId: api.program.processId, key, addresses }));
+        runs.push(
+          await measure({ client, databaseUrl, api: api.url, processId: api.program.processId, key, addresses }),
+        );
     });
   } finally {
     await client.close();
@@ -106,15 +117,36 @@ async function measureAll(database: Connection, databaseUrl: string): Promise<vo
 
 interface Measured {
   client: NodeClient;
+  databaseUrl: string;
   api: string;
   processId: number;
   key: string;
   addresses: readonly string[];
 }
 
-async function measure({ client, api, processId, key, addresses }: Measured): Promise<Run> {
-  const tip = { client, url: api, key, seconds: numbers.seconds, requireNode: node.requireRunning };
-  const { times: alone } = await measureTip(tip);
+/** Measures responses and commits for the time of a run. */
+async function measureBoth(
+  { client, databaseUrl, api, key }: Measured,
+  onSink: (hash: string) => void = () => undefined,
+): Promise<{ responses: readonly number[]; commits: readonly number[] }> {
+  const commits = await CommitLatencies.start(databaseUrl);
+  const { times } = await measureTip({
+    client,
+    url: api,
+    key,
+    seconds: numbers.seconds,
+    requireNode: node.requireRunning,
+    onSink: (hash) => {
+      commits.latencies.notified(hash, performance.now());
+      onSink(hash);
+    },
+  });
+  return { responses: times, commits: await commits.stop() };
+}
+
+async function measure(measured: Measured): Promise<Run> {
+  const { api, processId, key, addresses } = measured;
+  const alone = await measureBoth(measured);
   const base = await readMemory(processId, 'VmRSS');
 
   const notifiedAt = new Map<string, number>();
@@ -130,7 +162,8 @@ async function measure({ client, api, processId, key, addresses }: Measured): Pr
     key,
     onEvent,
   });
-  const { times: beside } = await measureTip({ ...tip, onSink: (hash) => notifiedAt.set(hash, performance.now()) });
+  await sleep(SETTLE_MS);
+  const beside = await measureBoth(measured, (hash) => notifiedAt.set(hash, performance.now()));
   await sleep(1000);
   for (const socket of active) socket.destroy();
 
@@ -147,10 +180,14 @@ async function measure({ client, api, processId, key, addresses }: Measured): Pr
   for (const socket of idle) socket.destroy();
   await sleep(SETTLE_MS);
   return {
-    tipP50Ms: percentile(alone, 0.5),
-    tipP99Ms: percentile(alone, 0.99),
-    tipWithStreamsP50Ms: percentile(beside, 0.5),
-    tipWithStreamsP99Ms: percentile(beside, 0.99),
+    tipP50Ms: percentile(alone.responses, 0.5),
+    tipP99Ms: percentile(alone.responses, 0.99),
+    commitP50Ms: percentile(alone.commits, 0.5),
+    commitP99Ms: percentile(alone.commits, 0.99),
+    tipWithStreamsP50Ms: percentile(beside.responses, 0.5),
+    tipWithStreamsP99Ms: percentile(beside.responses, 0.99),
+    commitWithStreamsP50Ms: percentile(beside.commits, 0.5),
+    commitWithStreamsP99Ms: percentile(beside.commits, 0.99),
     events: times.length,
     eventP50Ms: percentile(times, 0.5),
     eventP99Ms: percentile(times, 0.99),

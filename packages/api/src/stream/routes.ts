@@ -114,7 +114,7 @@ async function stream(
   const headers = reply.getHeaders() as Record<string, string>;
   reply.hijack();
   releaseRequest(request, services);
-  // Chunks would cost two more writes for each message. The stream ends with its connection.
+  // Without chunks, messages are written to the connection as they are, and the stream ends with it.
   raw.useChunkedEncodingByDefault = false;
   raw.shouldKeepAlive = false;
   raw.writeHead(200, {
@@ -136,10 +136,12 @@ export function releaseRequest(request: FastifyRequest, { admission }: Services)
 }
 
 function outputOf(raw: FastifyReply['raw']): Output {
+  const { socket } = raw;
+  if (socket === null) throw new Error('the connection of a stream has no socket');
   return {
-    send: (message) => void raw.write(encode(message)),
+    send: (message) => void socket.write(encode(message)),
     get unsentBytes() {
-      return raw.writableLength;
+      return socket.writableLength;
     },
     close: (reason) => {
       if (reason === 'slow') raw.destroy();
