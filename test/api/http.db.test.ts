@@ -391,7 +391,7 @@ describe('CORS', () => {
     const { status, headers } = await preflight(ALLOWED);
     expect(status).toBe(204);
     expect(headers.get('access-control-allow-origin')).toBe(ALLOWED);
-    expect(headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST');
+    expect(headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST, PATCH, DELETE');
     expect(headers.get('access-control-allow-headers')).toContain('x-api-key, content-type, if-none-match');
     expect(headers.get('access-control-allow-headers')).toContain('access-control-allow-origin, cache-control');
     expect(headers.get('vary')?.toLowerCase()).toContain('origin');
