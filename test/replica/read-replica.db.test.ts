@@ -93,40 +93,6 @@ test('a replica that lags reports its lag, and each response has one state', asy
   expect(sinkOf(after)).not.toBe(sinkOf(before));
 });
 
-test('a stream follows the replica: an event is visible in other responses when it arrives, and none comes before replay', async () => {
-  await expectCurrent();
-  const end = new AbortController();
-  const client = createClient({ baseUrl: harness.api.url, apiKey: harness.api.key });
-  const cursors: string[] = [];
-  const invisible: string[] = [];
-  const following = (async () => {
-    for await (const { cursor, events } of client.subscribe({ events: ['chain'], signal: end.signal })) {
-      if (cursor === undefined || events.every(({ event }) => event !== 'chain')) continue;
-      cursors.push(cursor);
-      const { json } = await harness.api.request('/v1/rpc/getVirtualChainFromBlock', {
-        body: { startHash: cursor, includeAcceptedTransactionIds: false },
-      });
-      if (json['addedChainBlockHashes'] === undefined) invisible.push(cursor);
-    }
-  })();
-  for (let round = 0; round < 10; round += 1) {
-    harness.simulatedDag.mine(2);
-    await harness.atRest();
-  }
-  const { sink } = await harness.node.call('getSink', {});
-  await expect.poll(() => cursors.at(-1), SOON).toBe(sink);
-  await standby.pool.query('select pg_wal_replay_pause()');
-  harness.simulatedDag.mine(4);
-  await harness.atRest();
-  const later = (await harness.node.call('getSink', {})).sink;
-  expect(cursors).not.toContain(later);
-  await standby.pool.query('select pg_wal_replay_resume()');
-  await expect.poll(() => cursors.at(-1), SOON).toBe(later);
-  expect(invisible).toEqual([]);
-  end.abort();
-  await following;
-});
-
 test('a replica whose primary writes nothing has no lag', async () => {
   await expect.poll(lastCommitAge, SOON).toBeGreaterThan(2);
   await expect.poll(status, SOON).toMatchObject({ synced: true, replicaLagSeconds: 0 });
@@ -182,6 +148,41 @@ async function conflicts(): Promise<number> {
   );
   return Number(rows[0]?.count);
 }
+
+// After the test of cancelled reads: the follower of streams reads on for ten seconds, and would be cancelled, too.
+test('a stream follows the replica: an event is visible in other responses when it arrives, and none comes before replay', async () => {
+  await expectCurrent();
+  const end = new AbortController();
+  const client = createClient({ baseUrl: harness.api.url, apiKey: harness.api.key });
+  const cursors: string[] = [];
+  const invisible: string[] = [];
+  const following = (async () => {
+    for await (const { cursor, events } of client.subscribe({ events: ['chain'], signal: end.signal })) {
+      if (cursor === undefined || events.every(({ event }) => event !== 'chain')) continue;
+      cursors.push(cursor);
+      const { json } = await harness.api.request('/v1/rpc/getVirtualChainFromBlock', {
+        body: { startHash: cursor, includeAcceptedTransactionIds: false },
+      });
+      if (json['addedChainBlockHashes'] === undefined) invisible.push(cursor);
+    }
+  })();
+  for (let round = 0; round < 10; round += 1) {
+    harness.simulatedDag.mine(2);
+    await harness.atRest();
+  }
+  const { sink } = await harness.node.call('getSink', {});
+  await expect.poll(() => cursors.at(-1), SOON).toBe(sink);
+  await standby.pool.query('select pg_wal_replay_pause()');
+  harness.simulatedDag.mine(4);
+  await harness.atRest();
+  const later = (await harness.node.call('getSink', {})).sink;
+  expect(cursors).not.toContain(later);
+  await standby.pool.query('select pg_wal_replay_resume()');
+  await expect.poll(() => cursors.at(-1), SOON).toBe(later);
+  expect(invisible).toEqual([]);
+  end.abort();
+  await following;
+});
 
 test('an unavailable replica causes 503 until it is back, without a restart of the API', async () => {
   await postgres.stopStandby({ immediate: true });
