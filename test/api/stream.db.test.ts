@@ -38,7 +38,9 @@ async function chainAbove(hash: string) {
   return rows;
 }
 
-test(`a client that is cut ${CUTS} times reconstructs the chain, acceptance and balances`, async () => {
+test(`a client that is cut ${CUTS} times reconstructs the chain, acceptance and balances`, {
+  timeout: 120_000 + CUTS * 600,
+}, async () => {
   const balances = await listAddresses(8);
   const start = await sinkOf();
   const genesis = (await harness.api.get('/v1/status')).json['firstBlock'] as string;

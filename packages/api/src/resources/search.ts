@@ -241,6 +241,7 @@ export const search = statementRoute(
       q: z
         .string()
         .max(MAX_LENGTH)
+        .min(1, 'must not be empty')
         .transform((given) => given.trim())
         .refine((given) => given !== '' && !given.includes('\0'), 'must not be empty')
         .meta({ description: 'What to look for' }),

@@ -81,6 +81,7 @@ export class Streams {
   async findCursor(
     from: Uint8Array | undefined,
     subscription: Subscription,
+    unknownForMs = UNKNOWN_CURSOR_MS,
   ): Promise<{ hash: string; blueScore: string }> {
     const { index } = this.#options;
     if (from === undefined) {
@@ -88,7 +89,7 @@ export class Streams {
       return { hash: sinkHash, blueScore: String(sinkBlueScore) };
     }
     const hash = toHex(from);
-    const until = performance.now() + UNKNOWN_CURSOR_MS;
+    const until = performance.now() + unknownForMs;
     for (;;) {
       try {
         const { addresses } = subscription;

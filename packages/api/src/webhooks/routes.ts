@@ -16,6 +16,8 @@ import { checkUrl, TargetError } from './targets.ts';
 
 const MAX_URL_LENGTH = 2000;
 const MAX_DELIVERIES = 100;
+/** A replica may lag behind the one that the block was read from. */
+const UNKNOWN_CURSOR_MS = 2000;
 
 const common = { tag: 'Webhook', cost: 0.5, requiresKey: true } as const;
 const ofOne = {
@@ -136,7 +138,7 @@ async function openSecrets({ services, request }: RequestContext): Promise<Secre
 /** Returns the block to begin after. @throws HttpError 404 if it is unknown, 409 if the chain cannot be followed from it */
 async function cursorOf(services: Services, from: Uint8Array | undefined, given: readonly string[]): Promise<string> {
   const subscription = await toSubscription(services, { events: ['chain'], addresses: given });
-  return (await services.streams.findCursor(from, subscription)).hash;
+  return (await services.streams.findCursor(from, subscription, UNKNOWN_CURSOR_MS)).hash;
 }
 
 export const createWebhook = route(

@@ -1,6 +1,7 @@
 /** POST /v1/transactions/mass: what a transaction weighs, and the least fee with which nodes relay it. */
 import { computeMass, transientMass } from '@kasgres/kaspa';
 import { z } from 'zod';
+import { MAX_BLOCK_VALUES } from '../../http/json-body.ts';
 import { route } from '../../route.ts';
 import { decimal, sompi } from '../../schemas/values.ts';
 import { completeStorageMasses } from '../rpc/submitted/storage-masses.ts';
@@ -20,7 +21,7 @@ export const getTransactionMass = route(
     tag: 'Transaction',
     cost: 0.1,
     body: z.strictObject({ transaction: submittedTransaction }),
-    bodyOptions: { exactIntegers: true },
+    bodyOptions: { exactIntegers: true, maxValues: MAX_BLOCK_VALUES },
     response: z.object({
       computeMass: decimal.meta({ description: 'Grams for validating it' }),
       storageMass: decimal.meta({ description: 'Grams for what it adds to the UTXO set (KIP-9)' }),
