@@ -109,11 +109,12 @@ async function stream(
   const { streams } = services;
   streams.requireRoom();
   const cursor = await streams.findCursor(lastEventId(request) ?? given, subscription);
+  // Also if the client has disconnected meanwhile, since then no response releases the request.
+  releaseRequest(request, services);
   if (reply.sent || reply.raw.destroyed) return;
   const { raw } = reply;
   const headers = reply.getHeaders() as Record<string, string>;
   reply.hijack();
-  releaseRequest(request, services);
   // Without chunks, messages are written to the connection as they are, and the stream ends with it.
   raw.useChunkedEncodingByDefault = false;
   raw.shouldKeepAlive = false;
