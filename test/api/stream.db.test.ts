@@ -77,7 +77,8 @@ test(`a client that is cut ${CUTS} times reconstructs the chain, acceptance and 
   }
   await harness.atRest();
   const sink = await sinkOf();
-  await expect.poll(() => follower.chain.at(-1), { timeout: 20_000 }).toBe(sink);
+  // After many failures in a row, the client pauses for up to half a minute.
+  await expect.poll(() => follower.chain.at(-1), { timeout: 60_000 }).toBe(sink);
   end.abort();
   await following;
 
