@@ -121,8 +121,8 @@ export async function readStep(reading: Reading, from: string, request: StepRequ
             added: rows.map(({ index }) => index),
             before: start.blueScore,
             after: reached.blueScore,
-            // Only a step that reaches the chain confirms.
-            confirmations: rest === undefined ? request.confirmations : [],
+            confirmations: request.confirmations,
+            reachesChain: rest === undefined,
             highest: rows.at(-1)?.index ?? chainBlock.index,
             addresses: request.addresses,
           }),
@@ -169,6 +169,8 @@ interface ChangesRequest {
   before: bigint;
   after: bigint;
   confirmations: Iterable<number>;
+  /** Whether the step ends on the chain. Only then it confirms. */
+  reachesChain: boolean;
   /** Index of the reached chain block. */
   highest: bigint;
   addresses: readonly string[] | 'all';
@@ -182,6 +184,10 @@ async function readChanges(db: Db, request: ChangesRequest): Promise<StepChanges
   const accepted = added.length === 0 ? [] : await listChanges(db, ofAdded, addresses);
   const confirmed = new Map<number, AddressChange[]>();
   for (const confirmations of request.confirmations) {
+    if (!request.reachesChain) {
+      confirmed.set(confirmations, []);
+      continue;
+    }
     const upTo = after - BigInt(confirmations);
     // What this step accepted may have enough confirmations at once.
     const ofConfirmed = sql`select c.index as place, c.hash, c.blue_score, c.accepted_transactions from chain_blocks c
