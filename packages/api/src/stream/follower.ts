@@ -11,7 +11,7 @@ import type { IndexReader, Reading } from '../index-state/state.ts';
 import { readJson } from '../index-state/statement.ts';
 import { dagBlockFields, type DagBlockJson } from '../resources/blocks/dag.ts';
 import { joinMerging } from '../resources/blocks/select-blocks.ts';
-import type { Message } from './messages.ts';
+import { type Message, requestFor } from './messages.ts';
 import { readStep, type Step } from './read-step.ts';
 import type { Subscriber } from './subscriber.ts';
 import { WakeUps } from './wake-ups.ts';
@@ -127,14 +127,9 @@ export class Follower {
     const isFirst = this.#cursor === undefined;
     if (isFirst) this.#reach(state.sinkHash, state.sinkBlueScore);
     const wants = [...this.subscribers];
-    const withAddresses = wants.filter(
-      ({ subscription }) => subscription.events.has('address') && subscription.addresses.size > 0,
-    );
-    const request = {
-      withIds: wants.some(({ subscription }) => subscription.withIds),
-      addresses: withAddresses.length > 0 ? ('all' as const) : undefined,
-      confirmations: new Set(withAddresses.flatMap(({ subscription }) => subscription.confirmations ?? [])),
-    };
+    const request = requestFor(wants.map(({ subscription }) => subscription));
+    // A list of the addresses of thousands of clients would take longer than reading what happened to all.
+    if (request.addresses !== undefined) request.addresses = 'all';
     const withBlocks = wants.some(({ subscription }) => subscription.events.has('block'));
     if (!withBlocks) this.#lastBlock = undefined;
     const { step, blocks } = await index.read(

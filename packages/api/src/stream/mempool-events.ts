@@ -12,8 +12,6 @@ import type { Subscriber } from './subscriber.ts';
 
 const SAMPLE_MS = 1000;
 const DROPPED_AFTER_SAMPLES = 2;
-/** Hex digits. */
-const ID_LENGTH = 64;
 
 interface Amounts {
   sent: bigint;
@@ -28,6 +26,7 @@ interface Pending {
 
 interface Move {
   id: string;
+  address: string;
   amounts: Amounts;
 }
 
@@ -44,8 +43,8 @@ export class MempoolEvents {
   readonly #informed = new WeakSet<Subscriber>();
   /** Pending transactions with their addresses, by id; kept until they are dropped or merged. */
   readonly #pending = new Map<string, Pending>();
-  /** What each subscriber was told of: transaction and address. */
-  readonly #told = new WeakMap<Subscriber, Set<string>>();
+  /** The amounts that each subscriber received. They exist once for each pending transaction and address. */
+  readonly #told = new WeakMap<Subscriber, WeakSet<Amounts>>();
   #last: MempoolSample | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isRunning = false;
@@ -125,23 +124,18 @@ export class MempoolEvents {
       if (pending.absentSamples >= DROPPED_AFTER_SAMPLES) gone.push(id);
     }
     const dropped = await this.#listUnindexed(gone);
-    const moves = this.#byAddress(present);
+    const moves = this.#byAddress([...present]);
     const dropping = this.#byAddress(dropped);
     for (const subscriber of subscribers) this.#tell(subscriber, moves, dropping);
     for (const id of gone) this.#pending.delete(id);
   }
 
   /** Returns what pending transactions move, by address: there may be thousands of subscribers, each with few addresses. */
-  #byAddress(ids: Iterable<string>): Map<string, Move[]> {
-    const moves = new Map<string, Move[]>();
-    for (const id of ids) {
-      for (const [address, amounts] of this.#pending.get(id)?.amounts ?? []) {
-        const ofAddress = moves.get(address);
-        if (ofAddress === undefined) moves.set(address, [{ id, amounts }]);
-        else ofAddress.push({ id, amounts });
-      }
-    }
-    return moves;
+  #byAddress(ids: readonly string[]): Map<string, Move[]> {
+    const moves = ids.flatMap((id) =>
+      [...(this.#pending.get(id)?.amounts ?? [])].map(([address, amounts]): Move => ({ id, address, amounts })),
+    );
+    return Map.groupBy(moves, ({ address }) => address);
   }
 
   #tell(
@@ -149,21 +143,18 @@ export class MempoolEvents {
     moves: ReadonlyMap<string, readonly Move[]>,
     dropping: ReadonlyMap<string, readonly Move[]>,
   ): void {
-    const { addresses } = subscriber.subscription;
     let told = this.#told.get(subscriber);
-    if (told === undefined) this.#told.set(subscriber, (told = new Set()));
-    for (const address of addresses) {
+    if (told === undefined) this.#told.set(subscriber, (told = new WeakSet()));
+    for (const address of subscriber.subscription.addresses) {
       for (const { id, amounts } of moves.get(address) ?? []) {
-        const name = `${id} ${address}`;
-        if (told.has(name)) continue;
-        told.add(name);
+        if (told.has(amounts)) continue;
+        told.add(amounts);
         subscriber.send(addressMessage('pending', id, address, amounts));
       }
       for (const { id, amounts } of dropping.get(address) ?? []) {
-        if (told.delete(`${id} ${address}`)) subscriber.send(addressMessage('dropped', id, address, amounts));
+        if (told.delete(amounts)) subscriber.send(addressMessage('dropped', id, address, amounts));
       }
     }
-    for (const name of told) if (!this.#pending.has(name.slice(0, ID_LENGTH))) told.delete(name);
   }
 
   /** Of UTXOs that are not indexed yet, such as those of other pending transactions, nothing is known but their spending. */

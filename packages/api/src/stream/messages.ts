@@ -1,5 +1,5 @@
 /** The messages of a stream, and the subscription that selects them. */
-import type { AddressChange, Step } from './read-step.ts';
+import type { AddressChange, Step, StepRequest } from './read-step.ts';
 
 export const EVENTS = ['chain', 'block', 'address', 'mempool'] as const;
 export type EventName = (typeof EVENTS)[number];
@@ -100,6 +100,23 @@ function addressJson(step: Step, status: Status, change: AddressChange): string 
     confirmations: status === 'reverted' ? 0 : Number(step.blueScore - acceptingBlockBlueScore),
     balance: step.isCaughtUp ? change.balance : null,
   });
+}
+
+/** Returns the kinds of events that are sent: addresses would do nothing without theirs. */
+export const eventsOf = <Name extends EventName>(
+  events: readonly Name[],
+  addresses: readonly string[],
+): Set<Name | 'address'> => new Set(addresses.length > 0 ? [...events, 'address'] : events);
+
+/** Returns what a step must be read with for all of these subscribers. */
+export function requestFor(subscriptions: readonly Subscription[]): StepRequest {
+  const ofAddresses = subscriptions.filter(({ events, addresses }) => events.has('address') && addresses.size > 0);
+  return {
+    withIds: subscriptions.some(({ withIds }) => withIds),
+    addresses:
+      ofAddresses.length === 0 ? undefined : [...new Set(ofAddresses.flatMap(({ addresses }) => [...addresses]))],
+    confirmations: new Set(ofAddresses.flatMap(({ confirmations }) => confirmations ?? [])),
+  };
 }
 
 /** Returns whether a step was read with everything that a subscriber needs. */

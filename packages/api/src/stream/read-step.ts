@@ -184,10 +184,6 @@ async function readChanges(db: Db, request: ChangesRequest): Promise<StepChanges
   const accepted = added.length === 0 ? [] : await listChanges(db, ofAdded, addresses);
   const confirmed = new Map<number, AddressChange[]>();
   for (const confirmations of request.confirmations) {
-    if (!request.reachesChain) {
-      confirmed.set(confirmations, []);
-      continue;
-    }
     const upTo = after - BigInt(confirmations);
     // What this step accepted may have enough confirmations at once.
     const ofConfirmed = sql`select c.index as place, c.hash, c.blue_score, c.accepted_transactions from chain_blocks c
@@ -195,7 +191,7 @@ async function readChanges(db: Db, request: ChangesRequest): Promise<StepChanges
         c.index = any(${added}::bigint[]) and c.blue_score <= ${upTo}
         or c.block_id in (
           select id from blocks where is_chain_block and blue_score > ${before - BigInt(confirmations)} and blue_score <= ${upTo}))`;
-    confirmed.set(confirmations, await listChanges(db, ofConfirmed, addresses));
+    confirmed.set(confirmations, request.reachesChain ? await listChanges(db, ofConfirmed, addresses) : []);
   }
   return { reverted, accepted, confirmed };
 }

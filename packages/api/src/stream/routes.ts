@@ -9,7 +9,7 @@ import { requireNetworkOfAll } from '../schemas/address.ts';
 import { list } from '../schemas/list.ts';
 import { addressInput, hashInput, timestamp } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
-import { EVENTS, type EventName, type Message, type Subscription } from './messages.ts';
+import { EVENTS, type EventName, eventsOf, type Message, type Subscription } from './messages.ts';
 import type { Output } from './subscriber.ts';
 
 const MAX_ADDRESSES_IN_URL = 100;
@@ -91,8 +91,7 @@ interface Given {
 export async function toSubscription({ index }: Services, given: Given): Promise<Subscription> {
   requireNetworkOfAll(await index.getNetwork(), given.addresses);
   return {
-    // Addresses without the event would do nothing.
-    events: new Set(given.addresses.length > 0 ? [...given.events, 'address'] : given.events),
+    events: eventsOf(given.events, given.addresses),
     addresses: new Set(given.addresses),
     confirmations: given.confirmations,
     withIds: given.include !== undefined,

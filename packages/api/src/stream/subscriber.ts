@@ -2,7 +2,7 @@
 import { HttpError, toHttpError } from '../http/errors.ts';
 import type { Reading } from '../index-state/state.ts';
 import type { Follower } from './follower.ts';
-import { type Message, messagesOf, serves, type Subscription } from './messages.ts';
+import { type Message, messagesOf, requestFor, serves, type Subscription } from './messages.ts';
 import { readStep, type Step } from './read-step.ts';
 
 /** A connection. */
@@ -103,14 +103,8 @@ export class Subscriber {
     try {
       while (!this.#isClosed && !this.#isLive) {
         if (this.#join()) return;
-        const { addresses, confirmations, events, withIds } = this.subscription;
-        const step = await streams.catchUp((reading) =>
-          readStep(reading, this.#cursor, {
-            withIds,
-            addresses: events.has('address') && addresses.size > 0 ? [...addresses] : undefined,
-            confirmations: confirmations === undefined ? [] : [confirmations],
-          }),
-        );
+        const request = requestFor([this.subscription]);
+        const step = await streams.catchUp((reading) => readStep(reading, this.#cursor, request));
         if (step === undefined) await follower.nextRead();
         else if (serves(step, this.subscription)) this.#apply(step);
         await this.#drained();

@@ -7,7 +7,7 @@ import type { ApiPlugin } from '../route.ts';
 import { list } from '../schemas/list.ts';
 import { addressInput } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
-import { EVENTS, type Message, messagesOf, type Subscription } from './messages.ts';
+import { EVENTS, type Message, messagesOf, requestFor, type Subscription } from './messages.ts';
 import { readStep } from './read-step.ts';
 import { releaseRequest, subscriptionBody, toSubscription } from './routes.ts';
 import type { Output, Subscriber } from './subscriber.ts';
@@ -141,16 +141,9 @@ class Connection {
   /** Sends what happened to added addresses since a block. What happens meanwhile may be sent twice. */
   async #sendPast(added: Subscription, from: string): Promise<string> {
     const { streams } = this.#services;
-    const past = { ...added, events: new Set(['address'] as const) };
+    const past: Subscription = { ...added, events: new Set(['address']), withIds: false };
     for (let cursor = from; ; ) {
-      const { confirmations } = added;
-      const step = await streams.catchUp((reading) =>
-        readStep(reading, cursor, {
-          withIds: false,
-          addresses: [...added.addresses],
-          confirmations: confirmations === undefined ? [] : [confirmations],
-        }),
-      );
+      const step = await streams.catchUp((reading) => readStep(reading, cursor, requestFor([past])));
       if (step === undefined) return cursor;
       for (const { id: _id, ...message } of messagesOf(step, past)) this.#send(message);
       cursor = step.to;

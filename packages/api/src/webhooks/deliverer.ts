@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@kasgres/runtime';
 import { HttpError } from '../http/errors.ts';
 import type { IndexReader } from '../index-state/state.ts';
-import { type Message, messagesOf, type Subscription } from '../stream/messages.ts';
+import { eventsOf, type Message, messagesOf, requestFor, type Subscription } from '../stream/messages.ts';
 import { readStep, type Step } from '../stream/read-step.ts';
 import { attempt, type Outcome } from './attempt.ts';
 import type { ActiveWebhook, Definition, NewDelivery, PendingDelivery, WebhookQueue } from './queue.ts';
@@ -97,13 +97,7 @@ export class Deliverer {
   async #advance(cursor: string, webhooks: readonly ActiveWebhook[]): Promise<void> {
     const { index, queue, logger } = this.#options;
     const subscriptions = webhooks.map((webhook) => this.#subscriptionOf(webhook));
-    const withAddresses = subscriptions.filter(({ addresses }) => addresses.size > 0);
-    const request = {
-      withIds: subscriptions.some(({ withIds }) => withIds),
-      addresses:
-        withAddresses.length === 0 ? undefined : [...new Set(withAddresses.flatMap(({ addresses }) => [...addresses]))],
-      confirmations: new Set(withAddresses.flatMap(({ confirmations }) => confirmations ?? [])),
-    };
+    const request = requestFor(subscriptions);
     let step: Step | undefined;
     try {
       step = await index.read((reading) => readStep(reading, cursor, request), 'webhooks');
@@ -178,7 +172,7 @@ export class Deliverer {
 const NOTHING: Subscription = { events: new Set(), addresses: new Set(), confirmations: undefined, withIds: false };
 
 const toSubscription = ({ events, addresses, confirmations, withIds }: Definition): Subscription => ({
-  events: new Set(addresses.length > 0 ? [...events, 'address'] : events),
+  events: eventsOf(events, addresses),
   addresses: new Set(addresses),
   confirmations: confirmations ?? undefined,
   withIds,

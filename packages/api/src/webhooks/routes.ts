@@ -8,10 +8,11 @@ import { requireNetworkOfAll } from '../schemas/address.ts';
 import { list } from '../schemas/list.ts';
 import { address, count, decimal, hash, hashInput, timestamp } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
+import { eventsOf } from '../stream/messages.ts';
 import { subscriptionBody, toSubscription } from '../stream/routes.ts';
 import { testBodyOf } from './deliverer.ts';
 import { createSecret, formatSecret, type SecretBox, SecretKeyError } from './secrets.ts';
-import { type Delivery, WEBHOOK_EVENTS, type Webhook, type WebhookEvent } from './store.ts';
+import { type Delivery, WEBHOOK_EVENTS, type Webhook } from './store.ts';
 import { checkUrl, TargetError } from './targets.ts';
 
 const MAX_URL_LENGTH = 2000;
@@ -170,8 +171,8 @@ export const createWebhook = route(
     const keyId = keyOf(request);
     requireUrl(services, body.url);
     requireNetworkOfAll(await services.index.getNetwork(), body.addresses);
-    const events: WebhookEvent[] = body.addresses.length > 0 ? [...body.events, 'address'] : body.events;
-    if (body.addresses.length === 0 && !events.includes('chain')) {
+    const events = eventsOf(body.events, body.addresses);
+    if (body.addresses.length === 0 && !events.has('chain')) {
       throw badRequest({ path: 'addresses', message: 'must not be empty for the event address' });
     }
     const secrets = await openSecrets(context);
@@ -179,7 +180,7 @@ export const createWebhook = route(
     const id = await webhooksOf(services).store.create({
       keyId,
       url: body.url,
-      events: [...new Set(events)],
+      events: [...events],
       addresses: [...new Set(body.addresses)],
       confirmations: body.confirmations,
       withIds: body.include !== undefined,
