@@ -4,7 +4,7 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import module, { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,9 +12,17 @@ import { fileURLToPath } from 'node:url';
 const NEEDED_MAJOR = 24;
 
 if (Number.parseInt(process.versions.node, 10) >= NEEDED_MAJOR) {
+  cacheCompiledModules();
   await import('../src/main.ts');
 } else {
   startWithPinnedNode();
+}
+
+// Stripping the types of several hundred files takes a second of each start. The variable lets the programs that this command
+// starts share the cache. The folder belongs to whoever installed the packages; if it cannot be written, nothing is cached.
+function cacheCompiledModules() {
+  process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../../../node_modules/.cache/kasgres', import.meta.url));
+  module.enableCompileCache(process.env['NODE_COMPILE_CACHE']);
 }
 
 function startWithPinnedNode() {

@@ -13,7 +13,11 @@ export {
 } from './logins/analysts.ts';
 export { type Connection, type ConnectOptions, connect, type Database } from './connection/connect.ts';
 export { type CopyBuffer, copyRows } from './copy/copy-buffer.ts';
+export type { CopyRowOf } from './copy/define-copy-table.ts';
+export { copyAll } from './copy/copy-all.ts';
 export {
+  BALANCE_CHANGES,
+  BALANCES,
   BATCH_TABLES,
   type BatchRow,
   type BatchRows,
@@ -21,6 +25,7 @@ export {
   type ChainTime,
   createBatchRows,
   LOADED_UTXOS,
+  NETWORK_INTERVALS,
   type ScriptKey,
   type TransactionKey,
   UTXOS,

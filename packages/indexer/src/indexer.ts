@@ -3,11 +3,11 @@ import { describeBlocking, takeWriterLock } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
 import { type NodeClient, NodeUnsuitableError } from '@kasgres/node';
 import type { FatalError } from '@kasgres/runtime';
-import { UtxoChanges } from '@kasgres/state';
+import { type CatchUpTotals, UtxoChanges } from '@kasgres/state';
 import type { ClientBase, PoolClient } from 'pg';
 import { apply } from './apply/apply.ts';
 import { findCheckpoint, findNetworkOfDatabase } from './apply/checkpoint.ts';
-import { buildLookUpIndexes, finishFirstCatchUp } from './apply/first-catch-up.ts';
+import { buildLookUpIndexes, finishFirstCatchUp, type FinishOptions } from './apply/first-catch-up.ts';
 import { DEFAULT_LENGTH, Generations } from './apply/generations.ts';
 import { Statistics } from './apply/statistics.ts';
 import type { Sessions } from './database.ts';
@@ -149,7 +149,7 @@ class Attempt {
         this.#startApplying(batch, update.atTip, update.added.at(-1)?.block.header.timestamp);
         if (update.atTip) {
           await this.#applying;
-          if (checkpoint.firstCatchUp) checkpoint = await this.#finishFirstCatchUp(checkpoint);
+          if (checkpoint.firstCatchUp) checkpoint = await this.#finishFirstCatchUp(checkpoint, preparer.totals);
         }
         requestedAt = performance.now();
       }
@@ -272,13 +272,13 @@ class Attempt {
     this.#lookUpIndexesAreBuilt = true;
   }
 
-  async #finishFirstCatchUp(checkpoint: Checkpoint): Promise<Checkpoint> {
+  async #finishFirstCatchUp(checkpoint: Checkpoint, totals: CatchUpTotals | undefined): Promise<Checkpoint> {
     const { client, reader, log, metrics } = this.#dependencies;
     log.info({ blueScore: checkpoint.blueScore }, 'caught up with the node; building indexes and balances');
     const end = metrics.stageSeconds.startTimer({ stage: 'finish' });
-    await finishFirstCatchUp([client, reader], (blocking) => {
+    const onBlocked: FinishOptions['onBlocked'] = (blocking) =>
       log.warn({ sessions: describeBlocking(blocking) }, 'waiting for readers of the tables of balances');
-    });
+    await finishFirstCatchUp([client, reader], { totals, onBlocked });
     log.info({ durationMs: Math.round(end() * 1_000) }, 'finished the first catch-up');
     return { ...checkpoint, firstCatchUp: false };
   }

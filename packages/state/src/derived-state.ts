@@ -5,6 +5,7 @@
 import type { ChainTime, ScriptKey, TransactionKey } from '@kasgres/database';
 import type { DaaScore, Sompi } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
+import type { ChainTotals } from './first-catch-up/chain-totals.ts';
 import type { Verification } from './queryable.ts';
 
 export interface ChainBlock {
@@ -96,6 +97,12 @@ export function getOrInsert<Key, Value>(map: Map<Key, Value>, key: Key, create: 
   return value;
 }
 
+export interface CatchUpTotals {
+  chain: ChainTotals;
+  /** In the order of the primary key. */
+  utxos: Iterable<Utxo>;
+}
+
 export interface DerivedState {
   readonly name: string;
   collect?(item: BatchItem, changes: StateChanges): void;
@@ -107,6 +114,8 @@ export interface DerivedState {
   rebuild?(client: ClientBase): Promise<void>;
   /** Computes state from `accepted_deltas`, in the same way, after every `rebuild`. */
   rebuildFromDeltas?(client: ClientBase): Promise<void>;
+  /** Writes what was summed up during a first catch-up from genesis: the same rows as the rebuilds, which it replaces. */
+  rebuildFromTotals?(client: ClientBase, totals: CatchUpTotals): Promise<void>;
   /** Runs last in the first catch-up, under the lock on the checkpoint, for state that follows from tags, which may change until then. */
   rebuildLocked?(client: ClientBase): Promise<void>;
   /** Tables that are truncated before `rebuild`. */

@@ -4,11 +4,14 @@ export { countTouched } from './balances/balances.ts';
 export { type ClusteringOptions, clusterStep, flagStep, type Step } from './clusters/step.ts';
 export {
   type AcceptedTransaction,
+  type CatchUpTotals,
   type ChainBlock,
   getOrInsert,
   type ScriptDelta,
   StateChanges,
+  type Utxo,
 } from './derived-state.ts';
+export { ChainTotals } from './first-catch-up/chain-totals.ts';
 export { columnsOf, pagesByKey, type Queryable } from './queryable.ts';
 export {
   applyState,

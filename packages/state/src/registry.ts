@@ -12,6 +12,7 @@ import { balances } from './balances/balances.ts';
 import { clusters } from './clusters/clusters.ts';
 import {
   type BatchItem,
+  type CatchUpTotals,
   type DerivedState,
   getOrInsert,
   type RemovedChainBlock,
@@ -62,8 +63,17 @@ export const STATE_INDEXES = DERIVED_STATE.flatMap(({ deferredIndexes = [] }) =>
 
 type Rebuild = (client: ClientBase) => Promise<unknown>;
 
-/** The stages of the rebuild: what one contains may run in parallel. */
-export function rebuildStages(): Rebuild[][] {
+/** The stages of the rebuild: what one contains may run in parallel. @param totals if the whole chain was summed up */
+export function rebuildStages(totals?: CatchUpTotals): Rebuild[][] {
+  if (totals !== undefined) {
+    return [
+      DERIVED_STATE.map(
+        (kind): Rebuild =>
+          async (client) =>
+            await (kind.rebuildFromTotals?.(client, totals) ?? kind.rebuild?.(client)),
+      ),
+    ];
+  }
   const rebuilds = DERIVED_STATE.map(
     (kind): Rebuild =>
       async (client) =>

@@ -78,6 +78,8 @@ export interface CopyTable<Row> {
   readonly createBuffer: () => CopyBuffer<Row>;
 }
 
+export type CopyRowOf<Table> = Table extends CopyTable<infer Row> ? Row : never;
+
 /** Defines which columns of a table of the schema COPY writes. */
 export function defineCopyTable<Table extends keyof DB, const Definition extends ColumnsOf<Table>>(
   name: Table,

@@ -5,7 +5,7 @@ import {
   bigint,
   boolean,
   bytea,
-  type CopyTable,
+  type CopyRowOf,
   type CopyColumn,
   defineCopyTable,
   integer,
@@ -151,6 +151,39 @@ export const UTXOS = defineCopyTable('utxos', {
   is_coinbase: boolean,
 });
 
+export const BALANCES = defineCopyTable('balances', {
+  script_id: key,
+  balance: bigint,
+  first_seen: key,
+  last_seen: key,
+  utxo_count: integer,
+  transaction_count: numeric,
+  accepted_count: numeric,
+  receiving_count: numeric,
+  sending_count: numeric,
+  coinbase_count: numeric,
+  received: numeric,
+  sent: numeric,
+});
+
+export const BALANCE_CHANGES = defineCopyTable('balance_changes', { script_id: key, hour: integer, change: bigint });
+
+export const NETWORK_INTERVALS = defineCopyTable('network_intervals', {
+  length: text,
+  start: key,
+  chain_blocks: key,
+  blocks: key,
+  red_blocks: key,
+  transactions: key,
+  fees: bigint,
+  volume: numeric,
+  minted: bigint,
+  supply: bigint,
+  active_scripts: key,
+  new_scripts: key,
+  work: numeric,
+});
+
 /** The UTXO set of a coming bootstrap block, while it is being loaded. */
 export const LOADED_UTXOS = defineCopyTable('loaded_utxos', {
   transaction_id: bytea,
@@ -165,8 +198,7 @@ export const LOADED_UTXOS = defineCopyTable('loaded_utxos', {
   covenant_id: nullable(bytea),
 });
 
-export type BatchRow<Table extends keyof typeof BATCH_TABLES> =
-  (typeof BATCH_TABLES)[Table] extends CopyTable<infer Row> ? Row : never;
+export type BatchRow<Table extends keyof typeof BATCH_TABLES> = CopyRowOf<(typeof BATCH_TABLES)[Table]>;
 
 /** Rows of a batch, by table. */
 export type BatchRows = {

@@ -1,6 +1,13 @@
 /** Indexes and derived state are cheaper to build at the end of the first catch-up. `deferred_indexes` has the definitions in case of a crash. */
 import { type BlockingSession, inTransaction, withExclusiveLocks } from '@kasgres/database';
-import { EMPTIED_TABLES, FILLED_TABLES, rebuildLockedState, rebuildStages, STATE_INDEXES } from '@kasgres/state';
+import {
+  type CatchUpTotals,
+  EMPTIED_TABLES,
+  FILLED_TABLES,
+  rebuildLockedState,
+  rebuildStages,
+  STATE_INDEXES,
+} from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import { resolveAllLateInputs } from './late-inputs.ts';
 
@@ -68,10 +75,17 @@ export async function buildLookUpIndexes(client: ClientBase): Promise<void> {
   for (const name of LOOK_UP_INDEXES) await buildIndex(client, name);
 }
 
-/** Every step is idempotent; the last one lets requests in. @param onBlocked is called with sessions that read tables that must be emptied */
+export interface FinishOptions {
+  /** If the whole chain was summed up, so that derived state need not be computed from all rows. */
+  totals?: CatchUpTotals | undefined;
+  /** Called with sessions that read tables that must be emptied. */
+  onBlocked?: (blocking: readonly BlockingSession[]) => void;
+}
+
+/** Every step is idempotent; the last one lets requests in. */
 export async function finishFirstCatchUp(
   clients: readonly [ClientBase, ClientBase],
-  onBlocked?: (blocking: readonly BlockingSession[]) => void,
+  { totals, onBlocked }: FinishOptions = {},
 ): Promise<void> {
   const [client, observer] = clients;
   await forEachInParallel(clients, [...LOOK_UP_INDEXES, ...REQUEST_INDEXES], buildIndex);
@@ -82,7 +96,8 @@ export async function finishFirstCatchUp(
     onBlocked,
   });
   for (const worker of clients) await worker.query(`set work_mem = '${WORK_MEMORY}'`);
-  for (const stage of rebuildStages()) await forEachInParallel(clients, stage, (worker, rebuild) => rebuild(worker));
+  for (const stage of rebuildStages(totals))
+    await forEachInParallel(clients, stage, (worker, rebuild) => rebuild(worker));
   for (const worker of clients) await worker.query('reset work_mem');
   await forEachInParallel(clients, STATE_INDEXES, buildIndex);
   await forEachInParallel(clients, FILLED_TABLES, (worker, table) => worker.query(`analyze ${table}`));

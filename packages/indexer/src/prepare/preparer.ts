@@ -2,14 +2,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Hash, isCoinbase, toHex } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
-import { collectState, StateChanges } from '@kasgres/state';
+import { type CatchUpTotals, ChainTotals, collectState, StateChanges } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import { lookUp, referencesOf } from '../memory/look-up.ts';
 import type { AmbiguousVariant, AmbiguousVariants } from './ambiguous-variants.ts';
 import type { Batch, Checkpoint, Fork } from './batch.ts';
-import { type Acceptance, type AddedChain, collectChain } from './collect.ts';
+import { type Acceptance, type AddedChain, collectChain, sumUpChain } from './collect.ts';
 import type { Registry, Seen, SeenBlock, SeenTransaction } from './registry.ts';
 import { feeOf, type ResolvedInput, resolveInputs, scriptsOf } from './resolve.ts';
 import { writeBlock, writeInputs, writeOutputs, writeTransaction } from './write-rows.ts';
@@ -21,9 +21,20 @@ export class Preparer {
   readonly #registry: Registry;
   readonly #ambiguousVariants: AmbiguousVariants;
 
+  /** Undefined unless the preparer has seen the whole chain since genesis, without a reorg. */
+  #totals: ChainTotals | undefined;
+
   constructor(registry: Registry, ambiguousVariants: AmbiguousVariants) {
     this.#registry = registry;
     this.#ambiguousVariants = ambiguousVariants;
+    if (registry.memory.isComplete) this.#totals = new ChainTotals();
+  }
+
+  /** What was summed up of the whole chain, if it can replace a computation from all rows. */
+  get totals(): CatchUpTotals | undefined {
+    const { memory } = this.#registry;
+    if (this.#totals?.isExact !== true || !memory.isComplete) return undefined;
+    return { chain: this.#totals, utxos: memory.utxos.unspent() };
   }
 
   /** @param from the checkpoint that the batch will find @param fork the chain block below `removed`; the checkpoint's without a reorg */
@@ -69,6 +80,8 @@ export class Preparer {
       });
     }
     const { resolved, touched } = await this.#writeTransactions(seen, acceptances, yieldToEventLoop);
+    if (!from.firstCatchUp || update.removed.length > 0 || !this.#registry.memory.isComplete) this.#totals = undefined;
+    if (this.#totals !== undefined) sumUpChain(this.#totals, chain, { registry: this.#registry, seen, resolved });
     let state: StateChanges | undefined;
     if (!from.firstCatchUp) {
       const range = { checkpoint: from.chainIndex, fork: fork.chainIndex, forkTime: fork.chainTime, to: index };

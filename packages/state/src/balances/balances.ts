@@ -1,8 +1,16 @@
+import { BALANCES, copyAll, type CopyRowOf } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import type { DerivedState } from '../derived-state.ts';
+import type { ScriptTotal } from '../first-catch-up/chain-totals.ts';
 import { NEVER_SEEN, ScriptActivityChanges } from '../script-activity/replay.ts';
 import { BalanceDeltas } from './balance-deltas.ts';
 import { verifyBalances, verifyCurrentBalances } from './verify.ts';
+
+/** How many transactions that are not accepted touch each script. */
+const NOT_ACCEPTED = `
+  select d.script_id, count(distinct d.transaction_id) as transaction_count
+    from transactions t join script_deltas d on d.transaction_id = t.id
+   where t.accepting_index is null and d.script_id is not null group by d.script_id`;
 
 export const balances: DerivedState = {
   name: 'balances',
@@ -74,16 +82,43 @@ export const balances: DerivedState = {
        select script_id, coalesce(utxos.balance, 0), coalesce(utxos.utxo_count, 0), coalesce(r.accepted_count, 0) + coalesce(waiting.transaction_count, 0),
               coalesce(r.accepted_count, 0), coalesce(r.receiving_count, 0), coalesce(r.sending_count, 0), coalesce(r.coinbase_count, 0),
               coalesce(r.received, 0), coalesce(r.sent, 0), r.first_seen, r.last_seen
-         from (select d.script_id, count(distinct d.transaction_id) as transaction_count
-                 from transactions t join script_deltas d on d.transaction_id = t.id
-                where t.accepting_index is null and d.script_id is not null group by d.script_id) waiting
+         from (${NOT_ACCEPTED}) waiting
          full join (select script_id, sum(amount) as balance, count(*) as utxo_count from utxos group by script_id) utxos
               using (script_id)
          full join script_rollups() r using (script_id)
         order by script_id`,
     );
   },
+
+  async rebuildFromTotals(client, { chain }) {
+    await copyAll(client, BALANCES, rowsOf(chain.scripts()));
+    await client.query(
+      `insert into balances (script_id, balance, transaction_count)
+       select script_id, 0, transaction_count from (${NOT_ACCEPTED}) touched
+       on conflict (script_id) do update set transaction_count = balances.transaction_count + excluded.transaction_count`,
+    );
+  },
 };
+
+function* rowsOf(totals: Iterable<ScriptTotal>): Generator<CopyRowOf<typeof BALANCES>> {
+  for (const total of totals) {
+    const acceptedCount = BigInt(total.acceptedCount);
+    yield {
+      script_id: total.script,
+      balance: total.received - total.sent,
+      first_seen: total.firstSeen,
+      last_seen: total.lastSeen,
+      utxo_count: total.utxoCount,
+      transaction_count: acceptedCount,
+      accepted_count: acceptedCount,
+      receiving_count: BigInt(total.receivingCount),
+      sending_count: BigInt(total.sendingCount),
+      coinbase_count: BigInt(total.coinbaseCount),
+      received: total.received,
+      sent: total.sent,
+    };
+  }
+}
 
 /** Counts transactions outside of a batch. @param scripts those that each transaction touches and did not touch before; all have a balance */
 export async function countTouched(client: ClientBase, scripts: readonly number[]): Promise<void> {

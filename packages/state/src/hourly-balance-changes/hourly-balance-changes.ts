@@ -1,3 +1,4 @@
+import { copyRows } from '@kasgres/database';
 import { type DerivedState, getOrInsert, type TransactionDeltas } from '../derived-state.ts';
 import { columnsOf } from '../queryable.ts';
 import { verifyHourlyBalanceChanges } from './verify.ts';
@@ -52,6 +53,10 @@ export const hourlyBalanceChanges: DerivedState = {
              on conflict (script_id, hour) do update set change = balance_changes.change + excluded.change`,
       values: columnsOf(rows, 'script', 'hour', 'change'),
     });
+  },
+
+  async rebuildFromTotals(client, { chain }) {
+    await copyRows(client, chain.hours());
   },
 
   async rebuildFromDeltas(client) {

@@ -1,4 +1,4 @@
-import { copyRows, UTXOS } from '@kasgres/database';
+import { copyAll, type CopyRowOf, UTXOS } from '@kasgres/database';
 import { UNSPENT } from '../common-table-expressions.ts';
 import {
   type AcceptedTransaction,
@@ -58,7 +58,7 @@ export const utxos: DerivedState = {
 
   async apply(client, changes) {
     const { created, spent } = changes.of(UtxoChanges);
-    await copyRows(client, toRows(created));
+    await copyAll(client, UTXOS, rowsOf(created));
     if (spent.length === 0) return;
     const { rowCount } = await client.query({
       name: 'spend-utxos',
@@ -100,19 +100,21 @@ export const utxos: DerivedState = {
        insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase) select * from unspent`,
     );
   },
+
+  async rebuildFromTotals(client, { utxos: unspent }) {
+    await copyAll(client, UTXOS, rowsOf(unspent));
+  },
 };
 
-function toRows(created: Iterable<Utxo>): ReturnType<typeof UTXOS.createBuffer> {
-  const rows = UTXOS.createBuffer();
+function* rowsOf(created: Iterable<Utxo>): Generator<CopyRowOf<typeof UTXOS>> {
   for (const { transaction, index, script, amount, blockDaaScore, isCoinbase } of created) {
-    rows.write({
+    yield {
       transaction_id: transaction,
       index,
       script_id: script,
       amount,
       block_daa_score: blockDaaScore,
       is_coinbase: isCoinbase,
-    });
+    };
   }
-  return rows;
 }
