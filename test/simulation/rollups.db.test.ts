@@ -2,6 +2,8 @@
 import { insertCluster } from '@kasgres/database';
 import { expect, test } from 'vitest';
 import { checkInvariant4 } from '@kasgres/cli';
+import { FILLED_TABLES } from '@kasgres/state';
+import { finishFirstCatchUp } from '../../packages/indexer/src/apply/first-catch-up.ts';
 import { atRest, expectRight, createHarness } from '../support/harness.ts';
 import { startIndexing, type SimulatedDag } from '../support/simulated-dag.ts';
 
@@ -29,6 +31,25 @@ test('reorgs deeper than seen_before, or of blocks of the first catch-up, restor
   }
   await indexer.stop();
   await expectRight(harness);
+});
+
+test('a first catch-up writes the same rows from its sums as from all rows', async () => {
+  const { simulatedDag, database, node } = await createHarness('sums of a first catch-up');
+  const { pool } = database;
+  simulatedDag.mine(200);
+  const indexer = startIndexing(simulatedDag, database.url);
+  await atRest(database, node, indexer);
+  await indexer.stop();
+  // Only a batch writes it, and the tip may have had some.
+  const tables = FILLED_TABLES.filter((table) => table !== 'seen_before');
+  const read = async () =>
+    await Promise.all(tables.map(async (table) => (await pool.query(`select * from ${table} order by 1, 2`)).rows));
+  const summed = await read();
+  for (const [i, rows] of summed.entries()) expect(rows.length, tables[i]).toBeGreaterThan(0);
+  await pool.query('update checkpoint set first_catch_up = true');
+  const [client, other] = [await pool.connect(), await pool.connect()];
+  await finishFirstCatchUp([client, other]).finally(() => [client, other].forEach((each) => each.release()));
+  expect(await read()).toEqual(summed);
 });
 
 test('seen_before has rows of the latest chain blocks only', async () => {
