@@ -12,17 +12,17 @@ const FIXED_MB = 2_112;
 const MAX_BYTES_AHEAD = 1024 * 1024 * 1024;
 
 export interface MemoryBounds extends SourceLimits {
-  /** Cached transactions: about 270 bytes each, with room to grow. */
+  /** Cached transactions: about 340 bytes each during a first catch-up, with room to grow. */
   memoryTransactions: number;
 }
 
-/** At the default limit these are 384 MiB of pages ahead, each byte of which costs another 1.5 in batches, and 4,000,000 cached transactions. */
+/** At the default limit these are 384 MiB of pages ahead, each byte of which costs another 1.5 in batches, and 3,200,000 cached transactions. */
 export function memoryBounds(limitMb: number): MemoryBounds {
   const share = (limitMb - FIXED_MB) / (DEFAULT_MEMORY_LIMIT_MB - FIXED_MB);
   return {
     pageStreams: 3,
     maxBytesAhead: Math.min(MAX_BYTES_AHEAD, Math.floor(share * 384 * 1024 * 1024)),
     batchTransactions: 20_000,
-    memoryTransactions: Math.floor(share * 4_000_000),
+    memoryTransactions: Math.floor(share * 3_200_000),
   };
 }
