@@ -2,7 +2,7 @@
 import { connect as netConnect } from 'node:net';
 import { createKey, createTestDatabase, migrate } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { freePort, startApi, startApiProgram, startIndexer } from '../support/programs.ts';
+import { type Program, startApi, startApiProgram, startIndexer } from '../support/programs.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 import { TcpProxy } from './tcp-proxy.ts';
@@ -292,52 +292,47 @@ describe('a slow client', () => {
   });
 });
 
-const statusAt = async (port: number, path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+const probe = async (program: Program, path: string) => (await fetch(new URL(path, await program.metricsUrl()))).status;
 
 describe('the probes', () => {
   test('it reports in the indexer’s probes whether it follows the chain', async () => {
     const empty = await createTestDatabase();
-    const metricsPort = await freePort();
     toNode.refuse();
-    const indexer = startIndexer(
-      { nodeUrl: through(harness.simulatedDag.server.url, toNode), databaseUrl: empty.url },
-      { METRICS_PORT: String(metricsPort) },
-    );
-    const probe = (path: string) => statusAt(metricsPort, path).catch(() => 0);
-    await expect.poll(() => probe('/healthz'), { timeout: 30_000 }).toBe(200);
-    expect(await probe('/readyz')).toBe(503);
+    const indexer = startIndexer({
+      nodeUrl: through(harness.simulatedDag.server.url, toNode),
+      databaseUrl: empty.url,
+    });
+    expect(await probe(indexer, '/healthz')).toBe(200);
+    expect(await probe(indexer, '/readyz')).toBe(503);
     toNode.pass();
-    await expect.poll(() => probe('/readyz'), { timeout: 30_000 }).toBe(200);
+    await expect.poll(() => probe(indexer, '/readyz'), { timeout: 30_000 }).toBe(200);
     toNode.refuse();
-    await expect.poll(() => probe('/readyz'), { timeout: 30_000 }).toBe(503);
-    expect(await probe('/healthz')).toBe(200);
+    await expect.poll(() => probe(indexer, '/readyz'), { timeout: 30_000 }).toBe(503);
+    expect(await probe(indexer, '/healthz')).toBe(200);
     toNode.pass();
-    await expect.poll(() => probe('/readyz'), { timeout: 30_000 }).toBe(200);
-    expect(await probe('/metrics')).toBe(200);
+    await expect.poll(() => probe(indexer, '/readyz'), { timeout: 30_000 }).toBe(200);
+    expect(await probe(indexer, '/metrics')).toBe(200);
     await indexer.stop();
     expect(await indexer.exited).toBe(0);
     await empty.drop();
   });
 
   test('it reports in the API’s probes whether requests can be served', async () => {
-    const metricsPort = await freePort();
     toDatabase.refuse();
     const { program } = await startApi(
       { nodeUrl: harness.simulatedDag.server.url, databaseUrl: through(harness.database.url, toDatabase) },
       respondsAtAll,
-      { METRICS_PORT: String(metricsPort) },
     );
-    const probe = (path: string) => statusAt(metricsPort, path);
-    expect(await probe('/healthz')).toBe(200);
-    expect(await probe('/readyz')).toBe(503);
+    expect(await probe(program, '/healthz')).toBe(200);
+    expect(await probe(program, '/readyz')).toBe(503);
     toDatabase.pass();
-    await expect.poll(() => probe('/readyz'), { timeout: 10_000 }).toBe(200);
+    await expect.poll(() => probe(program, '/readyz'), { timeout: 10_000 }).toBe(200);
     toDatabase.refuse();
-    await expect.poll(() => probe('/readyz'), { timeout: 10_000 }).toBe(503);
-    expect(await probe('/healthz')).toBe(200);
+    await expect.poll(() => probe(program, '/readyz'), { timeout: 10_000 }).toBe(503);
+    expect(await probe(program, '/healthz')).toBe(200);
     toDatabase.pass();
-    await expect.poll(() => probe('/readyz'), { timeout: 10_000 }).toBe(200);
-    expect(await probe('/metrics')).toBe(200);
+    await expect.poll(() => probe(program, '/readyz'), { timeout: 10_000 }).toBe(200);
+    expect(await probe(program, '/metrics')).toBe(200);
     await program.stop();
   });
 });

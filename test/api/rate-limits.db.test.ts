@@ -1,7 +1,7 @@
 /** Rate limits as clients meet them: what a key may spend, what it is told of it, and several API processes that share it. */
 import { createKey, type NewKey } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort, type Program, startApi } from '../support/programs.ts';
+import { type Program, startApi } from '../support/programs.ts';
 import { type ApiResponse, ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 
@@ -122,13 +122,11 @@ describe('shared windows', () => {
 
   beforeAll(async () => {
     for (let process = 0; process < 2; process += 1) {
-      const metricsPort = await freePort();
       const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url };
-      const more = { RATE_LIMIT_STORE: 'postgres', METRICS_PORT: String(metricsPort) };
-      const { program, url } = await startApi(env, undefined, more);
+      const { program, url } = await startApi(env, undefined, { RATE_LIMIT_STORE: 'postgres' });
       programs.push(program);
       urls.push(url);
-      metricsUrls.push(`http://127.0.0.1:${metricsPort}/metrics`);
+      metricsUrls.push(await program.metricsUrl());
     }
   });
   afterAll(() => Promise.all(programs.map((program) => program.stop())));
