@@ -85,12 +85,13 @@ describe('the window of a key', () => {
   });
 
   test('it restarts after the seconds that a refusal names', async () => {
-    const client = await clientWith({ rateRu: 0.5, windowSeconds: 1 });
+    const client = await clientWith({ rateRu: 0.5, windowSeconds: 4 });
     expect((await dear(client)).status).toBe(200);
     const refused = await dear(client);
     expect(refused.status).toBe(429);
-    expect(refused.headers.get('retry-after')).toBe('1');
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    const retryAfter = Number(refused.headers.get('retry-after'));
+    expect(retryAfter).toBeLessThanOrEqual(4);
+    await new Promise((resolve) => setTimeout(resolve, retryAfter * 1000));
     expect((await dear(client)).status).toBe(200);
   });
 
@@ -206,10 +207,10 @@ describe('shared windows', () => {
 
   test('expire and restart', () =>
     whileStoreResponses(async () => {
-      const [one, two] = (await clientsWith({ rateRu: 0.5, windowSeconds: 1 })) as [ApiClient, ApiClient];
+      const [one, two] = (await clientsWith({ rateRu: 0.5, windowSeconds: 4 })) as [ApiClient, ApiClient];
       expect((await dear(one)).status).toBe(200);
       expect((await dear(two)).status).toBe(429);
-      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await new Promise((resolve) => setTimeout(resolve, 4000));
       expect((await dear(two)).status).toBe(200);
     }));
 
