@@ -80,6 +80,7 @@ export default defineConfig({
     // They stop a test that hangs. A busy machine takes several times as long as a quiet one.
     testTimeout: 180_000,
     hookTimeout: 240_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });
 

@@ -9,7 +9,7 @@
  * The generator keeps its UTXOs in memory. bench/README.md says how to read the figures.
  */
 import { connect, type Connection } from '@kasgres/database';
-import { startApi } from '../test/support/programs.ts';
+import { freePort, startApi } from '../test/support/programs.ts';
 import { encodeRequest, HttpConnection } from './http-connection.ts';
 import { describeMachine, markdownTable, median, readOptions, round } from './options.ts';
 import { RequestChain } from './request-chain/chain.ts';
@@ -83,7 +83,7 @@ async function measureAll(): Promise<void> {
   const writer = await ChainWriter.open(database, chain, memoryTransactions);
   // Nothing listens at this node: no read needs one.
   const programEnv = { nodeUrl: 'grpc://127.0.0.1:1', databaseUrl: target.url };
-  const api = await startApi(programEnv, undefined, { LOG_LEVEL: 'warn' });
+  const api = await startApi(programEnv, undefined, { LOG_LEVEL: 'warn', PORT: String(await freePort()) });
   try {
     const addresses = await findAddresses(database);
     await withTemporaryKey(database, 2, async (key) => {

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { connect, type Connection, migrate, startTemporaryPostgres } from '@kasgres/database';
 import { fillLargeIndex } from '../test/plans/large-index.ts';
-import { startApi } from '../test/support/programs.ts';
+import { freePort, startApi } from '../test/support/programs.ts';
 import { encodeRequest, HttpConnection, type Request } from './http-connection.ts';
 import { markdownTable, median, percentile, readOptions, round } from './options.ts';
 import { withTemporaryKey } from './temporary-key.ts';
@@ -51,7 +51,7 @@ async function measureAll(reads: Record<string, Request[]>, key: string): Promis
   const bare = await startBare();
   // Nothing listens at this node: no read needs one.
   const programEnv = { nodeUrl: 'grpc://127.0.0.1:1', databaseUrl };
-  const api = await startApi(programEnv, undefined, { LOG_LEVEL: 'error' });
+  const api = await startApi(programEnv, undefined, { LOG_LEVEL: 'error', PORT: String(await freePort()) });
   const results = new Map<string, Measurement[]>();
   const measure = async (name: string, url: string, requests: readonly Request[]): Promise<void> => {
     await sendAll(WARM_UP_MS, url, key, requests);

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort, killAtExit, stopProcess } from '../test/support/programs.ts';
+import { freePort, isFree, killAtExit, stopProcess } from '../test/support/programs.ts';
 
 const KASGRES = fileURLToPath(new URL('../packages/cli/bin/kasgres.js', import.meta.url));
 const MAX_OUTPUT_CHARACTERS = 20_000;
@@ -78,11 +78,4 @@ async function freePortPair(): Promise<number> {
     const port = await freePort();
     if (await isFree(port + 1)) return port;
   }
-}
-
-async function isFree(port: number): Promise<boolean> {
-  return await freePort(port).then(
-    () => true,
-    () => false,
-  );
 }

@@ -13,7 +13,7 @@ import { connect, type Connection } from '@kasgres/database';
 import { decodeAddress, encodeAddress } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
-import { startApi, startIndexer } from '../test/support/programs.ts';
+import { freePort, startApi, startIndexer } from '../test/support/programs.ts';
 import { CommitLatencies } from './commit-latencies.ts';
 import { findNode } from './found-node.ts';
 import { isSynced, measureTip } from './measure-tip.ts';
@@ -89,7 +89,11 @@ async function measureAll(database: Connection, databaseUrl: string): Promise<vo
   const programEnv = { nodeUrl: node.url, databaseUrl };
   const indexer = startIndexer(programEnv, { LOG_LEVEL: 'warn' });
   const streams = String(Math.max(numbers.clients, numbers.idle) + 1);
-  const api = await startApi(programEnv, undefined, { LOG_LEVEL: 'warn', STREAM_CONNECTIONS: streams });
+  const api = await startApi(programEnv, undefined, {
+    LOG_LEVEL: 'warn',
+    PORT: String(await freePort()),
+    STREAM_CONNECTIONS: streams,
+  });
   const client = new NodeClient({ url: node.url });
   try {
     while (!(await isSynced(api.url))) {

@@ -11,7 +11,7 @@
 import { connect, type Connection, migrate } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
-import { startApi, startIndexer } from '../test/support/programs.ts';
+import { freePort, startApi, startIndexer } from '../test/support/programs.ts';
 import { findNode } from './found-node.ts';
 import { describeMachine, type Figure, mediansOf, percentile, readOptions, tableOfRuns } from './options.ts';
 import { ReadLoad } from './read-load.ts';
@@ -89,7 +89,7 @@ async function openTarget(): Promise<RunDatabase> {
 async function measureAll(database: Connection, databaseUrl: string): Promise<void> {
   const programEnv = { nodeUrl: node.url, databaseUrl };
   const indexer = startIndexer(programEnv, { LOG_LEVEL: 'warn' });
-  const api = await startApi(programEnv, undefined, { LOG_LEVEL: 'warn' });
+  const api = await startApi(programEnv, undefined, { LOG_LEVEL: 'warn', PORT: String(await freePort()) });
   const client = new NodeClient({ url: node.url });
   // An index that was there before must remain as it is.
   const readsWal = isSeparate && (await enableWalStatistics(database));

@@ -36,18 +36,20 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 let harness: Harness;
 let api: ApiClient;
 let watchUrl: string;
-let metricsPort: number;
+let metricsUrl: string;
 
 beforeAll(async () => {
   const port = await freePort();
-  metricsPort = await freePort();
   watchUrl = `http://127.0.0.1:${port}`;
+  const metricsPort = await freePort();
+  metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
   const watch = new URL('event-loop-watch.ts', import.meta.url).href;
   harness = await openHarness({
     rounds: 30,
     variables: {
       EVENT_LOOP_PORT: String(port),
       METRICS_PORT: String(metricsPort),
+      PORT: String(await freePort()),
       NODE_OPTIONS: `--max-old-space-size=${HEAP_MB} --import ${watch}`,
       LOG_LEVEL: 'error',
     },
@@ -316,6 +318,6 @@ test(
 );
 
 async function readResidentBytes(): Promise<number> {
-  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  const metrics = await (await fetch(metricsUrl)).text();
   return Number(/^process_resident_memory_bytes\S* (\S+)/m.exec(metrics)?.[1]);
 }

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiClient } from '../support/api-client.ts';
-import { freePort, type Program, startApi } from '../support/programs.ts';
+import { type Program, startApi } from '../support/programs.ts';
 import { type Harness, openHarness } from './harness.ts';
 
 interface RawResponse {
@@ -41,11 +41,9 @@ function parse(text: string): RawResponse {
 }
 
 let harness: Harness;
-let metricsPort: number;
 
 beforeAll(async () => {
-  metricsPort = await freePort();
-  harness = await openHarness({ rounds: 200, variables: { METRICS_PORT: String(metricsPort) } });
+  harness = await openHarness({ rounds: 200 });
 });
 afterAll(() => harness.close());
 
@@ -224,7 +222,7 @@ const DECODERS: [string, (body: Buffer) => Buffer][] = [
 ];
 
 async function readCpuSeconds(): Promise<number> {
-  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  const text = await (await fetch(await harness.program.metricsUrl())).text();
   return Number(/^process_cpu_seconds_total\S* (\S+)/m.exec(text)?.[1]);
 }
 

@@ -1,8 +1,8 @@
 /** Requests with targets, headers and bytes that no client sends by accident, to every port of the real processes: none of them ends one. */
 import { connect } from 'node:net';
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { freePort, type Program, startApi, startIndexer } from '../support/programs.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Program, startApi, startIndexer } from '../support/programs.ts';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { SimulatedDag } from '../support/simulated-dag.ts';
 
@@ -11,22 +11,22 @@ let database: TestDatabase;
 let indexer: Program;
 let api: Program;
 /** By what listens there. */
-const ports: Record<string, number> = {};
+let ports: Record<string, number>;
 
 beforeAll(async () => {
   simulatedDag = await SimulatedDag.start('malformed');
   simulatedDag.mine(3);
   database = await createTestDatabase();
   const env = { nodeUrl: simulatedDag.server.url, databaseUrl: database.url };
-  ports['metrics of the indexer'] = await freePort();
-  ports['metrics of the API'] = await freePort();
-  indexer = startIndexer(env, { METRICS_PORT: String(ports['metrics of the indexer']) });
-  const started = await startApi(env, () => true, { METRICS_PORT: String(ports['metrics of the API']) });
+  indexer = startIndexer(env);
+  const started = await startApi(env, () => true);
   api = started.program;
-  ports['API'] = Number(new URL(started.url).port);
-  for (const name of ['metrics of the indexer', 'metrics of the API']) {
-    await vi.waitFor(() => fetch(`http://127.0.0.1:${ports[name]}/healthz`), { timeout: 30_000, interval: 100 });
-  }
+  const portOf = (url: string): number => Number(new URL(url).port);
+  ports = {
+    'metrics of the indexer': portOf(await indexer.metricsUrl()),
+    'metrics of the API': portOf(await api.metricsUrl()),
+    API: portOf(started.url),
+  };
 });
 afterAll(async () => {
   await Promise.all([api.stop(), indexer.stop()]);

@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { createKey } from '@kasgres/database';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { freePort, type Program, startApiProgram } from '../support/programs.ts';
+import { afterAll, beforeAll, test, vi } from 'vitest';
+import { type Program, startApiProgram } from '../support/programs.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { createSelfSigned, type SelfSigned } from './self-signed.ts';
 import { openHarness, type Harness } from './harness.ts';
@@ -30,16 +30,13 @@ const STEADY_BYTES_PER_SECOND = 200_000;
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 let harness: Harness;
-let metricsUrl: string;
 let folder: string;
 let certificate: SelfSigned;
 let tlsProgram: Program;
 let tlsPort: number;
 
 beforeAll(async () => {
-  const metricsPort = await freePort();
-  metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
-  harness = await openHarness({ rounds: 60, variables: { METRICS_PORT: String(metricsPort) } });
+  harness = await openHarness({ rounds: 60 });
   await enlargeResponses();
 
   folder = await mkdtemp(join(tmpdir(), 'kasgres-slow-readers-'));
@@ -47,10 +44,9 @@ beforeAll(async () => {
   const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
   await writeFile(certFile, certificate.cert);
   await writeFile(keyFile, certificate.key);
-  tlsPort = await freePort();
   const env = { nodeUrl: harness.simulatedDag.server.url, databaseUrl: harness.database.url };
-  tlsProgram = startApiProgram(env, { PORT: String(tlsPort), TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile });
-  await vi.waitFor(() => expect(tlsProgram.output()).toContain('Server listening'), { timeout: 60_000, interval: 100 });
+  tlsProgram = startApiProgram(env, { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile });
+  tlsPort = Number(new URL(await tlsProgram.url()).port);
 });
 afterAll(async () => {
   await tlsProgram.stop();
@@ -149,7 +145,7 @@ function readByteNowAndThen({ socket }: Reader): void {
 }
 
 async function readMetric(name: string): Promise<number> {
-  const text = await (await fetch(metricsUrl)).text();
+  const text = await (await fetch(await harness.program.metricsUrl())).text();
   return [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\d+)$`, 'gm'))].reduce(
     (sum, match) => sum + Number(match[1]),
     0,

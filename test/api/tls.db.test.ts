@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { freePort, type Program, startApiProgram } from '../support/programs.ts';
+import { type Program, startApiProgram } from '../support/programs.ts';
 import { createSelfSigned, type SelfSigned } from './self-signed.ts';
 
 /** Nobody listens there: what needs no node is asked. */
@@ -38,9 +38,15 @@ async function write({ cert, key }: SelfSigned): Promise<void> {
 }
 
 async function start(env: Record<string, string>): Promise<Program> {
-  port = await freePort();
-  program = startApiProgram({ nodeUrl: NODE_URL, databaseUrl: database.url }, { PORT: String(port), ...env });
+  program = startApiProgram({ nodeUrl: NODE_URL, databaseUrl: database.url }, env);
   return program;
+}
+
+/** Starts it with the files, and waits until it listens. */
+async function serve(): Promise<Program> {
+  const running = await start(withFiles());
+  port = Number(new URL(await running.url()).port);
+  return running;
 }
 
 const withFiles = () => ({ TLS_CERT_FILE: certFile(), TLS_KEY_FILE: keyFile() });
@@ -57,7 +63,7 @@ describe('with a certificate', () => {
   test('it responds over HTTPS only', async () => {
     const certificate = createSelfSigned();
     await write(certificate);
-    await start(withFiles());
+    await serve();
     await expect.poll(() => statusOf('/v1/status', certificate).catch(() => 0), { timeout: 30_000 }).toBe(200);
     expect(await statusOf('/v1/rpc/getBlocks', certificate)).toBe(405);
     await expect(fetch(`http://127.0.0.1:${port}/v1/status`)).rejects.toThrow();
@@ -66,7 +72,7 @@ describe('with a certificate', () => {
   test('it loads a renewed certificate, rejects an invalid one, and keeps open connections', async () => {
     const [first, second] = [createSelfSigned(), createSelfSigned()];
     await write(first);
-    const running = await start(withFiles());
+    const running = await serve();
     await expect.poll(() => statusOf('/v1/status', first).catch(() => 0), { timeout: 30_000 }).toBe(200);
     const open = connect({ host: '127.0.0.1', port, ca: first.cert });
     await once(open, 'secureConnect');
@@ -99,7 +105,7 @@ describe('a TLS handshake that is never completed', () => {
   test('it closes the connection after any request', async () => {
     const certificate = createSelfSigned();
     await write(certificate);
-    await start(withFiles());
+    await serve();
     await expect.poll(() => statusOf('/v1/status', certificate).catch(() => 0), { timeout: 30_000 }).toBe(200);
     const begun = performance.now();
     const lives = beginnings.map(async (bytes) => {

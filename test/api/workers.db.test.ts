@@ -7,7 +7,7 @@ import { createKey, type NewKey, createTestDatabase } from '@kasgres/database';
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { ApiClient } from '../support/api-client.ts';
-import { freePort, type Program, startApi, startApiProgram } from '../support/programs.ts';
+import { type Program, startApi, startApiProgram } from '../support/programs.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 const WORKERS = 2;
@@ -15,15 +15,9 @@ const NETWORK = '/v1/rpc/getCurrentNetwork';
 const BLOCKS = '/v1/blocks?limit=1';
 
 let harness: Harness;
-let metricsUrl = '';
 
 beforeAll(async () => {
-  const metricsPort = await freePort();
-  metricsUrl = `http://127.0.0.1:${metricsPort}`;
-  harness = await openHarness({
-    rounds: 60,
-    variables: { API_WORKERS: String(WORKERS), METRICS_PORT: String(metricsPort) },
-  });
+  harness = await openHarness({ rounds: 60, variables: { API_WORKERS: String(WORKERS) } });
   await bothServe(harness.program, harness.api.url);
 });
 afterAll(() => harness.close());
@@ -77,7 +71,7 @@ const cheap = async (client: ApiClient) => (await client.request(NETWORK)).statu
 
 /** Whether the key has too many requests in flight. An admitted one is given up. */
 const isRefused = async ({ url, key }: ApiClient): Promise<boolean> => {
-  const signal = AbortSignal.timeout(300);
+  const signal = AbortSignal.timeout(1000);
   const response = await fetch(`${url}${BLOCKS}`, { headers: { 'x-api-key': key }, signal }).catch(() => undefined);
   return response?.status === 429;
 };
@@ -93,7 +87,7 @@ const usageOf = (id: bigint) =>
   harness.database.kysely.selectFrom('api_key_usage').selectAll().where('api_key_id', '=', id).execute();
 
 const sumOf = async (name: string, label = ''): Promise<number> => {
-  const lines = (await (await fetch(`${metricsUrl}/metrics`)).text()).split('\n');
+  const lines = (await (await fetch(await harness.program.metricsUrl())).text()).split('\n');
   const found = lines.filter((line) => line.startsWith(`${name}{`) && line.includes(label));
   return found.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 };
@@ -181,21 +175,23 @@ test('metrics are sums that never fall, also when a worker is killed; it is rest
 
   const [victim] = workersOf(harness.program);
   await whileNothingIsRead(async () => {
-    const held = Array.from({ length: 8 }, () => client.request(BLOCKS).catch(() => undefined));
-    await Promise.race([Promise.all(held), new Promise((resolve) => setTimeout(resolve, 700))]);
-    expect(await isRefused(client)).toBe(true);
+    let timeouts = 0;
+    const onResponse = ({ status }: { status: number }) => (timeouts += status === 503 ? 1 : 0);
+    for (let request = 0; request < 8; request += 1) void client.request(BLOCKS).then(onResponse, () => undefined);
+    await expect.poll(() => isRefused(client)).toBe(true);
     process.kill(victim ?? 0, 'SIGKILL');
-    // The requests of the killed worker no longer count. The others wait for seconds.
-    await expect.poll(() => isRefused(client), { timeout: 1500 }).toBe(false);
-    void Promise.all(held);
+    // The requests of the killed worker no longer count, and the others are still in flight.
+    await expect.poll(() => isRefused(client)).toBe(false);
+    expect(timeouts).toBe(0);
   });
   expect(await served()).toBeGreaterThanOrEqual(before + 40);
   expect(harness.program.output()).toContain('worker ended, restarting it');
   await bothServe(harness.program, harness.api.url);
   expect(workersOf(harness.program)).not.toContain(victim);
   await expect.poll(async () => countOf(await atOnce(client, 8), 200)).toBe(8);
-  expect((await fetch(`${metricsUrl}/readyz`)).status).toBe(200);
-  expect((await fetch(`${metricsUrl}/healthz`)).status).toBe(200);
+  for (const path of ['/readyz', '/healthz']) {
+    expect((await fetch(new URL(path, await harness.program.metricsUrl()))).status).toBe(200);
+  }
 });
 
 test('SIGTERM lets all workers finish their responses', async () => {
@@ -204,7 +200,8 @@ test('SIGTERM lets all workers finish their responses', async () => {
   const workers = workersOf(program);
   await whileNothingIsRead(async (release) => {
     const held = Array.from({ length: 10 }, () => client.request(BLOCKS));
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    // Until the workers have accepted all of them.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
     process.kill(program.processId, 'SIGTERM');
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(program.isRunning()).toBe(true);
@@ -243,13 +240,17 @@ test('problems of the configuration and of the database are reported once, with 
   await empty.drop();
 });
 
-test('a port that is taken ends the program, with the exit code of one process', async () => {
+test('a port that is taken ends the program with exit code 1, and the variable is named', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
-  const exits = await Promise.all(
-    ['1', '2'].map((workers) => startApiProgram(env(), { API_WORKERS: workers, PORT: String(port) }).exited),
-  );
-  expect(exits).toEqual([75, 75]);
+  for (const variables of [{ PORT: String(port) }, { METRICS_PORT: String(port) }]) {
+    for (const workers of ['1', '2']) {
+      const program = startApiProgram(env(), { API_WORKERS: workers, ...variables });
+      expect(await program.exited).toBe(1);
+      const [variable] = Object.keys(variables);
+      expect(program.output()).toContain(`Port ${port} on 127.0.0.1 is in use by another program. Set ${variable} to`);
+    }
+  }
   other.close();
 });

@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Client, createClient } from '../../packages/client/src/index.ts';
 import { type Harness, openHarness } from '../api/harness.ts';
-import { freePort, startApi } from '../support/programs.ts';
+import { startApi } from '../support/programs.ts';
 import { hasChromium, launchChromium } from './chromium.ts';
 
 const FIRST_VIEW_BYTES = 200_000;
@@ -24,7 +24,6 @@ describe.skipIf(!hasChromium)('the explorer', () => {
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;
-  let metricsPort: number;
   let client: Client;
   let ids: { block: string; transaction: string; address: string };
   let requested: string[];
@@ -34,11 +33,7 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     (await harness.database.pool.query<Row>(text)).rows[0] ?? expect.fail(`no row: ${text}`);
 
   beforeAll(async () => {
-    metricsPort = await freePort();
-    harness = await openHarness({
-      rounds: 120,
-      variables: { ANONYMOUS_RATE_RU: '100000', METRICS_PORT: String(metricsPort) },
-    });
+    harness = await openHarness({ rounds: 120, variables: { ANONYMOUS_RATE_RU: '100000' } });
     const { address } = await row<{ address: string }>(
       `select address from balances join scripts on scripts.id = script_id where address is not null order by balance desc limit 1`,
     );
@@ -327,7 +322,7 @@ describe.skipIf(!hasChromium)('the explorer', () => {
   });
 
   async function countStreams(): Promise<number> {
-    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    const text = await (await fetch(await harness.program.metricsUrl())).text();
     return Number(/^kasgres_api_streams\S* (\S+)/m.exec(text)?.[1]);
   }
 

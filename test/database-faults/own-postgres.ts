@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type EmbeddedPostgres, migrate, startEmbeddedPostgres } from '@kasgres/database';
+import { freePort } from '../support/programs.ts';
 
 export class OwnPostgres {
   readonly url: string;
@@ -14,7 +15,7 @@ export class OwnPostgres {
   /** Starts it with the schema, in a new temporary directory. */
   static async start(): Promise<OwnPostgres> {
     const dataDir = await mkdtemp(join(tmpdir(), 'kasgres-faults-'));
-    const server = await startEmbeddedPostgres({ dataDir });
+    const server = await startEmbeddedPostgres({ dataDir, port: await freePort() });
     await migrate(server.url);
     return new OwnPostgres(server, dataDir);
   }
@@ -60,7 +61,9 @@ export class OwnPostgres {
   }
 
   async startAgain(): Promise<void> {
-    this.#server = await startEmbeddedPostgres({ dataDir: this.#dataDir, port: this.#server.port });
+    const { port } = this.#server;
+    this.#server = await startEmbeddedPostgres({ dataDir: this.#dataDir, port });
+    if (this.#server.port !== port) throw new Error(`another program has taken port ${port}`);
   }
 
   /** Stops it and deletes its data. */

@@ -161,9 +161,9 @@ describe.skipIf(!hasKaspad)('a real node', () => {
     );
     const topics = (): string[] => [...new Set(received.map(({ topic }) => topic))].toSorted();
     const all = ['blockAdded', 'sinkBlueScoreChanged', 'virtualChainChanged', 'virtualDaaScoreChanged'];
-    await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(1));
+    await expect.poll(() => onSubscribed).toHaveBeenCalledTimes(1);
     await mine(2);
-    await vi.waitFor(() => expect(topics()).toEqual(all));
+    await expect.poll(() => topics()).toEqual(all);
 
     await kaspad.halt();
     await vi.waitFor(() => expect(client.connected).toBe(false), { timeout: 10_000 });
@@ -172,7 +172,7 @@ describe.skipIf(!hasKaspad)('a real node', () => {
     await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(2), { timeout: 30_000 });
     received.length = 0;
     await mine(1);
-    await vi.waitFor(() => expect(topics()).toEqual(all));
+    await expect.poll(() => topics()).toEqual(all);
     subscription.close();
     await sleep(200);
     received.length = 0;

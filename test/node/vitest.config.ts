@@ -10,5 +10,6 @@ export default defineConfig({
     globalSetup: ['packages/database/src/testing/global-setup.ts', 'test/support/kaspad.ts'],
     testTimeout: 1_800_000,
     hookTimeout: 900_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { ApiClient } from '../support/api-client.ts';
 import { TcpProxy } from '../api/tcp-proxy.ts';
@@ -50,6 +50,8 @@ let webhooks: Program;
 let client: ApiClient;
 let ports: Record<string, number>;
 
+const portOf = (url: string): number => Number(new URL(url).port);
+
 beforeAll(async () => {
   simulatedDag = await SimulatedDag.start('monitoring');
   simulatedDag.mine(30);
@@ -61,22 +63,19 @@ beforeAll(async () => {
   database = await createTestDatabase();
   const { key } = await createKey(database.kysely, { name: 'test' });
   const env = { nodeUrl: `grpc://127.0.0.1:${toNode.port}`, databaseUrl: database.url };
-  ports = {
-    'kasgres-indexer': await freePort(),
-    'kasgres-api': await freePort(),
-    'kasgres-webhooks': await freePort(),
-  };
-  startTheIndexer = () => startIndexer(env, { METRICS_PORT: String(ports['kasgres-indexer']) });
+  // It is restarted, and scraped at the same port.
+  const indexerPort = await freePort();
+  startTheIndexer = () => startIndexer(env, { METRICS_PORT: String(indexerPort) });
   indexer = startTheIndexer();
   await untilAtRest(database.pool, node, indexer);
-  const started = await startApi(env, undefined, { METRICS_PORT: String(ports['kasgres-api']) });
+  const started = await startApi(env);
   api = started.program;
-  const metrics = { METRICS_PORT: String(ports['kasgres-webhooks']) };
-  webhooks = startProgram('../../packages/api/src/webhooks/main.ts', env, metrics);
-  await vi.waitFor(() => fetch(`http://127.0.0.1:${ports['kasgres-webhooks']}/readyz`), {
-    timeout: 30_000,
-    interval: 100,
-  });
+  webhooks = startProgram('../../packages/api/src/webhooks/main.ts', env, {});
+  ports = {
+    'kasgres-indexer': indexerPort,
+    'kasgres-api': portOf(await api.metricsUrl()),
+    'kasgres-webhooks': portOf(await webhooks.metricsUrl()),
+  };
   client = new ApiClient(started.url, key);
   await client.request('/v1/rpc/getCoinSupply');
   await client.request('/v1/rpc/getCoinSupply', { headers: { 'x-api-key': 'wrong' } });

@@ -4,14 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readOneState, sinkOf } from '../api/one-state.ts';
 import { openHarness, type Harness } from '../api/harness.ts';
 import { createClient } from '../../packages/client/src/index.ts';
-import { freePort } from '../support/programs.ts';
 
 const SOON = { timeout: 60_000 };
 const SUPPLY = '/v1/rpc/getCoinSupply';
 
 let postgres: ReplicatedPostgres;
 let standby: Connection;
-let metricsUrl: string;
 let harness: Harness;
 let genesis: string;
 
@@ -20,12 +18,10 @@ beforeAll(async () => {
   standby = connect({ url: postgres.standbyUrl, applicationName: 'kasgres test' });
   await migrate(postgres.primaryUrl);
   const primary = connect({ url: postgres.primaryUrl, applicationName: 'kasgres test' });
-  const metricsPort = await freePort();
-  metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
   harness = await openHarness({
     rounds: 60,
     database: { ...primary, url: postgres.primaryUrl, drop: primary.close },
-    variables: { DATABASE_READ_URL: postgres.standbyUrl, METRICS_PORT: String(metricsPort) },
+    variables: { DATABASE_READ_URL: postgres.standbyUrl },
   });
   genesis = (await harness.node.call('getBlockDagInfo', {})).pruningPointHash;
 });
@@ -45,7 +41,7 @@ async function expectCurrent(): Promise<void> {
 }
 
 async function replicaLagMetric(): Promise<number> {
-  const text = await (await fetch(metricsUrl)).text();
+  const text = await (await fetch(await harness.program.metricsUrl())).text();
   return Number(/^kasgres_api_replica_lag_seconds\{.*\} (.+)$/m.exec(text)?.[1]);
 }
 

@@ -2,8 +2,10 @@
  * `npm ci && npm start` from nothing, as README.md promises it: what it prints can be pasted, all twelve endpoints respond,
  * Ctrl-C leaves no process, and the next start continues from the same chain with the same key, also after a crash.
  */
+import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +13,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ApiError, type Client, createClient } from '../../packages/client/src/index.ts';
 import { ApiClient } from '../support/api-client.ts';
-import { freePort } from '../support/programs.ts';
+import { freePort, isFree } from '../support/programs.ts';
 import { paste, ROOT, Started } from './started.ts';
 
 /** Each of the twelve specified endpoints must respond with plausible values. `addresses` have tags on the simulated chain. */
@@ -246,6 +248,9 @@ describe('the first start, from nothing', () => {
   });
 });
 
+/** Everything is restarted twice in it. */
+const LONG = { timeout: 300_000 };
+
 describe('further starts on the same data', () => {
   let key: string | undefined;
   let firstBlock: string;
@@ -270,6 +275,21 @@ describe('further starts on the same data', () => {
     blueScore = now.sinkBlueScore;
   }
 
+  const postmasterId = (): number =>
+    Number(readFileSync(join(dataDir, 'postgres/cluster/data/postmaster.pid'), 'utf8').split('\n')[0]);
+
+  /** Kills a program and listens on its port before it is restarted. */
+  async function killAndTakePort(processId: number, port: number): Promise<Server> {
+    const supervisor = started.processId('kasgres.js start');
+    process.kill(supervisor, 'SIGSTOP');
+    process.kill(processId, 'SIGKILL');
+    while (!(await isFree(port))) await sleep(20);
+    const server = createServer().listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    process.kill(supervisor, 'SIGCONT');
+    return server;
+  }
+
   /** Waits until the API shows a later sink than before. */
   async function hasGrown(): Promise<void> {
     const before = blueScore;
@@ -283,12 +303,40 @@ describe('further starts on the same data', () => {
     await started.line(/^indexer exited \(SIGKILL\); restarting/);
     await hasGrown();
 
-    process.kill(
-      Number(readFileSync(join(dataDir, 'postgres/cluster/data/postmaster.pid'), 'utf8').split('\n')[0]),
-      'SIGKILL',
-    );
+    process.kill(postmasterId(), 'SIGKILL');
     await started.line(/^postgres exited \(.*\); restarting/);
     await hasGrown();
+  });
+
+  test('it continues on another port if another program takes that of the node or of Postgres', LONG, async () => {
+    await startAgain();
+    const portOf = (name: 'nodeUrl' | 'databaseUrl'): number =>
+      Number(
+        new URL((JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')) as Record<string, string>)[name] ?? '')
+          .port,
+      );
+    const before = { nodeUrl: portOf('nodeUrl'), databaseUrl: portOf('databaseUrl') };
+    const takers = [
+      await killAndTakePort(started.processId('devnet/src/main.ts'), before.nodeUrl),
+      await killAndTakePort(postmasterId(), before.databaseUrl),
+    ];
+    await started.line(/^Another program has taken the port of the simulated node/);
+    await started.line(/^Another program has taken the port of Postgres/);
+    await hasGrown();
+    for (const name of ['nodeUrl', 'databaseUrl'] as const) expect(portOf(name)).not.toBe(before[name]);
+    expect(await paste('npx kasgres status', env)).toMatch(/network +simnet/);
+    for (const taker of takers) taker.close();
+  });
+
+  test('it ends with an error that names PORT if another program takes that', async () => {
+    await startAgain();
+    const taker = await killAndTakePort(started.processId('api/src/main.ts'), Number(env.PORT));
+    await started.exited();
+    taker.close();
+    expect(started.exitCode).toBe(1);
+    expect(started.output).toContain(
+      `Port ${env.PORT} on 127.0.0.1 is in use by another program. Set PORT to a free one`,
+    );
   });
 
   test('it leaves no process after kill -9 of the start, and the next start continues', async () => {

@@ -1,7 +1,9 @@
 /** The indexer and the API as separate processes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -16,6 +18,10 @@ export interface Program {
   isRunning(): boolean;
   /** Returns the end of its output, for messages of failed tests. */
   output(): string;
+  /** Returns the address that the API logs at level `info`, once it listens. @throws Error if it exits before */
+  url(): Promise<string>;
+  /** Returns the address of the metrics. Requests are accepted from then on. @throws Error like `url` */
+  metricsUrl(): Promise<string>;
 }
 
 export interface ProgramEnv {
@@ -34,17 +40,20 @@ export function startIndexerWithSmallBatches(env: ProgramEnv, more: Record<strin
   return startProgram('indexer-with-small-batches.ts', env, more);
 }
 
-/** Waits until `isUp` holds for the response to `/v1/status`. */
+/**
+ * Waits until `isUp` holds for the response to `/v1/status`. The API chooses its port. Another log level than `info`, at which it logs the
+ * port, needs a PORT.
+ */
 export async function startApi(
   env: ProgramEnv,
   isUp = (status: Response): boolean => status.ok,
   more: Record<string, string> = {},
 ): Promise<{ program: Program; url: string }> {
-  const port = await freePort();
-  const program = startApiProgram(env, { PORT: String(port), ...more });
-  const url = `http://127.0.0.1:${port}`;
+  const program = startApiProgram(env, more);
+  const url = more['PORT'] === undefined ? await program.url() : `http://127.0.0.1:${more['PORT']}`;
   const deadline = Date.now() + START_DEADLINE_MS;
   while (!(await fetch(`${url}/v1/status`).then(isUp, () => false))) {
+    if (!program.isRunning()) throw new Error(`the API exited:\n${program.output()}`);
     if (Date.now() > deadline) throw new Error(`the API does not respond:\n${program.output()}`);
     await sleep(50);
   }
@@ -73,13 +82,30 @@ export function startProgram(
       output = (output + data.toString()).slice(-MAX_OUTPUT_CHARACTERS);
     });
   }
+  const exited = once(child, 'exit').then(([code]) => code as number | null);
+  const addresses = { url: Promise.withResolvers<string>(), metricsUrl: Promise.withResolvers<string>() };
+  const lines = child.stdout && createInterface({ input: child.stdout });
+  lines?.on('line', (line) => {
+    const [, url] = /"Server listening at ([^"]+)"/.exec(line) ?? [];
+    if (url !== undefined) addresses.url.resolve(url);
+    const [, metricsUrl] = /"url":"([^"]+)",.*"serving metrics"/.exec(line) ?? [];
+    if (metricsUrl !== undefined) addresses.metricsUrl.resolve(metricsUrl);
+  });
+  const orExit = async (address: Promise<string>): Promise<string> => {
+    const failed = exited.then((code): never => {
+      throw new Error(`exited with code ${code}:\n${output}`);
+    });
+    return await Promise.race([address, failed]);
+  };
   return {
     processId: child.pid ?? 0,
     stop: () => stopProcess(child, 'SIGTERM'),
     kill: () => stopProcess(child, 'SIGKILL'),
-    exited: once(child, 'exit').then(([code]) => code as number | null),
+    exited,
     isRunning: () => isRunning(child),
     output: () => output,
+    url: () => orExit(addresses.url.promise),
+    metricsUrl: () => orExit(addresses.metricsUrl.promise),
   };
 }
 
@@ -107,13 +133,24 @@ export function killAtExit(child: ChildProcess): void {
   child.once('exit', () => children.delete(child));
 }
 
-/** @throws Error if the given port is not free */
-export async function freePort(given = 0): Promise<number> {
+/**
+ * Finds a port for a program that cannot choose one itself, or whose port must stay the same when it is restarted. Systems give ports above
+ * 32767 to outgoing connections and to programs that listen on port 0, so nothing but a call of this function takes this one meanwhile.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(10_000, 32_000);
+    if (await isFree(port)) return port;
+  }
+}
+
+export async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  server.listen(given, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  } catch {
+    return false;
+  }
+  await once(server.close(), 'close');
+  return true;
 }

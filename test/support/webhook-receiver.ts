@@ -2,8 +2,8 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { freePort } from './programs.ts';
 
 export interface Received {
   id: string;
@@ -26,7 +26,7 @@ export class WebhookReceiver {
   behave: () => Behaviour = () => 'confirm';
   readonly #bodies = new Map<string, string>();
   #server: Server | undefined;
-  #port = 0;
+  #port: number | undefined;
 
   get url(): string {
     return `http://127.0.0.1:${this.#port}/hook?from=kasgres`;
@@ -34,9 +34,9 @@ export class WebhookReceiver {
 
   async start(): Promise<void> {
     const server = createServer((request, response) => void this.#onRequest(request, response));
+    this.#port ??= await freePort();
     server.listen(this.#port, '127.0.0.1');
     await once(server, 'listening');
-    this.#port = (server.address() as AddressInfo).port;
     this.#server = server;
   }
 

@@ -43,7 +43,9 @@ const variables = z.object({
   ),
   HOST: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
   PORT: port.default(3000).describe('Port to listen on; 0 chooses a free one.'),
-  METRICS_PORT: port.default(9100).describe('Port of /metrics, /healthz and /readyz.'),
+  METRICS_PORT: port
+    .default(9100)
+    .describe('Port of /metrics, /healthz and /readyz; 0 chooses a free one, which is logged.'),
   METRICS_HOST: z.string().min(1).default('127.0.0.1').describe('Address of /metrics, /healthz and /readyz.'),
   LOG_LEVEL: z
     .enum(LOG_LEVELS)

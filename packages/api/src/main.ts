@@ -31,7 +31,7 @@ async function run(program: Program): Promise<void> {
   program.useLogger(logger);
   const registry = createRegistry('api');
   const admission = openAdmission({ env, logger, registry, shutdown });
-  const probes = { host: env.METRICS_HOST, port: env.METRICS_PORT, signal };
+  const probes = { host: env.METRICS_HOST, port: env.METRICS_PORT, logger, signal };
   if (env.API_WORKERS === 1) {
     await serve({
       program,

@@ -10,6 +10,7 @@ import {
   type Readiness,
   type Registry,
   sleep,
+  toListenError,
   untilAborted,
 } from '@kasgres/runtime';
 import { CONNECTIONS, connectionsPerWorker, openDatabase } from './database.ts';
@@ -120,7 +121,9 @@ export async function serve({ program, env, logger, registry, admission, onServe
   const { level } = server.log;
   // The primary process logs the address once.
   if (cluster.isWorker) server.log.level = 'warn';
-  await server.listen({ host: env.HOST, port: env.PORT });
+  await server.listen({ host: env.HOST, port: env.PORT }).catch((error: unknown) => {
+    throw toListenError(error, { host: env.HOST, port: env.PORT, variable: 'PORT' });
+  });
   server.log.level = level;
 
   // The server is listening already: until the database is available, responses are a 503.

@@ -76,6 +76,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     frameworkErrors: respondBadUrl,
     clientErrorHandler: respondClientError,
     bodyLimit: MAX_BODY_BYTES,
+    // The default of ten seconds would end the program on a busy machine, and the restart would take as long.
+    pluginTimeout: 0,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: SILENCE_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,

@@ -3,8 +3,6 @@ import { parseNodeUrls } from '@kasgres/node';
 import { LOG_LEVELS, parsed, postgresUrl, readEnv } from '@kasgres/runtime';
 import { z } from 'zod';
 
-const port = z.coerce.number().int().min(1);
-
 export const cliEnvSchema = z.object({
   NODE_URL: parsed((list) => parseNodeUrls(list).join())
     .optional()
@@ -15,12 +13,15 @@ export const cliEnvSchema = z.object({
     .optional()
     .describe('Address of Postgres 15 or newer. Unset: `start` runs an embedded one'),
   HOST: z.string().default('127.0.0.1').describe('Address where the API listens'),
-  PORT: port.max(65_535).default(3000).describe('Port where the API listens'),
-  METRICS_PORT: port
+  PORT: z.coerce.number().int().min(1).max(65_535).default(3000).describe('Port where the API listens'),
+  METRICS_PORT: z.coerce
+    .number()
+    .int()
+    .min(0)
     .max(65_534)
-    .optional()
+    .default(0)
     .describe(
-      'Port of the metrics and probes of the API; `start` gives the indexer the next one. Unset: `start` picks free ones',
+      'Port of the metrics and probes of the API; `start` gives the indexer the next one. 0: both choose a free one and log it',
     ),
   DATA_DIR: z
     .string()

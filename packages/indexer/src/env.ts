@@ -27,7 +27,9 @@ const variables = z.object({
       'The reaction when every node has pruned the blocks after the last indexed one, or follows another chain below finality. stop: exit with an explanation. record: continue at the pruning point of the node with its UTXO set, and record the missing stretch in `gaps`. An index in its first catch-up from a pruning point is bootstrapped again instead.',
     ),
   DATABASE_URL: postgresUrl().describe('Postgres to write: postgres://user:password@host:port/database.'),
-  METRICS_PORT: port.default(9101).describe('Port of /metrics, /healthz and /readyz.'),
+  METRICS_PORT: port
+    .default(9101)
+    .describe('Port of /metrics, /healthz and /readyz; 0 chooses a free one, which is logged.'),
   METRICS_HOST: z.string().default('127.0.0.1').describe('Address of /metrics, /healthz and /readyz.'),
   LOG_LEVEL: z
     .enum(LOG_LEVELS)

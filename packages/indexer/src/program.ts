@@ -29,6 +29,7 @@ export function runIndexerProgram(overrides: Partial<IndexerOptions> = {}): Prom
       host: env.METRICS_HOST,
       port: env.METRICS_PORT,
       registry,
+      logger: log,
       ready: () => (status.isFollowing ? { ready: true } : { ready: false, reason: 'not following the chain yet' }),
       signal,
     });

@@ -1,6 +1,6 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { sleep } from '@kasgres/runtime';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NodeProtocolError, NodeRpcError, NodeUnavailableError } from './errors.ts';
 import { KaspadResponseSchema } from './generated/kaspad_pb.ts';
 import { encodeFrame } from './grpc-frames.ts';
@@ -92,7 +92,7 @@ describe('a call', () => {
   it('uses the least busy stream, or the given one', async () => {
     const node = await startNode(() => undefined);
     const client = connect(node.url, { streams: 3 });
-    await vi.waitFor(() => expect(node.streams).toHaveLength(3));
+    await expect.poll(() => node.streams).toHaveLength(3);
     await sleep(100);
     const abort = new AbortController();
     const { signal } = abort;
@@ -100,7 +100,7 @@ describe('a call', () => {
       ...Array.from({ length: 3 }, () => client.call('getSink', {}, { signal })),
       client.call('getInfo', {}, { signal, stream: 2 }),
     ];
-    await vi.waitFor(() => expect(node.requests).toHaveLength(4));
+    await expect.poll(() => node.requests).toHaveLength(4);
     const counts = node.streams.map((s) => s.requests.map(({ payload }) => payload.case));
     expect(counts.filter((ops) => ops.includes('getSinkRequest'))).toHaveLength(3);
     expect(counts.filter((ops) => ops.includes('getInfoRequest'))).toHaveLength(1);

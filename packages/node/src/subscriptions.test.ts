@@ -26,12 +26,12 @@ describe('a subscription', () => {
     const onSubscribed = vi.fn<() => void>();
     const received: Notification[] = [];
     client.subscribe(['virtualDaaScoreChanged', 'newBlockTemplate'], (n) => received.push(n), { onSubscribed });
-    await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(1));
+    await expect.poll(() => onSubscribed).toHaveBeenCalledTimes(1);
     const [stream] = node.streams;
     stream?.respond(0n, { case: 'sinkBlueScoreChangedNotification', value: { sinkBlueScore: 1n } });
     stream?.respond(0n, daaScoreChanged(2n));
     stream?.respond(0n, { case: 'newBlockTemplateNotification', value: {} });
-    await vi.waitFor(() => expect(received).toHaveLength(2));
+    await expect.poll(() => received).toHaveLength(2);
     expect(received[0]).toMatchObject({ topic: 'virtualDaaScoreChanged', message: { virtualDaaScore: 2n } });
     expect(received[1]).toMatchObject({ topic: 'newBlockTemplate' });
     expect(asked(node.requests)).toEqual(['notifyVirtualDaaScoreChanged', 'notifyNewBlockTemplate']);
@@ -41,7 +41,7 @@ describe('a subscription', () => {
     const node = await startNode(confirm);
     const client = connect(node.url);
     client.subscribe(['virtualChainChanged'], () => undefined, { includeAcceptedTransactionIds: true });
-    await vi.waitFor(() => expect(node.requests).toHaveLength(1));
+    await expect.poll(() => node.requests).toHaveLength(1);
     expect(node.requests[0]?.payload.value).toMatchObject({ includeAcceptedTransactionIds: true });
   });
 
@@ -51,11 +51,11 @@ describe('a subscription', () => {
     const onSubscribed = vi.fn<() => void>();
     const received: Notification[] = [];
     client.subscribe(['virtualDaaScoreChanged'], (n) => received.push(n), { onSubscribed });
-    await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(1));
+    await expect.poll(() => onSubscribed).toHaveBeenCalledTimes(1);
     node.disconnectAll();
     await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(2), { timeout: 5_000 });
     node.streams[1]?.respond(0n, daaScoreChanged(7n));
-    await vi.waitFor(() => expect(received).toHaveLength(1));
+    await expect.poll(() => received).toHaveLength(1);
   });
 
   it('is retried on a new stream if it is not confirmed', async () => {
@@ -76,10 +76,10 @@ describe('a subscription', () => {
     client.subscribe(['blockAdded', 'newBlockTemplate'], () => undefined, { signal: abort.signal });
     const other = client.subscribe(['blockAdded'], () => undefined);
     abort.abort();
-    await vi.waitFor(() => expect(asked(node.requests)).toContain('stop notifyNewBlockTemplate'));
+    await expect.poll(() => asked(node.requests)).toContain('stop notifyNewBlockTemplate');
     expect(asked(node.requests)).not.toContain('stop notifyBlockAdded');
     other.close();
-    await vi.waitFor(() => expect(asked(node.requests)).toContain('stop notifyBlockAdded'));
+    await expect.poll(() => asked(node.requests)).toContain('stop notifyBlockAdded');
   });
 
   it('survives a handler that throws', async () => {
@@ -95,10 +95,10 @@ describe('a subscription', () => {
       },
       { onSubscribed },
     );
-    await vi.waitFor(() => expect(onSubscribed).toHaveBeenCalledTimes(1));
+    await expect.poll(() => onSubscribed).toHaveBeenCalledTimes(1);
     node.streams[0]?.respond(0n, daaScoreChanged(1n));
     node.streams[0]?.respond(0n, daaScoreChanged(2n));
-    await vi.waitFor(() => expect(scores).toEqual([1n, 2n]));
+    await expect.poll(() => scores).toEqual([1n, 2n]);
     expect(client.connected).toBe(true);
   });
 });

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
+import { createLogger } from './logger.ts';
 import { Counter, createRegistry, Gauge, type Probes, type Readiness, startProbes } from './probes.ts';
+import { FatalError } from './run-program.ts';
 
 let probes: Probes | undefined;
 afterEach(async () => await probes?.close());
@@ -56,10 +58,26 @@ test('it responds 500 if the metrics cannot be collected', async () => {
   expect(await ask('/healthz')).toEqual({ status: 200, body: 'ok\n' });
 });
 
-test('it rejects a port that is taken', async () => {
+test('it logs the address of the metrics, whose port may be chosen by the system', async () => {
+  let logged = '';
+  const destination = { write: (line: string) => (logged += line) };
+  const logger = createLogger({ name: 'example', destination });
+  const registry = createRegistry('example');
+  probes = await startProbes({ port: 0, registry, logger, ready: () => ({ ready: true }) });
+  expect(JSON.parse(logged)).toMatchObject({
+    msg: 'serving metrics',
+    url: `http://127.0.0.1:${probes.port}/metrics`,
+  });
+});
+
+test('it rejects a port that is taken with an error that names the variable', async () => {
   const options = { registry: createRegistry('example'), ready: (): Readiness => ({ ready: true }) };
   probes = await startProbes({ port: 0, ...options });
-  await expect(startProbes({ port: probes.port, ...options })).rejects.toThrow('EADDRINUSE');
+  await expect(startProbes({ port: probes.port, ...options })).rejects.toThrow(
+    new FatalError(
+      `Port ${probes.port} on 127.0.0.1 is in use by another program. Set METRICS_PORT to a free one, such as METRICS_PORT=${probes.port + 1}.`,
+    ),
+  );
 });
 
 function failToResponse(): never {

@@ -5,6 +5,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { toListenError } from './listen-error.ts';
+import type { Logger } from './logger.ts';
 
 export { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
@@ -26,6 +28,8 @@ export interface ProbesOptions {
   /** 0 takes a free one. */
   port: number;
   registry: Pick<Registry, 'metrics' | 'contentType'>;
+  /** Logs the URL of the metrics, whose port may not be known otherwise. */
+  logger?: Logger;
   /** Called at each request. If it throws, the process is not ready. */
   ready: () => Readiness | Promise<Readiness>;
   /** Once it is aborted the process is not ready, regardless of `ready`. */
@@ -37,9 +41,9 @@ export interface Probes {
   close: () => Promise<void>;
 }
 
-/** @throws when the port is taken */
+/** @throws {FatalError} if METRICS_PORT is taken */
 export async function startProbes(options: ProbesOptions): Promise<Probes> {
-  const { host = '127.0.0.1', port } = options;
+  const { host = '127.0.0.1', port, logger } = options;
   const server = createServer((request, response) => {
     // An exception in this callback would end the process; a rejection gets a 500.
     respond(request, response, options).catch((error: unknown) => {
@@ -51,9 +55,16 @@ export async function startProbes(options: ProbesOptions): Promise<Probes> {
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
   // Stays registered: a connection that cannot be accepted is an 'error' event, too, which would end the process without a listener.
   server.on('error', reject).listen(port, host, () => resolve());
-  await listening;
+  await listening.catch((error: unknown) => {
+    throw toListenError(error, { host, port, variable: 'METRICS_PORT' });
+  });
+  const { address, family, port: chosenPort } = server.address() as AddressInfo;
+  logger?.info(
+    { url: `http://${family === 'IPv6' ? `[${address}]` : address}:${chosenPort}/metrics` },
+    'serving metrics',
+  );
   return {
-    port: (server.address() as AddressInfo).port,
+    port: chosenPort,
     close: async () => {
       const { promise: closed, resolve } = Promise.withResolvers<void>();
       server.close(() => resolve());

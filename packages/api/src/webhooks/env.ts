@@ -34,7 +34,9 @@ export const webhooksEnvSchema = z.object({
     'Postgres: postgres://user:password@host:port/database. Webhooks and their cursors are written here.',
   ),
   ...sharedVariables,
-  METRICS_PORT: port.default(9102).describe('Port of /metrics, /healthz and /readyz.'),
+  METRICS_PORT: port
+    .default(9102)
+    .describe('Port of /metrics, /healthz and /readyz; 0 chooses a free one, which is logged.'),
   METRICS_HOST: z.string().min(1).default('127.0.0.1').describe('Address of /metrics, /healthz and /readyz.'),
   LOG_LEVEL: z
     .enum(LOG_LEVELS)

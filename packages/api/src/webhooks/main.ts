@@ -41,6 +41,7 @@ async function run({ signal, shutdown, useLogger }: Program): Promise<void> {
     host: env.METRICS_HOST,
     port: env.METRICS_PORT,
     registry,
+    logger,
     ready: async () => {
       await queue.count();
       return { ready: true };

@@ -85,9 +85,10 @@ export class Workers {
   #fork({ isRestart }: { isRestart: boolean }): WorkerProcess {
     const { admission, logger, stop } = this.#options;
     const worker: WorkerProcess = new WorkerProcess(admission, logger, (message) => {
-      if (!isRestart) return stop(new FatalError(message));
+      if (!isRestart) stop(new FatalError(message));
       // The configuration has changed since the program started: the other workers continue.
-      logger.error({ worker: worker.id, reason: message }, 'worker cannot start');
+      else logger.error({ worker: worker.id, reason: message }, 'worker cannot start');
+      // `start` may wait for it.
       void worker.stop();
     });
     this.#running.add(worker);

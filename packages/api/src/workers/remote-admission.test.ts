@@ -50,7 +50,7 @@ it('returns what the primary process decides, in one message for calls of one tu
   ]);
   expect(messages).toHaveLength(2);
   remote.release(seen);
-  await vi.waitFor(() => expect(release).toHaveBeenCalledExactlyOnceWith(apiKey));
+  await expect.poll(() => release).toHaveBeenCalledExactlyOnceWith(apiKey);
 });
 
 it('collects calls while another one is running, and sends releases with them', async () => {
@@ -69,7 +69,7 @@ it('collects calls while another one is running, and sends releases with them', 
   expect(messages).toHaveLength(4);
   // A release alone is not forgotten.
   remote.release(seen);
-  await vi.waitFor(() => expect(messages).toHaveLength(5));
+  await expect.poll(() => messages).toHaveLength(5);
   expect(release).not.toHaveBeenCalledTimes(0);
 });
 

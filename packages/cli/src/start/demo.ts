@@ -45,22 +45,37 @@ export async function prepareDatabase(
   return await withDatabase('start', prepare, { address: { url: databaseUrl } });
 }
 
-/** Starts the simulated node and waits until it announces its URL. Its port stays the same when it is restarted. */
+interface SimulatedNodeOptions {
+  /** Called when the node announces its URL. At a restart it is the same, unless another program has taken the port. */
+  onUrl: (url: string) => void;
+  signal: AbortSignal;
+}
+
+/** Starts the simulated node and waits until it announces its URL. */
 export async function startSimulatedNode(
   supervisor: Supervisor,
   dataDir: DataDir,
-  port: number,
-  signal: AbortSignal,
+  { onUrl, signal }: SimulatedNodeOptions,
 ): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
+  let port = '0';
   supervisor.start({
     name: 'node',
     path: programPaths.simulatedNode,
-    env: { DATA_DIR: dataDir.node, PORT: String(port) },
+    env: () => {
+      const env = { DATA_DIR: dataDir.node, PORT: port };
+      // A process that announces nothing, as when its port is taken, is followed by one that chooses a port.
+      port = '0';
+      return env;
+    },
     onLine: (line) => {
       if (!line.startsWith('{"url"')) return;
       const parsed = announcement.safeParse(JSON.parse(line));
-      if (parsed.success) resolve(parsed.data.url);
+      if (!parsed.success) return;
+      const { url } = parsed.data;
+      ({ port } = new URL(url));
+      onUrl(url);
+      resolve(url);
     },
   });
   await Promise.race([promise, untilAborted(signal)]);

@@ -19,10 +19,10 @@ import { prepareDatabase, readDemo, startSimulatedNode } from './demo.ts';
 import { commandInShell, greetingLines } from './greeting.ts';
 import { takeLock } from './lock.ts';
 import { checkChainOfSimulatedNode, checkFitsSimulatedNode, checkNodes } from './node-check.ts';
-import { choosePorts, type Ports } from './ports.ts';
+import { checkPorts, metricsPorts } from './ports.ts';
 import { followIndex, waitUntilUsable } from './progress.ts';
 import { SupervisedPostgres } from './supervised-postgres.ts';
-import { Supervisor, waitForExit } from './supervisor.ts';
+import { type SupervisedProgram, Supervisor, waitForExit } from './supervisor.ts';
 
 const EXIT_WITHIN_MS = 3_000;
 /** So that everything can be tried without a key. */
@@ -78,7 +78,7 @@ async function run(
   const signal = AbortSignal.any([requests.clean, supervisor.failure]);
   const previous = await findRuntimeFile(dataDir);
   await waitForExit(previous?.processIds ?? [], print, signal);
-  const ports = await choosePorts(env);
+  await checkPorts(env);
   const apiUrl = apiUrlOf(env.HOST, env.PORT);
 
   print(`Starting Kasgres on ${dataDir.path}.`);
@@ -97,19 +97,30 @@ async function run(
     if (given !== undefined) checkFitsSimulatedNode(given, hasSimulatedChain);
     if (!hasSimulatedChain) print('Simulating a chain with a past. This takes a moment.');
   }
+  const addresses: Addresses = { nodeUrl: env.NODE_URL ?? '', databaseUrl: env.DATABASE_URL ?? '' };
+  const programs: SupervisedProgram[] = [];
+  const setAddress = (of: keyof Addresses, url: string): void => {
+    const hasMoved = addresses[of] !== '' && addresses[of] !== url;
+    addresses[of] = url;
+    if (!hasMoved) return;
+    const name = of === 'nodeUrl' ? 'the simulated node' : 'Postgres';
+    print(`Another program has taken the port of ${name}. Restarting the indexer and the API with its new port.`);
+    for (const program of programs) program.restart();
+  };
   const startPostgres = (): Promise<string> => {
-    const postgres = new SupervisedPostgres(dataDir.postgres, ports.postgres, print);
+    const onUrl = (url: string): void => setAddress('databaseUrl', url);
+    const postgres = new SupervisedPostgres(dataDir.postgres, { print, onUrl });
     shutdown.add('Postgres', () => postgres.stop({ immediate: false }));
     requests.immediate.addEventListener('abort', () => void postgres.stop({ immediate: true }));
     return postgres.url;
   };
   const opening = given ?? startPostgres().then(open);
   shutdown.add('the programs', () => supervisor.stop());
-  const node = env.NODE_URL ?? startSimulatedNode(supervisor, dataDir, ports.node, signal);
+  const onUrl = (url: string): void => setAddress('nodeUrl', url);
+  const node = env.NODE_URL ?? startSimulatedNode(supervisor, dataDir, { onUrl, signal });
   const [database, nodeUrl] = await Promise.all([opening, node]);
-  const nodeUrls = nodeUrl.split(',');
   if (env.NODE_URL === undefined) await checkChainOfSimulatedNode(database, nodeUrl);
-  else await checkNodes(nodeUrls, database, { print, signal });
+  else await checkNodes(nodeUrl.split(','), database, { print, signal });
 
   const { url: databaseUrl, state } = database;
   const isOwn = await isOwnDatabase(dataDir, state);
@@ -123,11 +134,18 @@ async function run(
   signal.throwIfAborted();
   await database.release();
 
-  supervisor.onProcess = () =>
-    writeRuntimeFile(dataDir, { nodeUrl, databaseUrl, apiUrl, processIds: supervisor.processIds() });
+  supervisor.onProcess = () => writeRuntimeFile(dataDir, { ...addresses, apiUrl, processIds: supervisor.processIds() });
 
-  startPrograms(env, supervisor, ports, nodeUrl, databaseUrl);
-  const progress = { apiUrl, apiLog: join(dataDir.logs, 'api.log'), nodeUrls, print, signal };
+  programs.push(...startPrograms(env, supervisor, addresses));
+  const progress = {
+    apiUrl,
+    apiLog: join(dataDir.logs, 'api.log'),
+    get nodeUrls() {
+      return addresses.nodeUrl.split(',');
+    },
+    print,
+    signal,
+  };
   // A simulated chain is short, so `start` waits until it is indexed. A real chain takes hours.
   const status = await waitUntilUsable(progress, env.NODE_URL === undefined);
   const command = commandInShell(env);
@@ -137,19 +155,30 @@ async function run(
   await followIndex(progress, status);
 }
 
-function startPrograms(env: CliEnv, supervisor: Supervisor, ports: Ports, nodeUrl: string, databaseUrl: string): void {
-  const shared = { NODE_URL: nodeUrl, DATABASE_URL: databaseUrl, LOG_LEVEL: env.LOG_LEVEL };
-  const { indexer, api } = programPaths;
-  supervisor.start({
-    name: 'indexer',
-    path: indexer,
-    env: { ...shared, METRICS_PORT: String(ports.indexerMetrics) },
+/** Where the programs find the node and the database. */
+interface Addresses {
+  nodeUrl: string;
+  databaseUrl: string;
+}
+
+/** @param addresses are read again at each restart */
+function startPrograms(env: CliEnv, supervisor: Supervisor, addresses: Addresses): SupervisedProgram[] {
+  const shared = (program: 'api' | 'indexer') => ({
+    NODE_URL: addresses.nodeUrl,
+    DATABASE_URL: addresses.databaseUrl,
+    LOG_LEVEL: env.LOG_LEVEL,
+    METRICS_PORT: String(metricsPorts(env.METRICS_PORT)[program]),
   });
-  supervisor.start({
+  const indexer = supervisor.start({
+    name: 'indexer',
+    path: programPaths.indexer,
+    env: () => shared('indexer'),
+  });
+  const api = supervisor.start({
     name: 'api',
-    path: api,
-    env: {
-      ...shared,
+    path: programPaths.api,
+    env: () => ({
+      ...shared('api'),
       // This API is called on this machine, by a name that no certificate contains, so it does not serve HTTPS.
       TLS_CERT_FILE: '',
       TLS_KEY_FILE: '',
@@ -158,7 +187,7 @@ function startPrograms(env: CliEnv, supervisor: Supervisor, ports: Ports, nodeUr
       HOST: env.HOST,
       API_WORKERS: '1',
       PORT: String(env.PORT),
-      METRICS_PORT: String(ports.apiMetrics),
-    },
+    }),
   });
+  return [indexer, api];
 }

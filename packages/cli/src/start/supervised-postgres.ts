@@ -1,20 +1,26 @@
-/** The embedded Postgres, restarted at the same address when it exits. packages/database ensures that it stops when this process does. */
+/** The embedded Postgres, restarted when it exits. packages/database ensures that it stops when this process does. */
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@kasgres/database';
 import { backoff, sleep } from '@kasgres/runtime';
+
+interface SupervisedPostgresOptions {
+  print: (line: string) => void;
+  /** Called when Postgres is ready. At a restart the URL is the same, unless another program has taken the port. */
+  onUrl: (url: string) => void;
+}
 
 export class SupervisedPostgres {
   /** Resolves when Postgres is ready for the first time; rejects if none can run here. */
   readonly url: Promise<string>;
-  readonly #options: { dataDir: string; port: number };
-  readonly #print: (line: string) => void;
+  readonly #dataDir: string;
+  readonly #options: SupervisedPostgresOptions;
   readonly #stopping = new AbortController();
   readonly #supervising: Promise<void>;
   #running: Promise<EmbeddedPostgres>;
 
-  constructor(dataDir: string, port: number, print: (line: string) => void) {
-    this.#options = { dataDir, port };
-    this.#print = print;
-    this.#running = startEmbeddedPostgres(this.#options);
+  constructor(dataDir: string, options: SupervisedPostgresOptions) {
+    this.#dataDir = dataDir;
+    this.#options = options;
+    this.#running = this.#start();
     this.url = this.#running.then(({ url }) => url);
     // Supervision ends with a stop, or with a failure of the first start, which `url` reports.
     this.#supervising = this.#supervise().catch(() => {});
@@ -28,19 +34,28 @@ export class SupervisedPostgres {
     await this.#supervising;
   }
 
+  async #start(port?: number): Promise<EmbeddedPostgres> {
+    const postgres = await startEmbeddedPostgres({ dataDir: this.#dataDir, port });
+    this.#options.onUrl(postgres.url);
+    return postgres;
+  }
+
   async #supervise(): Promise<void> {
     const { signal } = this.#stopping;
+    const { print } = this.#options;
     const delays = backoff({ firstMs: 500 });
-    let code = await (await this.#running).exited;
-    while (!signal.aborted) {
+    let postgres = await this.#running;
+    for (;;) {
+      const code = await postgres.exited;
+      if (signal.aborted) return;
       const delayMs = delays.next().value;
-      this.#print(`postgres exited (${code ?? 'by a signal'}); restarting in ${(delayMs / 1000).toFixed(1)} s`);
+      print(`postgres exited (${code ?? 'by a signal'}); restarting in ${(delayMs / 1000).toFixed(1)} s`);
       await sleep(delayMs, signal);
-      this.#running = startEmbeddedPostgres(this.#options);
+      this.#running = this.#start(postgres.port);
       try {
-        code = await (await this.#running).exited;
+        postgres = await this.#running;
       } catch (error) {
-        this.#print(`postgres: ${error instanceof Error ? error.message : String(error)}`);
+        print(`postgres: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
   }

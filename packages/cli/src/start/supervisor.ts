@@ -19,7 +19,8 @@ export interface Program {
   name: string;
   /** Path of its TypeScript file. */
   path: string;
-  env?: Record<string, string>;
+  /** Called at each start of a process. */
+  env?: () => Record<string, string>;
   onLine?: (line: string) => void;
 }
 
@@ -41,15 +42,15 @@ export class Supervisor {
     return this.#failure.signal;
   }
 
-  start(program: Program): void {
-    this.#programs.push(
-      new SupervisedProgram(program, {
-        logPath: join(this.#logs, `${program.name}.log`),
-        print: this.#print,
-        onFailure: (reason) => this.#failure.abort(reason),
-        onProcess: () => this.onProcess(),
-      }),
-    );
+  start(program: Program): SupervisedProgram {
+    const supervised = new SupervisedProgram(program, {
+      logPath: join(this.#logs, `${program.name}.log`),
+      print: this.#print,
+      onFailure: (reason) => this.#failure.abort(reason),
+      onProcess: () => this.onProcess(),
+    });
+    this.#programs.push(supervised);
+    return supervised;
   }
 
   processIds(): number[] {
@@ -102,6 +103,11 @@ export class SupervisedProgram {
     clearTimeout(deadline);
   }
 
+  /** Stops the process, so that the next one gets the current environment. */
+  restart(): void {
+    this.#process?.kill('SIGTERM');
+  }
+
   kill(): void {
     this.#stopping.abort();
     const id = this.#process?.pid;
@@ -140,7 +146,7 @@ export class SupervisedProgram {
   /** Returns the exit code, or the signal that killed the program. */
   async #runOnce(output: ProgramOutput): Promise<number | NodeJS.Signals> {
     const child = spawn(process.execPath, [this.#program.path], {
-      env: { ...process.env, ...this.#program.env },
+      env: { ...process.env, ...this.#program.env?.() },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       detached: true,
     });

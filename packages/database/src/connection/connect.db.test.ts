@@ -92,12 +92,12 @@ test('a query that gets no connection in time reports it', async () => {
 
 test('a query behind too many others fails at once', async () => {
   const { pool, kysely, close } = connect({ url: database.url, max: 1, applicationName: 'line', maxWaiting: 2 });
-  const slow = Array.from({ length: 3 }, () => pool.query('select pg_sleep(0.3)'));
-  const begun = performance.now();
+  let finished = 0;
+  const slow = Array.from({ length: 3 }, () => pool.query('select pg_sleep(0.3)').then(() => (finished += 1)));
   for (const query of [pool.query('select 1'), sql`select 1`.execute(kysely), pool.connect()]) {
     await expect(query).rejects.toSatisfy((error) => isPoolExhausted(error) && isDatabaseUnavailable(error));
   }
-  expect(performance.now() - begun).toBeLessThan(250);
+  expect(finished).toBe(0);
   await Promise.all(slow);
   expect((await pool.query('select 1')).rowCount).toBe(1);
   await close();

@@ -20,8 +20,8 @@ import { type LaunchedPostgres, launch } from './launch.ts';
 interface EmbeddedPostgresOptions {
   /** Contains the cluster and `postgres.log`. Created if missing. */
   dataDir: string;
-  /** A free one by default. */
-  port?: number;
+  /** The preferred one: if it is taken, or by default, a free one is chosen. */
+  port?: number | undefined;
 }
 
 export interface EmbeddedPostgres extends LaunchedPostgres {

@@ -1,4 +1,5 @@
 /** Starts Postgres on a cluster: finds a free port, starts it, and waits until its recovery is over. */
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { isAbortError, sleep } from '@kasgres/runtime';
@@ -24,7 +25,7 @@ interface LaunchOptions {
   cluster: Cluster;
   binaries: Binaries;
   account: Account;
-  /** A free one by default. */
+  /** The preferred one: if it is taken, or by default, a free one is chosen. */
   port?: number | undefined;
   /** The log of Postgres is appended to this file. */
   logFile: string;
@@ -33,14 +34,14 @@ interface LaunchOptions {
 }
 
 /**
- * Starts Postgres and waits until it accepts connections. Retries, since another program may take the free port, and backends of a killed
- * Postgres may need a moment to exit.
+ * Starts Postgres and waits until it accepts connections. Retries, since another program may take the free port before Postgres does, and
+ * backends of a killed Postgres may need a moment to exit.
  */
 export async function launch(options: LaunchOptions): Promise<LaunchedPostgres> {
   const { cluster, binaries, account, logFile, removeAtEnd } = options;
   for (let attempt = 1; ; attempt += 1) {
     const foreignPid = await clearDataDirectory(cluster.dataDirectory);
-    const port = options.port ?? (await findFreePort());
+    const port = await findFreePort(options.port);
     const postgres = await supervise({
       command: [binaries.postgres, '-D', cluster.dataDirectory, ...listenSettings(port)],
       account,
@@ -93,15 +94,16 @@ async function tryToCreateDatabase(url: string): Promise<boolean> {
   }
 }
 
-async function findFreePort(): Promise<number> {
+async function findFreePort(preferred = 0): Promise<number> {
   const server = createServer();
-  const { promise, resolve: onListening, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen(0, '127.0.0.1', () => onListening());
-  await promise;
+  try {
+    await once(server.listen(preferred, '127.0.0.1'), 'listening');
+  } catch (error) {
+    if (preferred === 0) throw error;
+    return await findFreePort();
+  }
   const { port } = server.address() as AddressInfo;
-  const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>();
-  server.close(() => onClosed());
-  await closed;
+  await once(server.close(), 'close');
   return port;
 }
 

@@ -83,8 +83,10 @@ export async function startReplicatedPostgres({
       standbyUrl: standby.url,
       stopStandby: async (options) => await standby.stop(options),
       restartStandby: async () => {
-        standby = await launch({ ...standbyOptions, port: standby.port });
+        const { port } = standby;
+        standby = await launch({ ...standbyOptions, port });
         running[1] = standby;
+        if (standby.port !== port) throw new Error(`another program has taken port ${port}`);
       },
       stop,
     };

@@ -10,7 +10,7 @@ import {
   readUtxoSet,
   type UtxoSetOptions,
 } from '@kasgres/node';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type UtxoSetFault, type UtxoSetFaultPlan, UtxoSetServer, type UtxoSetServerOptions } from './server.ts';
 
 const PRUNING_POINT = hashFrom(7);
@@ -102,9 +102,7 @@ describe('an honest peer', () => {
   test('gets responses to the requests that all peers send', async () => {
     const server = await start();
     await readAll(read(server));
-    await vi.waitFor(() =>
-      expect(server.received).toEqual(expect.arrayContaining(['verack', 'ready', 'pong', 'addresses'])),
-    );
+    await expect.poll(() => server.received).toEqual(expect.arrayContaining(['verack', 'ready', 'pong', 'addresses']));
   });
 
   test('sends chunks that another thread can decode', async () => {

@@ -7,7 +7,7 @@ import {
   type Notification,
   protocol,
 } from '@kasgres/node';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { NodeEvent, NodeState } from '../dag/node-state.ts';
 import { hashOf, SmallDag, transactionOf } from '../dag/testing/small-dag.ts';
 import { type Fault, NodeServer } from './server.ts';
@@ -172,7 +172,7 @@ describe('notifications', () => {
       });
     });
     state.setVirtual(['b4']);
-    await vi.waitFor(() => expect(received).toHaveLength(2));
+    await expect.poll(() => received).toHaveLength(2);
     expect(received.map(({ topic }) => topic)).toEqual(['virtualChainChanged', 'sinkBlueScoreChanged']);
     expect(received[0]?.message).toMatchObject({
       removedChainBlockHashes: [hashOf('a3')],

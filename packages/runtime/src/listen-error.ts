@@ -1,0 +1,24 @@
+/** Errors of listening on a TCP port, for the operator. */
+import { FatalError } from './run-program.ts';
+
+interface ListenAddress {
+  host: string;
+  port: number;
+  /** Name of the environment variable that sets the port. */
+  variable: string;
+}
+
+/** Returns a FatalError if another port must be configured, since a restart finds the same one taken. Returns any other error as it is. */
+export function toListenError(error: unknown, { host, port, variable }: ListenAddress): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') {
+    return new FatalError(
+      `Port ${port} on ${host} is in use by another program. Set ${variable} to a free one, such as ${variable}=${port + 1}.`,
+      { cause: error },
+    );
+  }
+  if (code === 'EACCES') {
+    return new FatalError(`This user may not open port ${port}. Set ${variable} to one above 1023.`, { cause: error });
+  }
+  return error;
+}
