@@ -9,7 +9,7 @@ export {
   type ScriptDelta,
   StateChanges,
 } from './derived-state.ts';
-export { columnsOf, pagesByKey, type Queryable } from './queryable.ts';
+export { columnsOf, isStandby, pagesByKey, type Queryable } from './queryable.ts';
 export {
   applyState,
   collectState,

@@ -127,7 +127,7 @@ async function buildIndex(client: ClientBase, name: string): Promise<void> {
 
 /** With partitions, gives their indexes names: those that Postgres gives would collide with what the other connection builds. */
 async function createIndex(client: ClientBase, name: string, definition: string): Promise<void> {
-  const [, table = ''] = /^CREATE INDEX \S+ ON (?:public\.)?(\S+) /.exec(definition) ?? [];
+  const [, table = ''] = /^CREATE (?:UNIQUE )?INDEX \S+ ON (?:public\.)?(\S+) /.exec(definition) ?? [];
   const { rows } = await client.query<{ name: string }>(
     'select relid::text as name from pg_partition_tree($1::text::regclass) where isleaf and relid <> $1::text::regclass',
     [table],

@@ -56,7 +56,7 @@ function toAccepted(
       throw new Error(`${toHex(transaction.transactionId)} is accepted but spends an unknown UTXO (input ${i})`);
     }
     const { previousOutpoint } = transaction.inputs[i] as RpcTransaction['inputs'][number];
-    return { transaction: previous, index: previousOutpoint.index };
+    return { transaction: previous, index: previousOutpoint.index, script: utxo.script };
   });
   const scripts = transaction.outputs.map(({ scriptPublicKey }) => registry.getScriptKey(scriptPublicKey));
   const created = { transaction: key, blockDaaScore, isCoinbase: isCoinbase(transaction) };

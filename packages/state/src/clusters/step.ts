@@ -45,11 +45,7 @@ const NOTHING = {
 
 export type Step = Readonly<typeof NOTHING>;
 
-export async function clusterStep(
-  client: ClientBase,
-  options: ClusteringOptions,
-  transactions: number,
-): Promise<Step> {
+export async function clusterStep(client: ClientBase, options: ClusteringOptions, transactions: number): Promise<Step> {
   const plan = await inTransaction(client, () => prepareNext(client, options, transactions), { readsSnapshot: true });
   return await inTransaction(client, async () => {
     const sink = await findSink(client, 'for update');
