@@ -46,6 +46,7 @@ export {
   PoolExhaustedError,
   SchemaError,
 } from './connection/errors.ts';
+export { inPipeline } from './connection/in-pipeline.ts';
 export { inTransaction } from './connection/in-transaction.ts';
 export { type DatabaseState, inspectDatabase } from './schema/inspect.ts';
 export {

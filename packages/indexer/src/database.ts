@@ -21,7 +21,14 @@ const SETTINGS = {
 } as const;
 
 export function openDatabase(url: string, askAfterSilenceMs = ASK_AFTER_SILENCE_MS): Connection {
-  return connect({ url, max: CONNECTIONS, applicationName: 'kasgres indexer', askAfterSilenceMs, settings: SETTINGS });
+  return connect({
+    url,
+    max: CONNECTIONS,
+    applicationName: 'kasgres indexer',
+    askAfterSilenceMs,
+    settings: SETTINGS,
+    pipeline: true,
+  });
 }
 
 /** Opens the connection of clustering. Its statements go from keys to rows by indexes, regardless of the planner's estimates. */

@@ -251,7 +251,7 @@ class Attempt {
       // Far from the tip the target is as old as the pages, and the node watch is more recent.
       if (atTip) metrics.positions.nodeIsAt(batch.targetBlueScore);
       for (const rows of Object.values(batch.rows)) metrics.rows.inc({ table: rows.table }, rows.rows);
-      if (batch.state !== undefined) metrics.rows.inc({ table: 'utxos' }, batch.state.of(UtxoChanges).createdCount);
+      if (batch.state !== undefined) metrics.rows.inc({ table: 'utxos' }, batch.state.of(UtxoChanges).created.length);
       if (batch.removed.length > 0) {
         metrics.reorgs.inc();
         metrics.reorgDepth.observe(batch.removed.length);

@@ -35,13 +35,14 @@ export interface TransactionDeltas {
   deltas: ReadonlyMap<ScriptKey, ScriptDelta>;
 }
 
+/** With the script of the output, by which `utxos` finds its row. */
 export interface Outpoint {
   transaction: TransactionKey;
   index: number;
+  script: ScriptKey;
 }
 
 export interface Utxo extends Outpoint {
-  script: ScriptKey;
   amount: Sompi;
   blockDaaScore: DaaScore;
   isCoinbase: boolean;
@@ -106,7 +107,9 @@ export interface CatchUpTotals {
 export interface DerivedState {
   readonly name: string;
   collect?(item: BatchItem, changes: StateChanges): void;
-  /** Writes the changes inside the batch's transaction, in a fixed number of statements. */
+  /** Reads what `apply` of this kind and of others needs, after the batch's rows are written. */
+  read?(client: ClientBase, changes: StateChanges): Promise<void>;
+  /** Writes the changes inside the batch's transaction, in a fixed number of statements, while the other kinds do. */
   apply?(client: ClientBase, changes: StateChanges): Promise<void>;
   /** Runs before the batch's rows are written: adds negative deltas to `changes`, or restores rows that `apply` does not touch twice. */
   revert?(client: ClientBase, removed: readonly RemovedChainBlock[], changes: StateChanges): Promise<void> | void;

@@ -12,7 +12,7 @@ export {
   type Utxo,
 } from './derived-state.ts';
 export { ChainTotals } from './first-catch-up/chain-totals.ts';
-export { columnsOf, pagesByKey, type Queryable } from './queryable.ts';
+export { columnsOf, isStandby, pagesByKey, type Queryable } from './queryable.ts';
 export {
   applyState,
   collectState,

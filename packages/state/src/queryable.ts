@@ -6,6 +6,12 @@ export type Queryable = Pick<Pool, 'query'>;
 /** Returns the differences from the facts, one sentence each (the first 20 of a kind). */
 export type Verification = (db: Queryable) => Promise<string[]>;
 
+/** Unlogged tables do not exist on a standby, and naming one there is an error. */
+export async function isStandby(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ standby: boolean }>('select pg_is_in_recovery() as standby');
+  return rows[0]?.standby === true;
+}
+
 /** Yields pages in the order of their keys. @param select one page of the rows with an `id` above the key $1; `parameters` follow as $2 and so on */
 export async function* pagesByKey<Row extends { id: bigint }>(
   db: Queryable,

@@ -7,6 +7,7 @@
  * - replace-state.ts writes the differences of two UTXO sets to every kind after a gap.
  * - packages/database/src/tags/write-tags.ts sets tag flags when tags are imported, and cluster-tags.ts queues those of named clusters.
  */
+import { inPipeline } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { balances } from './balances/balances.ts';
 import { clusters } from './clusters/clusters.ts';
@@ -54,7 +55,11 @@ export async function revertState(
 }
 
 export async function applyState(client: ClientBase, changes: StateChanges): Promise<void> {
-  for (const kind of DERIVED_STATE) await kind.apply?.(client, changes);
+  for (const kind of DERIVED_STATE) await kind.read?.(client, changes);
+  await inPipeline(
+    client,
+    DERIVED_STATE.map((kind) => async () => await kind.apply?.(client, changes)),
+  );
 }
 
 export const EMPTIED_TABLES = DERIVED_STATE.flatMap(({ emptied = [] }) => emptied);

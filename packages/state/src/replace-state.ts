@@ -11,7 +11,8 @@ export async function replaceUtxoSet(client: ClientBase, chainTime: bigint): Pro
   await client.query(
     `update utxos u set block_daa_score = s.block_daa_score
        from start_utxos s
-      where s.transaction_id = u.transaction_id and s.index = u.index and s.block_daa_score <> u.block_daa_score`,
+      where s.script_id = u.script_id and s.transaction_id = u.transaction_id and s.index = u.index
+        and s.block_daa_score <> u.block_daa_score`,
   );
   await client.query(
     `update network_intervals i set supply = circulating_sompi
@@ -30,7 +31,7 @@ const REPLACE_STATE = `
   appeared as (
     insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
     select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from start_utxos s
-     where not exists (select from utxos u where u.transaction_id = s.transaction_id and u.index = s.index)
+     where not exists (select from utxos u where u.script_id = s.script_id and u.transaction_id = s.transaction_id and u.index = s.index)
     returning script_id, amount),
   changes as (
     select script_id, sum(amount) as change, sum(count) as count

@@ -205,7 +205,7 @@ export class MempoolEvents {
           union all
           select unmerged.transaction_id, u.script_id, u.amount, 0
           from unmerged join transaction_inputs i on i.transaction_id = unmerged.id
-          join utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)
+          join utxos u on u.script_id = i.script_id and u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)
         select encode(moved.transaction_id, 'hex') as id, s.address, sum(sent)::bigint as sent, sum(received)::bigint as received
         from moved join scripts s on s.id = moved.script_id and s.address is not null group by 1, 2`.execute(db);
       return found.rows;

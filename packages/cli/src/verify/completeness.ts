@@ -3,8 +3,8 @@
  * reference leads to a row, lists have no holes, and repeated columns agree; merkle roots prove the variants (invariant 8). Pre-bootstrap
  * blocks and transactions may be known by hash only, in `earlier_blocks` and `earlier_transactions`.
  */
-import type { Queryable } from '@kasgres/state';
-import { type Faults, findFaults, isStandby } from './queries.ts';
+import { isStandby, type Queryable } from '@kasgres/state';
+import { type Faults, findFaults } from './queries.ts';
 import { EVERYTHING, type From } from './since.ts';
 
 /** Bootstrap blocks whose mergeset is not indexed: the first one, and those after a gap. */

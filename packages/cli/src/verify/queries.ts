@@ -1,6 +1,6 @@
 /** Queries that several checks and commands share. */
 import { type Crescendo, findNetwork } from '@kasgres/kaspa';
-import type { Queryable } from '@kasgres/state';
+import { isStandby, type Queryable } from '@kasgres/state';
 
 /** Queries for faults, by a sentence in which `{}` stands for the value that each row of the query has. */
 export type Faults = Readonly<Record<string, string>>;
@@ -16,12 +16,6 @@ export async function findFaults(db: Queryable, faults: Faults): Promise<string[
     found.push(...rows.map(({ value }) => fault.replace('{}', value)));
   }
   return found;
-}
-
-/** Unlogged tables do not exist on a standby, and naming one there is an error. */
-export async function isStandby(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query<{ standby: boolean }>('select pg_is_in_recovery() as standby');
-  return rows[0]?.standby === true;
 }
 
 /** Returns the name of the indexed network; undefined before the first bootstrap. */

@@ -29,6 +29,8 @@ export interface ConnectOptions {
    * statement; if not, the query fails. Do not combine with `queryTimeoutMs`.
    */
   askAfterSilenceMs?: number;
+  /** Queries are sent without waiting for the response to the one before. Copying from the server and cursors are not possible then. */
+  pipeline?: boolean;
   /** How long a query waits for a connection. */
   connectTimeoutMs?: number;
   /** Maximum number of queries that wait for a connection: further ones fail at once. No limit by default. */
@@ -63,6 +65,7 @@ export function connect(options: ConnectOptions): Connection {
     max: options.max ?? 10,
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
+    pipeline: options.pipeline ?? false,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: { getTypeParser },

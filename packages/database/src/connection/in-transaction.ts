@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { isPipelined } from './in-pipeline.ts';
 
 interface TransactionOptions {
   /** The work only reads, and sees one snapshot of the database. */
@@ -11,9 +12,13 @@ export async function inTransaction<Result>(
   work: () => Promise<Result>,
   { readsSnapshot = false }: TransactionOptions = {},
 ): Promise<Result> {
-  await client.query(readsSnapshot ? 'begin isolation level repeatable read read only' : 'begin');
+  const begun = client.query(readsSnapshot ? 'begin isolation level repeatable read read only' : 'begin');
+  // Without a transaction, no statement of the work would succeed, either: the connection is lost.
+  begun.catch(() => undefined);
+  if (!isPipelined(client)) await begun;
   try {
     const result = await work();
+    await begun;
     await client.query('commit');
     return result;
   } catch (error) {

@@ -2,14 +2,14 @@
  * Rows for `COPY … FROM STDIN (FORMAT binary)`: the fastest way into Postgres (docs/adr/0001). Fields are encoded straight into one
  * growing buffer. Format: PostgreSQL manual, COPY, "Binary Format".
  */
-import type { ClientBase } from 'pg';
-import { from as copyFrom } from 'pg-copy-streams';
-import { once } from 'node:events';
-import { finished } from 'node:stream/promises';
+import { type ClientBase, type Connection, Query } from 'pg';
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
 const INITIAL_BYTES = 64 * 1024;
 const CHUNK_BYTES = 1024 * 1024;
+/** Types of messages. */
+const COPY_DATA = 'd';
+const COPY_DONE = 'c';
 const INT8_OID = 20;
 const TEXT_OID = 25;
 const UINT32 = 2 ** 32;
@@ -207,18 +207,43 @@ export class CopyBuffer<Row = never> {
   }
 }
 
-/** Sends the rows of a buffer to its table, inside the client's transaction. Sends nothing for no rows. */
+/**
+ * Sends the rows of a buffer to its table, inside the client's transaction. Sends nothing for no rows.
+ *
+ * The rows follow the statement at once, without waiting for the server to ask for them, so that further statements can be sent behind
+ * them. The server ignores the rows if the statement fails (PostgreSQL manual, "Message Flow", COPY Operations).
+ */
 export async function copyRows(client: ClientBase, buffer: CopyBuffer): Promise<void> {
   if (buffer.rows === 0) return;
   const columns = buffer.columns.map((column) => `"${column}"`).join(', ');
-  const stream = client.query(copyFrom(`copy ${buffer.table} (${columns}) from stdin (format binary)`));
-  const done = finished(stream);
-  // A failing COPY closes the stream, possibly while the loop waits for 'drain'. `done` rejects with the error.
-  done.catch(() => undefined);
-  const contents = buffer.contents();
-  for (let at = 0; at < contents.length && !stream.destroyed; at += CHUNK_BYTES) {
-    if (!stream.write(contents.subarray(at, at + CHUNK_BYTES))) await Promise.race([once(stream, 'drain'), done]);
-  }
-  stream.end();
-  await done;
+  const text = `copy ${buffer.table} (${columns}) from stdin (format binary)`;
+  await new Promise<void>((resolve, reject) => {
+    const query = new Query(text, (error) => (error ? reject(error) : resolve()));
+    const { submit } = query;
+    client.query(
+      Object.assign(query, {
+        submit: (connection: Connection) => {
+          const { stream } = connection;
+          stream.cork();
+          submit.call(query, connection);
+          const contents = buffer.contents();
+          for (let at = 0; at < contents.length; at += CHUNK_BYTES) {
+            const chunk = contents.subarray(at, at + CHUNK_BYTES);
+            stream.write(encodeHeader(COPY_DATA, chunk.length));
+            stream.write(chunk);
+          }
+          stream.write(encodeHeader(COPY_DONE, 0));
+          stream.uncork();
+        },
+        handleCopyInResponse: () => undefined,
+      }),
+    );
+  });
+}
+
+/** Returns the type of a message and its length, which counts itself. */
+function encodeHeader(type: string, length: number): Buffer {
+  const header = Buffer.from(`${type}....`, 'latin1');
+  header.writeUInt32BE(4 + length, 1);
+  return header;
 }

@@ -1,5 +1,5 @@
 /** Applies a batch in one transaction (invariant 1), if it was computed from the stored checkpoint (invariant 2). */
-import { copyRows, inTransaction } from '@kasgres/database';
+import { copyRows, inPipeline, inTransaction } from '@kasgres/database';
 import { applyState, BalanceDeltas, collectState, columnsOf, type StateChanges } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import { CheckpointMovedError } from '../errors.ts';
@@ -10,22 +10,24 @@ import { revertChainBlocks } from './reorg.ts';
 
 export function apply(client: ClientBase, batch: Batch): Promise<void> {
   return inTransaction(client, async () => {
-    await lockCheckpoint(client, batch.from);
-    await writeBatch(client, batch);
+    await inPipeline(client, [() => lockCheckpoint(client, batch.from), () => writeBatch(client, batch)]);
   });
 }
 
-/** Must run inside a transaction that has locked the checkpoint. */
+/** Must run inside a transaction that has locked the checkpoint. Sends most statements together, since round trips delay the tip. */
 export async function writeBatch(client: ClientBase, batch: Batch): Promise<void> {
-  await revertChainBlocks(client, batch);
-  for (const rows of Object.values(batch.rows)) await copyRows(client, rows);
-  await completeBlocks(client, batch);
-  if (batch.state !== undefined) {
-    await completeInputs(client, batch, batch.state);
-    await applyState(client, batch.state);
-  }
-  await acceptTransactions(client, batch);
-  await writeCheckpoint(client, batch, batch.state?.of(BalanceDeltas).supply ?? 0n);
+  const { removed, rows, state } = batch;
+  if (removed.length > 0) await revertChainBlocks(client, batch);
+  await inPipeline(client, [
+    ...Object.values(rows).map((table) => () => copyRows(client, table)),
+    () => completeBlocks(client, batch),
+    async () => state && (await completeInputs(client, batch, state)),
+  ]);
+  if (state !== undefined) await applyState(client, state);
+  await inPipeline(client, [
+    () => acceptTransactions(client, batch),
+    () => writeCheckpoint(client, batch, state?.of(BalanceDeltas).supply ?? 0n),
+  ]);
 }
 
 export async function lockCheckpoint(client: ClientBase, from: Checkpoint): Promise<void> {
@@ -42,25 +44,27 @@ async function completeBlocks(
   client: ClientBase,
   { mergedBefore, chainBefore, preBootstrapBlocks }: Batch,
 ): Promise<void> {
-  if (preBootstrapBlocks.length > 0) {
-    await client.query('delete from earlier_blocks where id = any($1::bigint[])', [preBootstrapBlocks]);
-  }
-  if (mergedBefore.length > 0) {
-    await client.query({
+  const forget = () => client.query('delete from earlier_blocks where id = any($1::bigint[])', [preBootstrapBlocks]);
+  const merge = () =>
+    client.query({
       name: 'merge-blocks',
       text: `update blocks b set merging_block_id = merged.merging_block_id, is_blue = merged.is_blue
                from unnest($1::bigint[], $2::bigint[], $3::boolean[]) merged (id, merging_block_id, is_blue)
-              where b.id = merged.id`,
+              where b.id = merged.id
+                and (b.merging_block_id, b.is_blue) is distinct from (merged.merging_block_id, merged.is_blue)`,
       values: columnsOf(mergedBefore, 'block', 'mergingBlock', 'isBlue'),
     });
-  }
-  if (chainBefore.length > 0) {
-    await client.query({
+  const addToChain = () =>
+    client.query({
       name: 'chain-blocks',
-      text: 'update blocks set is_chain_block = true where id = any($1::bigint[])',
+      text: 'update blocks set is_chain_block = true where id = any($1::bigint[]) and not is_chain_block',
       values: [chainBefore],
     });
-  }
+  await inPipeline(client, [
+    ...(preBootstrapBlocks.length > 0 ? [forget] : []),
+    ...(mergedBefore.length > 0 ? [merge] : []),
+    ...(chainBefore.length > 0 ? [addToChain] : []),
+  ]);
 }
 
 async function completeInputs(client: ClientBase, batch: Batch, state: StateChanges): Promise<void> {
@@ -84,7 +88,8 @@ async function acceptTransactions(client: ClientBase, { acceptedBefore, settledV
     name: 'accept-transactions',
     text: `update transactions t set accepting_index = accepted.chain_index, accepted_body = accepted.body
              from unnest($1::bigint[], $2::bigint[], $3::integer[]) accepted (id, chain_index, body)
-            where t.id = accepted.id`,
+            where t.id = accepted.id
+              and (t.accepting_index, t.accepted_body) is distinct from (accepted.chain_index, accepted.body)`,
     values: columnsOf(acceptedBefore, 'transaction', 'chainIndex', 'variant'),
   });
 }

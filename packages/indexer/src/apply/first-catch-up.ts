@@ -38,10 +38,8 @@ export const GROWING_TABLES = [
   'block_parents',
   'chain_blocks',
 ];
-/** Rows of the first catch-up are complete when they are written; later ones leave room for the update on acceptance or merging. */
-const UPDATED_TABLES = ['transactions', 'blocks'];
-/** As in the migration. */
-const UPDATED_FILLFACTOR = 90;
+/** Rows of the first catch-up are complete when they are written; later ones leave room for the update on acceptance or merging, as in the migration. */
+const FILLFACTORS = { transactions: 70, blocks: 90 };
 /** With less, cluster_members would be read again for every level of the trees. */
 const WORK_MEMORY = '128MB';
 /** Dropping an index waits for readers of its table, and later readers queue behind it, so the attempt fails early and is retried. */
@@ -59,7 +57,7 @@ export async function deferIndexes(client: ClientBase): Promise<void> {
   for (const name of names) await client.query(`drop index if exists ${name}`);
   await client.query('set local lock_timeout = 0');
   await alterPartitions(client, GROWING_TABLES, 'set (autovacuum_enabled = false)');
-  await alterPartitions(client, UPDATED_TABLES, 'set (fillfactor = 100)');
+  await alterPartitions(client, Object.keys(FILLFACTORS), 'set (fillfactor = 100)');
 }
 
 /** Storage parameters belong to partitions, or to a table without any. */
@@ -102,7 +100,9 @@ export async function finishFirstCatchUp(
   await forEachInParallel(clients, STATE_INDEXES, buildIndex);
   await forEachInParallel(clients, FILLED_TABLES, (worker, table) => worker.query(`analyze ${table}`));
   await alterPartitions(client, GROWING_TABLES, 'reset (autovacuum_enabled)');
-  await alterPartitions(client, UPDATED_TABLES, `set (fillfactor = ${UPDATED_FILLFACTOR})`);
+  for (const [table, percent] of Object.entries(FILLFACTORS)) {
+    await alterPartitions(client, [table], `set (fillfactor = ${percent})`);
+  }
   await inTransaction(client, async () => {
     // Imports of tags take this lock, too, so none is missed.
     await client.query('select from checkpoint for update');
@@ -142,7 +142,7 @@ async function buildIndex(client: ClientBase, name: string): Promise<void> {
 
 /** With partitions, gives their indexes names: those that Postgres gives would collide with what the other connection builds. */
 async function createIndex(client: ClientBase, name: string, definition: string): Promise<void> {
-  const [, table = ''] = /^CREATE INDEX \S+ ON (?:public\.)?(\S+) /.exec(definition) ?? [];
+  const [, table = ''] = /^CREATE (?:UNIQUE )?INDEX \S+ ON (?:public\.)?(\S+) /.exec(definition) ?? [];
   const { rows } = await client.query<{ name: string }>(
     'select relid::text as name from pg_partition_tree($1::text::regclass) where isleaf and relid <> $1::text::regclass',
     [table],

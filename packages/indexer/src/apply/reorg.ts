@@ -1,4 +1,7 @@
-/** Reverts derived state, acceptance and merging. Blocks, transactions and address rows stay, since they are facts of the DAG. */
+/**
+ * Reverts derived state, acceptance and merging. Blocks, transactions and address rows stay, since they are facts of the DAG. Rows that the batch
+ * changes anyway, which are most of them, are left to it: they get their new values at once.
+ */
 import { toHex, workFromBits } from '@kasgres/kaspa';
 import { revertState } from '@kasgres/state';
 import type { ClientBase } from 'pg';
@@ -6,24 +9,27 @@ import type { Batch } from '../prepare/batch.ts';
 import { restoreFromBeforeGap } from './before-gap.ts';
 
 export async function revertChainBlocks(client: ClientBase, batch: Batch): Promise<void> {
-  if (batch.removed.length === 0) return;
   const removed = await getRemoved(client, batch);
   const blocks = removed.map(({ id }) => id);
   const accepted = removed.flatMap((block) => block.accepted);
   if (batch.state !== undefined) await revertState(client, removed, batch.state);
   await client.query(
-    'update transactions set accepting_index = null, accepted_body = null where id = any($1::bigint[])',
-    [accepted],
+    `update transactions set accepting_index = null, accepted_body = null
+      where id = any($1::bigint[]) and id <> all($2::bigint[])`,
+    [accepted, batch.acceptedBefore.map(({ transaction }) => transaction)],
   );
-  const merged = await client.query<{ id: bigint }>(
-    `update blocks set merging_block_id = null, is_blue = null
-      where id in (select unnest(merge_set_blues || merge_set_reds) from blocks where id = any($1::bigint[])) returning id`,
-    [blocks],
+  const merged = removed.flatMap((block) => block.merged);
+  await client.query(
+    'update blocks set merging_block_id = null, is_blue = null where id = any($1::bigint[]) and id <> all($2::bigint[])',
+    [merged, batch.mergedBefore.map(({ block }) => block)],
   );
   await keepAccepted(client, batch, removed);
-  await client.query('update blocks set is_chain_block = false where id = any($1::bigint[])', [blocks]);
+  await client.query(
+    'update blocks set is_chain_block = false where id = any($1::bigint[]) and id <> all($2::bigint[])',
+    [blocks, batch.chainBefore],
+  );
   await client.query('delete from chain_blocks where block_id = any($1::bigint[])', [blocks]);
-  await restoreFromBeforeGap(client, { merged: merged.rows.map(({ id }) => id), accepted });
+  await restoreFromBeforeGap(client, { merged, accepted });
 }
 
 /** Keeps what the removed blocks had accepted, for those who follow the chain, and drops what is too old to be asked for. */
@@ -49,6 +55,7 @@ interface RemovedRow {
   index: bigint;
   chainTime: bigint;
   accepted: bigint[];
+  merged: bigint[];
   redBlocks: number;
   bits: bigint[];
 }
@@ -57,7 +64,7 @@ interface RemovedRow {
 async function getRemoved(client: ClientBase, { removed }: Batch) {
   const { rows } = await client.query<RemovedRow>(
     `select c.block_id as id, b.hash, c.index, c.chain_time as "chainTime", c.accepted_transactions as accepted,
-            cardinality(b.merge_set_reds) as "redBlocks",
+            b.merge_set_blues || b.merge_set_reds as merged, cardinality(b.merge_set_reds) as "redBlocks",
             array(select merged.bits from blocks merged where merged.id = any (b.merge_set_blues || b.merge_set_reds)) as bits
        from chain_blocks c join blocks b on b.id = c.block_id order by c.index desc limit $1`,
     [removed.length],
@@ -70,8 +77,13 @@ async function getRemoved(client: ClientBase, { removed }: Batch) {
       );
     }
   });
-  return rows.reverse().map(({ id, index, chainTime, accepted, redBlocks, bits }) => {
+  return rows.reverse().map(({ id, index, chainTime, accepted, merged, redBlocks, bits }) => {
     const work = bits.reduce((sum, each) => sum + workFromBits(Number(each)), 0n);
-    return { id, accepted, chainBlock: { index: Number(index), chainTime, blocks: bits.length, redBlocks, work } };
+    return {
+      id,
+      accepted,
+      merged,
+      chainBlock: { index: Number(index), chainTime, blocks: bits.length, redBlocks, work },
+    };
   });
 }

@@ -13,6 +13,7 @@ const STEP_MS = 100;
 const FIRST_TRANSACTIONS = 500;
 const LEAST_TRANSACTIONS = 50;
 const MOST_TRANSACTIONS = 20_000;
+/** At the tip a step has the chain blocks of this time, since each one delays the indexer and writes the position. */
 const IDLE_MS = 1_000;
 const COUNT_HELD_EVERY_MS = 60_000;
 const MAX_DELAY_MS = 60_000;

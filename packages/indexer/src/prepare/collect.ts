@@ -79,7 +79,7 @@ function spentBy({ key, transaction }: Acceptance, { registry, seen, resolved }:
       throw new Error(`${toHex(transaction.transactionId)} is accepted but spends an unknown UTXO (input ${i})`);
     }
     const { previousOutpoint } = transaction.inputs[i] as RpcTransaction['inputs'][number];
-    return { transaction: previous, index: previousOutpoint.index, utxo };
+    return { transaction: previous, index: previousOutpoint.index, script: utxo.script, utxo };
   });
 }
 

@@ -45,22 +45,28 @@ export class Source {
       let position = start;
       // Undefined, so that the first tail is always yielded.
       let tailName: string | undefined;
+      let isNearTip = false;
       for (;;) {
+        // At the tip the next blocks are few, and requested together with the chain. If that fails, the request is repeated where it is needed.
+        const pending = isNearTip ? this.#getBlocks(position.hash).catch(() => undefined) : undefined;
         const chain = await this.#requests.requestStep(position, position === start);
+        const next = await pending;
         if (chain.added.length === 0 && chain.removed.length === 0) {
-          const tail = await this.#fetchTail(position);
+          isNearTip = true;
+          const tail = this.#tailOf(next ?? (await this.#getBlocks(position.hash)));
           const name = nameOf(tail);
           if (name !== tailName) yield createUpdate(chain.targetBlueScore, { tail, atTip: true });
           tailName = name;
           await this.#waker.rest(MAX_REST_MS, signal);
           continue;
         }
-        const isNearTip = chain.added.length < NEAR_TIP_CHAIN_BLOCKS;
+        isNearTip = chain.added.length < NEAR_TIP_CHAIN_BLOCKS;
+        const isReorg = chain.fork !== position;
         position = chain.fork;
-        for await (const next of isNearTip ? this.#follow(chain) : this.#catchUp(chain)) {
-          position = positionAfter(next) ?? position;
-          if (next.tail !== undefined) tailName = nameOf(next.tail);
-          yield next;
+        for await (const update of isNearTip ? this.#follow(chain, isReorg ? undefined : next) : this.#catchUp(chain)) {
+          position = positionAfter(update) ?? position;
+          if (update.tail !== undefined) tailName = nameOf(update.tail);
+          yield update;
         }
         if (isNearTip) await this.#waker.rest(MAX_REST_MS, signal);
       }
@@ -69,24 +75,22 @@ export class Source {
     }
   }
 
-  async *#follow(chain: ChainStep): AsyncGenerator<ChainUpdate> {
-    const { node, network, signal } = this.#dependencies;
-    const blocks = new BlockSet(network.crescendo);
+  /** @param firstPage the blocks after the fork, if they were requested already; they may be older than the chain */
+  async *#follow(chain: ChainStep, firstPage: RpcBlock[] | undefined): AsyncGenerator<ChainUpdate> {
+    const blocks = new BlockSet(this.#dependencies.network.crescendo);
     const batch = this.#openBatch(chain);
-    let low = chain.fork.hash;
-    for (let next = 0; next < chain.added.length; ) {
-      const page = await node.getBlocks(
-        { lowHash: low, includeBlocks: true, includeTransactions: true },
-        { signal, deadlineMs: PAGE_DEADLINE_MS },
-      );
-      blocks.add(page.blocks);
+    let page = firstPage ?? (await this.#getBlocks(chain.fork.hash));
+    for (let next = 0; ; page = await this.#getBlocks(chain.added[next - 1] ?? chain.fork.hash)) {
+      blocks.add(page);
       const before = next;
       for (; next < chain.added.length && blocks.has(chain.added[next] as Hash); next += 1) {
         if (batch.isFull) yield createUpdate(chain.targetBlueScore, batch.take());
         batch.push(takeNext(blocks, chain, next));
       }
-      if (next === before) throw new IncompleteUpdateError(`no blocks come after ${toHex(low)}`);
-      low = chain.added[next - 1] as Hash;
+      if (next === chain.added.length) break;
+      if (next === before && page !== firstPage) {
+        throw new IncompleteUpdateError(`no blocks come after ${toHex(chain.added[next - 1] ?? chain.fork.hash)}`);
+      }
     }
     const last = batch.take();
     const sink = last.added.at(-1)?.block;
@@ -126,15 +130,15 @@ export class Source {
     return new OpenBatch(removed, { transactions: batchTransactions, bytes: maxBytesAhead * BATCH_SHARE });
   }
 
-  async #fetchTail(position: Position): Promise<RpcBlock[]> {
-    const { node, network, signal } = this.#dependencies;
-    const { blocks } = await node.getBlocks(
-      { lowHash: position.hash, includeBlocks: true, includeTransactions: true },
-      { signal },
-    );
-    const [sink, ...others] = blocks;
+  async #getBlocks(low: Hash): Promise<RpcBlock[]> {
+    const { node, signal } = this.#dependencies;
+    const request = { lowHash: low, includeBlocks: true, includeTransactions: true };
+    return (await node.getBlocks(request, { signal, deadlineMs: PAGE_DEADLINE_MS })).blocks;
+  }
+
+  #tailOf([sink, ...others]: readonly RpcBlock[]): RpcBlock[] {
     if (sink === undefined) return [];
-    const set = new BlockSet(network.crescendo);
+    const set = new BlockSet(this.#dependencies.network.crescendo);
     set.add(others);
     return set.takeTail(sink);
   }

@@ -2,8 +2,8 @@ import { BALANCES, copyAll, type CopyRowOf } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import type { DerivedState } from '../derived-state.ts';
 import type { ScriptTotal } from '../first-catch-up/chain-totals.ts';
-import { NEVER_SEEN, ScriptActivityChanges } from '../script-activity/replay.ts';
-import { BalanceDeltas } from './balance-deltas.ts';
+import { NEVER_SEEN, type ScriptActivity, ScriptActivityChanges } from '../script-activity/replay.ts';
+import { BalanceDeltas, isZero } from './balance-deltas.ts';
 import { verifyBalances, verifyCurrentBalances } from './verify.ts';
 
 /** How many transactions that are not accepted touch each script. */
@@ -29,33 +29,47 @@ export const balances: DerivedState = {
     for (const { transactions } of removed) for (const transaction of transactions) deltas.add(transaction, -1);
   },
 
-  /** Also writes the script activity and, for new rows, the tag flag of the script's own tag. Every member of a cluster has a row already. */
+  /**
+   * Also writes the script activity and, for new rows, the tag flag of the script's own tag. Every member of a cluster has a row already.
+   *
+   * MERGE, since `on conflict` would lock each row first, and write the lock to the WAL. Nobody else inserts.
+   */
   async apply(client, changes) {
-    const deltas = changes.of(BalanceDeltas).rows();
+    const { after, stored } = changes.of(ScriptActivityChanges);
+    const activityOf = (script: number): ScriptActivity => after.get(script) ?? NEVER_SEEN;
+    // A reorg leaves most rows as they are, since the new chain accepts the same transactions.
+    const deltas = changes
+      .of(BalanceDeltas)
+      .rows()
+      .filter((delta) => !isZero(delta) || !isSame(activityOf(delta.script), stored.get(delta.script)));
     if (deltas.length === 0) return;
-    const { after, newScripts } = changes.of(ScriptActivityChanges);
-    const activity = deltas.map(({ script }) => after.get(script) ?? NEVER_SEEN);
+    const activity = deltas.map(({ script }) => activityOf(script));
     await client.query({
       name: 'change-balances',
-      text: `insert into balances (script_id, balance, utxo_count, transaction_count, accepted_count, receiving_count, sending_count,
-               coinbase_count, received, sent, first_seen, last_seen, is_tagged)
-             select changed.*, changed.script_id in (
-                      select s.id from scripts s join tags t on t.address = s.address where s.id = any($13::bigint[]))
-               from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
-                           $9::numeric[], $10::numeric[], $11::bigint[], $12::bigint[])
-                      changed (script_id)
-             on conflict (script_id) do update set
-               balance = balances.balance + excluded.balance,
-               utxo_count = balances.utxo_count + excluded.utxo_count,
-               transaction_count = balances.transaction_count + excluded.transaction_count,
-               accepted_count = balances.accepted_count + excluded.accepted_count,
-               receiving_count = balances.receiving_count + excluded.receiving_count,
-               sending_count = balances.sending_count + excluded.sending_count,
-               coinbase_count = balances.coinbase_count + excluded.coinbase_count,
-               received = balances.received + excluded.received,
-               sent = balances.sent + excluded.sent,
-               first_seen = excluded.first_seen,
-               last_seen = excluded.last_seen`,
+      text: `merge into balances b
+             using unnest($1::bigint[], $2::bigint[], $3::integer[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
+                          $9::numeric[], $10::numeric[], $11::bigint[], $12::bigint[])
+                     changed (script_id, balance, utxo_count, transaction_count, accepted_count, receiving_count, sending_count,
+                              coinbase_count, received, sent, first_seen, last_seen)
+                on b.script_id = changed.script_id
+             when matched then update set
+               balance = b.balance + changed.balance,
+               utxo_count = b.utxo_count + changed.utxo_count,
+               transaction_count = b.transaction_count + changed.transaction_count,
+               accepted_count = b.accepted_count + changed.accepted_count,
+               receiving_count = b.receiving_count + changed.receiving_count,
+               sending_count = b.sending_count + changed.sending_count,
+               coinbase_count = b.coinbase_count + changed.coinbase_count,
+               received = b.received + changed.received,
+               sent = b.sent + changed.sent,
+               first_seen = changed.first_seen,
+               last_seen = changed.last_seen
+             when not matched then insert (script_id, balance, utxo_count, transaction_count, accepted_count, receiving_count,
+               sending_count, coinbase_count, received, sent, first_seen, last_seen, is_tagged)
+               values (changed.script_id, changed.balance, changed.utxo_count, changed.transaction_count, changed.accepted_count,
+                 changed.receiving_count, changed.sending_count, changed.coinbase_count, changed.received, changed.sent,
+                 changed.first_seen, changed.last_seen,
+                 exists (select from scripts s join tags t on t.address = s.address where s.id = changed.script_id))`,
       values: [
         deltas.map(({ script }) => script),
         deltas.map(({ balance }) => balance),
@@ -69,7 +83,6 @@ export const balances: DerivedState = {
         deltas.map(({ sent }) => sent),
         activity.map(({ first }) => first),
         activity.map(({ last }) => last),
-        newScripts,
       ],
     });
   },
@@ -118,6 +131,10 @@ function* rowsOf(totals: Iterable<ScriptTotal>): Generator<CopyRowOf<typeof BALA
       sent: total.sent,
     };
   }
+}
+
+function isSame(one: ScriptActivity, other: ScriptActivity | undefined): boolean {
+  return one.first === other?.first && one.last === other.last;
 }
 
 /** Counts transactions outside of a batch. @param scripts those that each transaction touches and did not touch before; all have a balance */

@@ -13,20 +13,35 @@ export interface Position {
   nextHeldMergeId: bigint;
 }
 
+export interface Sink {
+  blueScore: bigint;
+}
+
 const BEFORE_ALL: Position = { chainIndex: -1n, blockId: undefined, nextMergeId: 1n, nextHeldMergeId: 1n };
 
-/** Locks the checkpoint, which serialises steps with batches and imports of tags. @returns undefined during the first catch-up */
-export async function lockSink(client: ClientBase): Promise<{ blueScore: bigint } | undefined> {
+/**
+ * Returns undefined during the first catch-up.
+ * @param lock `for update` locks the checkpoint, which serialises steps with batches and imports of tags
+ */
+export async function findSink(client: ClientBase, lock: 'for update' | '' = ''): Promise<Sink | undefined> {
   // A joined row could be of another version than the locked one.
   const { rows } = await client.query<{ block_id: bigint; first_catch_up: boolean }>(
-    'select block_id, first_catch_up from checkpoint for update',
+    `select block_id, first_catch_up from checkpoint ${lock}`,
   );
   const [checkpoint] = rows;
   if (checkpoint === undefined || checkpoint.first_catch_up) return undefined;
-  const sink = await client.query<{ blueScore: bigint }>('select blue_score as "blueScore" from blocks where id = $1', [
+  const sink = await client.query<Sink>('select blue_score as "blueScore" from blocks where id = $1', [
     checkpoint.block_id,
   ]);
   return sink.rows[0];
+}
+
+export async function isChainBlock(client: ClientBase, { chainIndex, blockId }: Fork): Promise<boolean> {
+  const { rowCount } = await client.query('select from chain_blocks where index = $1 and block_id = $2', [
+    chainIndex,
+    blockId,
+  ]);
+  return rowCount === 1;
 }
 
 export async function readPosition(client: ClientBase): Promise<Position> {
@@ -62,6 +77,8 @@ export interface ClusteringRange {
   to: Fork;
   blueScore: bigint;
   transactions: number;
+  /** Whether further chain blocks are deep enough. */
+  hasNext: boolean;
 }
 
 /** Returns the next chain blocks that are deep enough and have about this many transactions; undefined if there is none. */
@@ -80,9 +97,10 @@ export async function findNextRange(
     [afterIndex, CHAIN_BLOCKS_AT_ONCE, upToBlueScore],
   );
   let range: ClusteringRange | undefined;
-  for (const { blueScore, count, ...to } of rows) {
+  for (const [i, { blueScore, count, ...to }] of rows.entries()) {
     if (range !== undefined && range.transactions + count > transactions) break;
-    range = { to, blueScore, transactions: (range?.transactions ?? 0) + count };
+    const hasNext = i < rows.length - 1 || rows.length === CHAIN_BLOCKS_AT_ONCE;
+    range = { to, blueScore, transactions: (range?.transactions ?? 0) + count, hasNext };
   }
   return range;
 }

@@ -1,13 +1,15 @@
-/** A step is one transaction under the lock on the checkpoint. All state between steps is in the database. */
+/** A step writes in one transaction under the lock on the checkpoint. All state between steps is in the database. */
 import { inTransaction } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { workOffTagFlags } from '../tag-flags/walk.ts';
 import { writeChangeLinks } from './change-links.ts';
 import { Forest, type Tie } from './forest.ts';
 import {
+  type ClusteringRange,
   findForkOf,
   findNextRange,
-  lockSink,
+  findSink,
+  isChainBlock,
   type Position,
   readApproved,
   readNeighbourhood,
@@ -43,13 +45,34 @@ const NOTHING = {
 
 export type Step = Readonly<typeof NOTHING>;
 
-export function clusterStep(client: ClientBase, options: ClusteringOptions, transactions: number): Promise<Step> {
-  return inTransaction(client, async () => {
-    const sink = await lockSink(client);
+export async function clusterStep(client: ClientBase, options: ClusteringOptions, transactions: number): Promise<Step> {
+  const plan = await inTransaction(client, () => prepareNext(client, options, transactions), { readsSnapshot: true });
+  return await inTransaction(client, async () => {
+    const sink = await findSink(client, 'for update');
     if (sink === undefined) return NOTHING;
     const position = await readPosition(client);
-    return await advance(client, position, options, sink.blueScore - options.depth, transactions);
+    return await advance(client, position, { ...options, plan, targetBlueScore: sink.blueScore - options.depth });
   });
+}
+
+interface Plan {
+  /** chain_blocks.index of the last clustered chain block. */
+  after: bigint;
+  range: ClusteringRange;
+  ties: Tie[];
+}
+
+/** Reads the next chain blocks before the lock, for which batches would have to wait. */
+async function prepareNext(
+  client: ClientBase,
+  { depth }: ClusteringOptions,
+  transactions: number,
+): Promise<Plan | undefined> {
+  const sink = await findSink(client);
+  if (sink === undefined) return undefined;
+  const { chainIndex: after } = await readPosition(client);
+  const range = await findNextRange(client, after, sink.blueScore - depth, transactions);
+  return range && { after, range, ties: await readTies(client, after + 1n, range.to.chainIndex) };
 }
 
 /** Sets queued tag flags in a separate transaction. @returns whether there may be more */
@@ -58,19 +81,19 @@ export async function flagStep(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ any: boolean }>('select exists (select from tag_marks) as any');
   if (rows[0]?.any !== true) return false;
   return await inTransaction(client, async () => {
-    if ((await lockSink(client)) === undefined) return false;
+    if ((await findSink(client, 'for update')) === undefined) return false;
     await workOffTagFlags(client, FLAGS_AT_ONCE);
     return true;
   });
 }
 
-async function advance(
-  client: ClientBase,
-  position: Position,
-  options: ClusteringOptions,
-  targetBlueScore: bigint,
-  transactions: number,
-): Promise<Step> {
+interface StepOptions extends ClusteringOptions {
+  plan: Plan | undefined;
+  targetBlueScore: bigint;
+}
+
+async function advance(client: ClientBase, position: Position, options: StepOptions): Promise<Step> {
+  const { plan, targetBlueScore } = options;
   if (position.blockId !== undefined) {
     const fork = await findForkOf(client, position.blockId);
     if (fork === undefined) {
@@ -86,14 +109,16 @@ async function advance(
       return { ...NOTHING, ...done, targetBlueScore, isBusy: true };
     }
   }
-  const range = await findNextRange(client, position.chainIndex, targetBlueScore, transactions);
-  if (range === undefined) return { ...NOTHING, targetBlueScore };
-  const from = position.chainIndex + 1n;
-  const { to, transactions: count, blueScore } = range;
-  const ties = await readTies(client, from, to.chainIndex);
-  const done = await unite(client, ties, position, options, to);
-  if (options.change) await writeChangeLinks(client, from, to.chainIndex);
-  return { ...NOTHING, ...done, transactions: count, blueScore, targetBlueScore, isBusy: true };
+  if (plan === undefined) return { ...NOTHING, targetBlueScore };
+  const { to, transactions, blueScore, hasNext } = plan.range;
+  // A chain block determines all below it. After a reorg, or an undone step, the next step reads again.
+  const isDeep = blueScore <= targetBlueScore && (await isChainBlock(client, to));
+  if (plan.after !== position.chainIndex || !isDeep) {
+    return { ...NOTHING, targetBlueScore, isBusy: true };
+  }
+  const done = await unite(client, plan.ties, position, options, to);
+  if (options.change) await writeChangeLinks(client, plan.after + 1n, to.chainIndex);
+  return { ...NOTHING, ...done, transactions, blueScore, targetBlueScore, isBusy: hasNext };
 }
 
 async function unite(

@@ -59,10 +59,14 @@ async function writeMerges(client: ClientBase, merges: readonly Merge[]): Promis
 async function writeMembers(client: ClientBase, forest: Forest): Promise<void> {
   await client.query({
     name: 'write-cluster-members',
-    text: `insert into cluster_members (script_id, parent_id, merge_id, next_id, previous_id)
-           select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
-           on conflict (script_id) do update set
-             parent_id = excluded.parent_id, merge_id = excluded.merge_id, next_id = excluded.next_id, previous_id = excluded.previous_id`,
+    text: `merge into cluster_members m
+           using unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
+                   changed (script_id, parent_id, merge_id, next_id, previous_id)
+              on m.script_id = changed.script_id
+           when matched then update set
+             parent_id = changed.parent_id, merge_id = changed.merge_id, next_id = changed.next_id, previous_id = changed.previous_id
+           when not matched then insert
+             values (changed.script_id, changed.parent_id, changed.merge_id, changed.next_id, changed.previous_id)`,
     values: columnsOf(forest.memberRows(), 'script', 'parent', 'merge', 'next', 'previous'),
   });
   await writePrevious(client, forest.previousOfOthers());
@@ -85,9 +89,12 @@ export async function upsertClusters(
 ): Promise<void> {
   await client.query({
     name: 'write-clusters',
-    text: `insert into clusters (id, size, balance, size_limit)
-           select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])
-           on conflict (id) do update set size = excluded.size, balance = excluded.balance, size_limit = excluded.size_limit`,
+    text: `merge into clusters c
+           using unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) changed (id, size, balance, size_limit)
+              on c.id = changed.id
+           when matched then update set size = changed.size, balance = changed.balance, size_limit = changed.size_limit
+           when not matched then insert (id, size, balance, size_limit)
+             values (changed.id, changed.size, changed.balance, changed.size_limit)`,
     values: columnsOf(clusters, 'root', 'size', 'balance', 'sizeLimit'),
   });
 }

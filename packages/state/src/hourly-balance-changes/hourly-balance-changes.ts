@@ -48,9 +48,12 @@ export const hourlyBalanceChanges: DerivedState = {
     if (rows.length === 0) return;
     await client.query({
       name: 'change-balances-by-hour',
-      text: `insert into balance_changes (script_id, hour, change)
-             select * from unnest($1::bigint[], $2::integer[], $3::bigint[])
-             on conflict (script_id, hour) do update set change = balance_changes.change + excluded.change`,
+      // See `balances` for the reason for MERGE.
+      text: `merge into balance_changes b
+             using unnest($1::bigint[], $2::integer[], $3::bigint[]) changed (script_id, hour, change)
+                on b.script_id = changed.script_id and b.hour = changed.hour
+             when matched then update set change = b.change + changed.change
+             when not matched then insert values (changed.script_id, changed.hour, changed.change)`,
       values: columnsOf(rows, 'script', 'hour', 'change'),
     });
   },

@@ -2,16 +2,42 @@
 import type { ClientBase } from 'pg';
 import { CUT } from '../common-table-expressions.ts';
 import type { DerivedState } from '../derived-state.ts';
-import { faultsOf } from '../queryable.ts';
+import { columnsOf, faultsOf } from '../queryable.ts';
 
-const change = (sign: 1 | -1): string => `
-  insert into miner_hours as m (hour, script_id, blocks, red_blocks, rewards)
-  select hour, script_id, ${sign} * blocks, ${sign} * red_blocks, ${sign} * rewards from count_miner_hours($1, $2)
-  on conflict (hour, script_id) do update set
-    blocks = m.blocks + excluded.blocks, red_blocks = m.red_blocks + excluded.red_blocks, rewards = m.rewards + excluded.rewards`;
+/** Sums what the chain blocks from one index to another give, and deltas that are known. */
+const CHANGE = `
+  merge into miner_hours m
+  using (select hour, script_id, sum(blocks)::bigint as blocks, sum(red_blocks)::bigint as red_blocks, sum(rewards)::bigint as rewards
+           from (select * from count_miner_hours($1, $2)
+                 union all
+                 select * from unnest($3::integer[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+                   removed (hour, script_id, blocks, red_blocks, rewards)) changed
+          group by hour, script_id) c
+     on m.hour = c.hour and m.script_id = c.script_id
+  when matched and (c.blocks, c.red_blocks, c.rewards) <> (0, 0, 0) then update set
+    blocks = m.blocks + c.blocks, red_blocks = m.red_blocks + c.red_blocks, rewards = m.rewards + c.rewards
+  when not matched then insert (hour, script_id, blocks, red_blocks, rewards)
+    values (c.hour, c.script_id, c.blocks, c.red_blocks, c.rewards)`;
 
-const count = (client: ClientBase, first: number, last: number) =>
-  client.query({ name: 'count-miner-hours', text: change(1), values: [first, last] });
+interface Row {
+  hour: number;
+  script: bigint;
+  blocks: bigint;
+  redBlocks: bigint;
+  rewards: bigint;
+}
+
+class MinerHourChanges {
+  removed: readonly Row[] = [];
+}
+
+async function count(client: ClientBase, first: number, last: number, removed: readonly Row[] = []): Promise<void> {
+  await client.query({
+    name: 'count-miner-hours',
+    text: CHANGE,
+    values: [first, last, ...columnsOf(removed, 'hour', 'script', 'blocks', 'redBlocks', 'rewards')],
+  });
+}
 
 /** The hours of bootstrap blocks, and those that retention cut, cannot be counted again. */
 const SELECT_WRONG_MINER_HOURS = `
@@ -34,13 +60,19 @@ export const minerHours: DerivedState = {
   emptied: ['miner_hours'],
   verify: { 4: faultsOf(SELECT_WRONG_MINER_HOURS) },
 
-  async revert(client, removed) {
+  async revert(client, removed, changes) {
     const indexes = removed.map(({ chainBlock }) => chainBlock.index);
-    if (indexes.length > 0) await client.query(change(-1), [Math.min(...indexes), Math.max(...indexes)]);
+    const { rows } = await client.query<Row>(
+      `select hour, script_id as script, -blocks as blocks, -red_blocks as "redBlocks", -rewards as rewards from count_miner_hours($1, $2)`,
+      [Math.min(...indexes), Math.max(...indexes)],
+    );
+    changes.of(MinerHourChanges).removed = rows;
   },
 
-  async apply(client, { range: { fork, to } }) {
-    if (to > fork) await count(client, fork + 1, to);
+  async apply(client, changes) {
+    const { fork, to } = changes.range;
+    const { removed } = changes.of(MinerHourChanges);
+    if (to > fork || removed.length > 0) await count(client, fork + 1, to, removed);
   },
 
   async rebuild(client) {

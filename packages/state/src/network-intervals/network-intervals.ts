@@ -39,27 +39,30 @@ export const networkIntervals: DerivedState = {
     const rows = deltas.rows();
     await client.query({
       name: 'change-intervals',
-      text: `insert into network_intervals (length, start, chain_blocks, blocks, red_blocks, transactions, fees, volume, minted, supply,
+      text: `merge into network_intervals n
+             using (select i.*, checkpoint.circulating_sompi + $14::bigint - i.minted_later as supply
+                      from checkpoint,
+                           unnest($1::interval_length[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+                                  $8::numeric[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::numeric[])
+                             i (length, start, chain_blocks, blocks, red_blocks, transactions, fees, volume, minted, minted_later,
+                                active_scripts, new_scripts, work)) i
+                on n.length = i.length and n.start = i.start
+             when matched then update set
+               chain_blocks = n.chain_blocks + i.chain_blocks,
+               blocks = n.blocks + i.blocks,
+               red_blocks = n.red_blocks + i.red_blocks,
+               transactions = n.transactions + i.transactions,
+               fees = n.fees + i.fees,
+               volume = n.volume + i.volume,
+               minted = n.minted + i.minted,
+               supply = i.supply,
+               active_scripts = n.active_scripts + i.active_scripts,
+               new_scripts = n.new_scripts + i.new_scripts,
+               work = n.work + i.work
+             when not matched then insert (length, start, chain_blocks, blocks, red_blocks, transactions, fees, volume, minted, supply,
                active_scripts, new_scripts, work)
-             select i.length, i.start, i.chain_blocks, i.blocks, i.red_blocks, i.transactions, i.fees, i.volume, i.minted,
-                    checkpoint.circulating_sompi + $14::bigint - i.minted_later, i.active_scripts, i.new_scripts, i.work
-               from checkpoint,
-                    unnest($1::interval_length[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
-                           $8::numeric[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::numeric[])
-                      i (length, start, chain_blocks, blocks, red_blocks, transactions, fees, volume, minted, minted_later,
-                         active_scripts, new_scripts, work)
-             on conflict (length, start) do update set
-               chain_blocks = network_intervals.chain_blocks + excluded.chain_blocks,
-               blocks = network_intervals.blocks + excluded.blocks,
-               red_blocks = network_intervals.red_blocks + excluded.red_blocks,
-               transactions = network_intervals.transactions + excluded.transactions,
-               fees = network_intervals.fees + excluded.fees,
-               volume = network_intervals.volume + excluded.volume,
-               minted = network_intervals.minted + excluded.minted,
-               supply = excluded.supply,
-               active_scripts = network_intervals.active_scripts + excluded.active_scripts,
-               new_scripts = network_intervals.new_scripts + excluded.new_scripts,
-               work = network_intervals.work + excluded.work`,
+               values (i.length, i.start, i.chain_blocks, i.blocks, i.red_blocks, i.transactions, i.fees, i.volume, i.minted, i.supply,
+                 i.active_scripts, i.new_scripts, i.work)`,
       values: [
         rows.map(({ length }) => length),
         rows.map(({ start }) => start),

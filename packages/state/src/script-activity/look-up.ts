@@ -1,4 +1,5 @@
 /** Loads the activity of scripts below a batch from `balances` and `seen_before` or, where these cannot tell, from the rows of the chain. */
+import { inPipeline } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { startOfInterval } from '../network-intervals/interval-deltas.ts';
 import { NEVER_SEEN, rewind, type ScriptActivity, type SeenBefore, type TouchingBlock } from './replay.ts';
@@ -42,15 +43,19 @@ export async function loadActivityAtFork(
 
 export async function readStoredActivity(client: ClientBase, scripts: readonly number[]): Promise<StoredActivity> {
   if (scripts.length === 0) return { now: new Map(), bootstrapTimes: new Set() };
-  const { rows } = await client.query<{ script: bigint; first: bigint | null; last: bigint | null }>({
-    name: 'read-script-activity',
-    text: 'select script_id as script, first_seen as first, last_seen as last from balances where script_id = any($1::bigint[])',
-    values: [scripts],
-  });
-  const bootstraps = await client.query<{ chain_time: bigint }>({
-    name: 'read-bootstrap-times',
-    text: 'select c.chain_time from starts s join chain_blocks c on c.index = s.chain_index where s.utxo_count > 0',
-  });
+  const [{ rows }, bootstraps] = await inPipeline(client, [
+    () =>
+      client.query<{ script: bigint; first: bigint | null; last: bigint | null }>({
+        name: 'read-script-activity',
+        text: 'select script_id as script, first_seen as first, last_seen as last from balances where script_id = any($1::bigint[])',
+        values: [scripts],
+      }),
+    () =>
+      client.query<{ chain_time: bigint }>({
+        name: 'read-bootstrap-times',
+        text: 'select c.chain_time from starts s join chain_blocks c on c.index = s.chain_index where s.utxo_count > 0',
+      }),
+  ]);
   return {
     now: new Map(rows.map(({ script, first, last }) => [Number(script), { first, last, touched: last }])),
     bootstrapTimes: new Set(bootstraps.rows.map(({ chain_time }) => chain_time)),

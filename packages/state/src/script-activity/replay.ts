@@ -31,12 +31,14 @@ export interface SeenBefore {
 export class ScriptActivityChanges {
   readonly added: TouchingBlock[] = [];
   removed: readonly TouchingBlock[] = [];
-  /** Set by `apply`, for each of `added` and of `removed`. */
+  /** Set by `read`, for each of `added` and of `removed`. */
   addedCounts: ActiveScripts[] = [];
   removedCounts: ActiveScripts[] = [];
   after: ReadonlyMap<number, ScriptActivity> = new Map();
-  /** Set by `apply`: the scripts of the batch without a row in `balances`. */
-  newScripts: readonly number[] = [];
+  /** Set by `read`: what the rows of the batch's scripts in `balances` have. */
+  stored: ReadonlyMap<number, ScriptActivity> = new Map();
+  /** Set by `read`. */
+  seenBefore: readonly SeenBefore[] = [];
 }
 
 /** @param blocks in the order of the chain @param before activity below the first of them; absent scripts were never seen */

@@ -1,4 +1,5 @@
 /** When scripts were first and last seen. The columns are in `balances`; `seen_before` lets reorgs restore them (docs/adr/0007-rollups.md). */
+import { inPipeline } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { BalanceDeltas } from '../balances/balance-deltas.ts';
 import type { BatchRange, ChainBlock, DerivedState, TransactionDeltas } from '../derived-state.ts';
@@ -28,7 +29,7 @@ export const scriptActivity: DerivedState = {
   },
 
   /** Must run before the batch updates acceptance: before a gap, the chain below the batch may accept the same transactions. */
-  async apply(client, changes) {
+  async read(client, changes) {
     const activity = changes.of(ScriptActivityChanges);
     const touched = [...activity.removed, ...activity.added].flatMap(({ scripts }) => [...scripts]);
     const wanted = [...new Set([...touched, ...changes.of(BalanceDeltas).keys()])];
@@ -38,8 +39,12 @@ export const scriptActivity: DerivedState = {
     activity.removedCounts = replay(activity.removed, before).counts;
     activity.addedCounts = counts;
     activity.after = new Map([...before, ...after]);
-    activity.newScripts = wanted.filter((script) => !stored.now.has(script));
-    await writeSeenBefore(client, changes.range, seenBefore);
+    activity.stored = stored.now;
+    activity.seenBefore = seenBefore;
+  },
+
+  async apply(client, changes) {
+    await writeSeenBefore(client, changes.range, changes.of(ScriptActivityChanges).seenBefore);
   },
 };
 
@@ -59,8 +64,7 @@ async function writeSeenBefore(
   rows: readonly SeenBefore[],
 ): Promise<void> {
   if (fork === checkpoint && rows.length === 0) return;
-  if (fork < checkpoint) await client.query('delete from seen_before where chain_index > $1', [fork]);
-  await client.query({
+  const write = {
     name: 'write-seen-before',
     text: `insert into seen_before (chain_index, script_ids, last_seen)
            select chain_index, script_ids::bigint[], last_seen::bigint[] from unnest($1::bigint[], $2::text[], $3::text[])
@@ -70,7 +74,11 @@ async function writeSeenBefore(
       rows.map(({ scripts }) => `{${scripts.join(',')}}`),
       rows.map(({ lastSeen }) => `{${lastSeen.map((time) => time ?? 'null').join(',')}}`),
     ],
-  });
+  };
+  await inPipeline(client, [
+    async () => fork < checkpoint && (await client.query('delete from seen_before where chain_index > $1', [fork])),
+    async () => await client.query(write),
+  ]);
   if (Math.floor(to / PRUNE_EVERY) === Math.floor(checkpoint / PRUNE_EVERY)) return;
   await client.query('delete from seen_before where chain_index <= $1', [to - SEEN_BEFORE_BLOCKS]);
 }

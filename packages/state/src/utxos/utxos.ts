@@ -1,4 +1,5 @@
-import { copyAll, type CopyRowOf, UTXOS } from '@kasgres/database';
+import { copyAll, copyRows, type CopyRowOf, inPipeline, UTXOS } from '@kasgres/database';
+import type { ClientBase } from 'pg';
 import { UNSPENT } from '../common-table-expressions.ts';
 import {
   type AcceptedTransaction,
@@ -10,39 +11,68 @@ import {
 import { columnsOf } from '../queryable.ts';
 import { verifyUtxos } from './verify.ts';
 
-/** Nets the UTXOs of a batch: one that it creates and spends never gets a row. */
-export class UtxoChanges {
-  readonly spent: Outpoint[] = [];
-  /** By transaction and index. */
-  readonly #created = new Map<number, (Utxo | undefined)[]>();
-  #count = 0;
+class OutpointMap<Item extends Outpoint> {
+  readonly #byTransaction = new Map<number, (Item | undefined)[]>();
 
-  get created(): Iterable<Utxo> {
-    return this.#list();
+  get({ transaction, index }: Outpoint): Item | undefined {
+    return this.#byTransaction.get(transaction)?.[index];
   }
 
-  get createdCount(): number {
-    return this.#count;
+  add(item: Item): void {
+    getOrInsert<number, (Item | undefined)[]>(this.#byTransaction, item.transaction, () => [])[item.index] = item;
+  }
+
+  delete(outpoint: Outpoint): boolean {
+    const items = this.#byTransaction.get(outpoint.transaction);
+    if (items?.[outpoint.index] === undefined) return false;
+    items[outpoint.index] = undefined;
+    return true;
+  }
+
+  *[Symbol.iterator](): Generator<Item> {
+    for (const items of this.#byTransaction.values()) for (const item of items) if (item !== undefined) yield item;
+  }
+}
+
+/** Nets the UTXOs of a batch: one that it creates and spends never gets a row, and one that it removes and creates again keeps its row. */
+export class UtxoChanges {
+  readonly #spent = new OutpointMap<Outpoint>();
+  readonly #created = new OutpointMap<Utxo>();
+  /** Rows that removed chain blocks created. */
+  readonly #removed = new OutpointMap<Utxo>();
+
+  /** UTXOs without a row. */
+  get created(): Utxo[] {
+    return [...this.#created].filter((utxo) => this.#removed.get(utxo) === undefined);
+  }
+
+  /** UTXOs whose rows have another DAA score, that of a removed chain block. */
+  get acceptedAgain(): Utxo[] {
+    return [...this.#created].filter((utxo) => {
+      const stored = this.#removed.get(utxo);
+      return stored !== undefined && stored.blockDaaScore !== utxo.blockDaaScore;
+    });
+  }
+
+  /** UTXOs whose rows are deleted. */
+  get spent(): Outpoint[] {
+    return [...this.#spent, ...[...this.#removed].filter((utxo) => this.#created.get(utxo) === undefined)];
   }
 
   add({ spent, created }: Pick<AcceptedTransaction, 'spent' | 'created'>): void {
-    for (const outpoint of spent) if (!this.#remove(outpoint)) this.spent.push(outpoint);
-    for (const utxo of created) {
-      getOrInsert<number, (Utxo | undefined)[]>(this.#created, utxo.transaction, () => [])[utxo.index] = utxo;
-      this.#count += 1;
+    for (const outpoint of spent) {
+      if (this.#created.delete(outpoint)) continue;
+      const { transaction, index } = outpoint;
+      if (this.#spent.get(outpoint)) throw new Error(`output ${index} of transaction ${transaction} is spent twice`);
+      this.#spent.add(outpoint);
     }
+    for (const utxo of created) this.#created.add(utxo);
   }
 
-  *#list(): Generator<Utxo> {
-    for (const utxos of this.#created.values()) for (const utxo of utxos) if (utxo !== undefined) yield utxo;
-  }
-
-  #remove({ transaction, index }: Outpoint): boolean {
-    const utxos = this.#created.get(transaction);
-    if (utxos?.[index] === undefined) return false;
-    utxos[index] = undefined;
-    this.#count -= 1;
-    return true;
+  /** Must be called after `add`. @param created rows that removed chain blocks created @param spent UTXOs without a row that they spent */
+  revert({ created, spent }: { created: readonly Utxo[]; spent: readonly Utxo[] }): void {
+    for (const utxo of created) this.#removed.add(utxo);
+    for (const utxo of spent) if (!this.#spent.delete(utxo)) this.#created.add(utxo);
   }
 }
 
@@ -57,28 +87,27 @@ export const utxos: DerivedState = {
   },
 
   async apply(client, changes) {
-    const { created, spent } = changes.of(UtxoChanges);
-    await copyAll(client, UTXOS, rowsOf(created));
-    if (spent.length === 0) return;
-    const { rowCount } = await client.query({
-      name: 'spend-utxos',
-      text: `delete from utxos u using unnest($1::bigint[], $2::bigint[]) spent (transaction_id, index)
-              where u.transaction_id = spent.transaction_id and u.index = spent.index`,
-      values: columnsOf(spent, 'transaction', 'index'),
-    });
-    if (rowCount !== spent.length) {
-      throw new Error(`${spent.length} UTXOs are spent but only ${rowCount} of them were unspent (invariant 4)`);
-    }
+    const { created, acceptedAgain, spent } = changes.of(UtxoChanges);
+    await inPipeline(client, [
+      () => acceptAgain(client, acceptedAgain),
+      () => copyRows(client, toRows(created)),
+      () => spend(client, spent),
+    ]);
   },
 
-  /** Runs before the batch writes UTXOs, since its chain blocks may accept the same transactions again. */
-  async revert(client, removed) {
+  async revert(client, removed, changes) {
     const transactions = removed.flatMap(({ accepted }) => accepted);
-    await client.query('delete from utxos where transaction_id = any($1::bigint[])', [transactions]);
-    await client.query(
-      `insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
-       select i.previous_transaction_id, i.previous_index, i.script_id, i.amount, coalesce(u.block_daa_score, c.daa_score),
-              coalesce(u.is_coinbase, p.subnetwork_id = 1)
+    const { rows: created } = await client.query<Utxo>(
+      `select u.transaction_id::float8 as transaction, u.index, u.script_id::float8 as script, u.amount,
+              u.block_daa_score as "blockDaaScore", u.is_coinbase as "isCoinbase"
+         from transaction_outputs o
+         join utxos u on u.script_id = o.script_id and u.transaction_id = o.transaction_id and u.index = o.index
+        where o.transaction_id = any($1::bigint[])`,
+      [transactions],
+    );
+    const { rows: spent } = await client.query<Utxo>(
+      `select i.previous_transaction_id::float8 as transaction, i.previous_index::integer as index, i.script_id::float8 as script, i.amount,
+              coalesce(u.block_daa_score, c.daa_score) as "blockDaaScore", coalesce(u.is_coinbase, p.subnetwork_id = 1) as "isCoinbase"
          from unnest($1::bigint[]) removed (id)
          join transaction_inputs i on i.transaction_id = removed.id
          left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
@@ -87,6 +116,7 @@ export const utxos: DerivedState = {
         where i.previous_transaction_id <> all($1::bigint[])`,
       [transactions],
     );
+    changes.of(UtxoChanges).revert({ created, spent });
   },
 
   async rebuild(client) {
@@ -105,6 +135,35 @@ export const utxos: DerivedState = {
     await copyAll(client, UTXOS, rowsOf(unspent));
   },
 };
+
+async function acceptAgain(client: ClientBase, utxos: readonly Utxo[]): Promise<void> {
+  if (utxos.length === 0) return;
+  await client.query(
+    `update utxos u set block_daa_score = accepted.block_daa_score
+       from unnest($1::bigint[], $2::bigint[], $3::integer[], $4::bigint[]) accepted (script_id, transaction_id, index, block_daa_score)
+      where u.script_id = accepted.script_id and u.transaction_id = accepted.transaction_id and u.index = accepted.index`,
+    columnsOf(utxos, 'script', 'transaction', 'index', 'blockDaaScore'),
+  );
+}
+
+async function spend(client: ClientBase, outpoints: readonly Outpoint[]): Promise<void> {
+  if (outpoints.length === 0) return;
+  const { rowCount } = await client.query({
+    name: 'spend-utxos',
+    text: `delete from utxos u using unnest($1::bigint[], $2::bigint[], $3::integer[]) spent (script_id, transaction_id, index)
+            where u.script_id = spent.script_id and u.transaction_id = spent.transaction_id and u.index = spent.index`,
+    values: columnsOf(outpoints, 'script', 'transaction', 'index'),
+  });
+  if (rowCount !== outpoints.length) {
+    throw new Error(`${outpoints.length} UTXOs are spent but only ${rowCount} of them were unspent (invariant 4)`);
+  }
+}
+
+function toRows(created: Iterable<Utxo>): ReturnType<typeof UTXOS.createBuffer> {
+  const rows = UTXOS.createBuffer();
+  for (const row of rowsOf(created)) rows.write(row);
+  return rows;
+}
 
 function* rowsOf(created: Iterable<Utxo>): Generator<CopyRowOf<typeof UTXOS>> {
   for (const { transaction, index, script, amount, blockDaaScore, isCoinbase } of created) {
