@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { toHex } from '@kasgres/kaspa';
 import type { Logger } from '@kasgres/runtime';
 import type { FastifyRequest } from 'fastify';
+import type { EventLoopTurns } from '../fairness/event-loop-turns.ts';
 import { credentialOf } from '../http/authentication.ts';
 import { HttpError, unavailable } from '../http/errors.ts';
 import type { IndexReader, Reading } from '../index-state/state.ts';
@@ -25,6 +26,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 interface StreamsOptions {
   index: IndexReader;
+  turns: EventLoopTurns;
   mempool: MempoolSamples;
   admission: Admission;
   /** URL of the primary. */
@@ -82,11 +84,11 @@ export class Streams {
     from: Uint8Array | undefined,
     subscription: Subscription,
     unknownForMs = UNKNOWN_CURSOR_MS,
-  ): Promise<{ hash: string; blueScore: string }> {
+  ): Promise<{ hash: string; blueScore: bigint }> {
     const { index } = this.#options;
     if (from === undefined) {
       const { sinkHash, sinkBlueScore } = await index.getState();
-      return { hash: sinkHash, blueScore: String(sinkBlueScore) };
+      return { hash: sinkHash, blueScore: sinkBlueScore };
     }
     const hash = toHex(from);
     const until = performance.now() + unknownForMs;
@@ -100,7 +102,7 @@ export class Streams {
             confirmations: [],
           }),
         );
-        return { hash, blueScore: String(step?.blueScore ?? (await index.getState()).sinkBlueScore) };
+        return { hash, blueScore: step?.blueScore ?? (await index.getState()).sinkBlueScore };
       } catch (error) {
         const isUnknown = error instanceof HttpError && error.statusCode === 404;
         if (!isUnknown || performance.now() > until) throw error;
@@ -119,14 +121,14 @@ export class Streams {
     request: FastifyRequest,
     output: Output,
     subscription: Subscription,
-    cursor: { hash: string; blueScore: string },
+    cursor: { hash: string; blueScore: bigint },
   ): { subscriber: Subscriber; close: () => void } {
     this.#outputs.add(output);
     const counted: Output = {
-      send: (message) => {
-        this.sent.messages += 1;
-        this.sent.bytes += message.data.length;
-        output.send(message);
+      send: (messages) => {
+        this.sent.messages += messages.length;
+        for (const { data } of messages) this.sent.bytes += data.length;
+        output.send(messages);
       },
       get unsentBytes() {
         return output.unsentBytes;
