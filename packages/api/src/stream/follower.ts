@@ -31,6 +31,12 @@ export interface FollowerOptions {
   logger: Logger;
 }
 
+/** A block that a stream continues from. */
+export interface Cursor {
+  hash: string;
+  blueScore: bigint;
+}
+
 export class Follower {
   readonly #options: FollowerOptions;
   readonly subscribers = new Set<Subscriber>();
@@ -49,8 +55,15 @@ export class Follower {
     this.#options = options;
   }
 
-  get sink(): { hash: string; blueScore: bigint } | undefined {
+  get sink(): Cursor | undefined {
     return this.#cursor === undefined ? undefined : { hash: this.#cursor, blueScore: this.#blueScore };
+  }
+
+  /** Returns a block from which all steps are kept. */
+  find(hash: string): Cursor | undefined {
+    if (hash === this.#cursor) return this.sink;
+    const step = this.#recent.find(({ to }) => to === hash);
+    return step && { hash, blueScore: step.blueScore };
   }
 
   add(subscriber: Subscriber): void {

@@ -10,7 +10,7 @@ import type { IndexReader, Reading } from '../index-state/state.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { MempoolSamples } from '../mempool-samples.ts';
 import { clientOf } from '../http/request-identity.ts';
-import { Follower } from './follower.ts';
+import { type Cursor, Follower } from './follower.ts';
 import { MempoolEvents } from './mempool-events.ts';
 import type { Subscription } from './messages.ts';
 import { readStep } from './read-step.ts';
@@ -84,13 +84,12 @@ export class Streams {
     from: Uint8Array | undefined,
     subscription: Subscription,
     unknownForMs = UNKNOWN_CURSOR_MS,
-  ): Promise<{ hash: string; blueScore: bigint }> {
+  ): Promise<Cursor> {
     const { index } = this.#options;
-    if (from === undefined) {
-      const { sinkHash, sinkBlueScore } = await index.getState();
-      return { hash: sinkHash, blueScore: sinkBlueScore };
-    }
+    if (from === undefined) return await this.#findSink();
     const hash = toHex(from);
+    const known = this.follower.find(hash);
+    if (known !== undefined) return known;
     const until = performance.now() + unknownForMs;
     for (;;) {
       try {
@@ -111,6 +110,15 @@ export class Streams {
     }
   }
 
+  /** Returns the sink: one that the follower knows, if it runs, since a stream then needs no reads of its own. */
+  async #findSink(): Promise<Cursor> {
+    const { sinkHash, sinkBlueScore } = await this.#options.index.getState();
+    const sink = { hash: sinkHash, blueScore: sinkBlueScore };
+    if (this.follower.subscribers.size === 0 || this.follower.find(sinkHash) !== undefined) return sink;
+    await this.follower.nextRead();
+    return this.follower.find(sinkHash) ?? this.follower.sink ?? sink;
+  }
+
   /** Reads a part of the past of a stream. */
   catchUp<T>(read: (reading: Reading) => Promise<T>): Promise<T> {
     return this.#catchUps.run(() => this.#options.index.read(read, 'stream catch-up'));
@@ -121,7 +129,7 @@ export class Streams {
     request: FastifyRequest,
     output: Output,
     subscription: Subscription,
-    cursor: { hash: string; blueScore: bigint },
+    cursor: Cursor,
   ): { subscriber: Subscriber; close: () => void } {
     this.#outputs.add(output);
     const counted: Output = {
