@@ -8,7 +8,6 @@
  * or with DATABASE_URL beside the database that it names. The clients share the cores with everything else.
  */
 import { randomBytes } from 'node:crypto';
-import { createConnection, type Socket } from 'node:net';
 import { connect, type Connection } from '@kasgres/database';
 import { decodeAddress, encodeAddress } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
@@ -18,13 +17,15 @@ import { CommitLatencies } from './commit-latencies.ts';
 import { findNode } from './found-node.ts';
 import { isSynced, measureTip } from './measure-tip.ts';
 import { describeMachine, type Figure, mediansOf, percentile, readOptions, tableOfRuns } from './options.ts';
+import { readCpuSeconds } from './process-cpu.ts';
 import { readMemory } from './process-memory.ts';
 import { createRunDatabase } from './run-database.ts';
+import { startStreamClients } from './stream-clients.ts';
 import { withTemporaryKey } from './temporary-key.ts';
 
 const WARM_UP_MS = 3_000;
-/** Connections that are opened at the same time. */
-const OPENING = 100;
+/** Above the number of connections that are opened at the same time. */
+const CONCURRENCY = 200;
 const SETTLE_MS = 5_000;
 const MEBIBYTE = 2 ** 20;
 
@@ -40,6 +41,12 @@ interface Run {
   events: number;
   eventP50Ms: number;
   eventP99Ms: number;
+  /** Processor time of a second: 1 is a whole core. Undefined on other systems than Linux. */
+  apiCores: number | undefined;
+  apiWithStreamsCores: number | undefined;
+  clientCores: number | undefined;
+  /** Processor time of the API, beyond that without streams. */
+  apiMicrosecondsPerEvent: number | undefined;
   /** Memory of the API; undefined on other systems than Linux. */
   baseMib: number | undefined;
   idleMib: number | undefined;
@@ -57,6 +64,10 @@ const FIGURES: readonly Figure<Run>[] = [
   { name: 'events', of: (run) => run.events, digits: 0 },
   { name: 'notification to event, p50, ms', of: (run) => run.eventP50Ms, digits: 1 },
   { name: 'notification to event, p99, ms', of: (run) => run.eventP99Ms, digits: 1 },
+  { name: 'API without streams, cores', of: (run) => run.apiCores, digits: 2 },
+  { name: 'API with streams, cores', of: (run) => run.apiWithStreamsCores, digits: 2 },
+  { name: 'clients, cores', of: (run) => run.clientCores, digits: 2 },
+  { name: 'API per event, µs', of: (run) => run.apiMicrosecondsPerEvent, digits: 2 },
   { name: 'API before idle clients, MiB', of: (run) => run.baseMib, digits: 0 },
   { name: 'API with idle clients, MiB', of: (run) => run.idleMib, digits: 0 },
 ];
@@ -101,7 +112,7 @@ async function measureAll(database: Connection, databaseUrl: string): Promise<vo
       if (!indexer.isRunning()) throw new Error(`the indexer stopped:\n${indexer.output()}`);
       await sleep(100);
     }
-    await withTemporaryKey(database, OPENING + 1, async (key) => {
+    await withTemporaryKey(database, CONCURRENCY, async (key) => {
       const { rows } = await database.pool.query<{ address: string }>(
         'select address from scripts where address is not null order by id limit 100',
       );
@@ -150,39 +161,36 @@ async function measureBoth(
 
 async function measure(measured: Measured): Promise<Run> {
   const { api, processId, key, addresses } = measured;
-  const alone = await measureBoth(measured);
+  const [alone, apiCores] = await measureCores([processId], async () => await measureBoth(measured));
   const base = await readMemory(processId, 'VmRSS');
 
-  const notifiedAt = new Map<string, number>();
-  const times: number[] = [];
-  const onEvent = (id: string): void => {
-    const at = notifiedAt.get(id);
-    if (at !== undefined) times.push(performance.now() - at);
-  };
-  const active = await openStreams({
-    count: numbers.clients,
-    pathOf: (index) => `/v1/stream?events=chain&address=${addresses[index % addresses.length]}`,
+  const clients = await startStreamClients({
     api,
     key,
-    onEvent,
+    count: numbers.clients,
+    paths: addresses.map((address) => `/v1/stream?events=chain&address=${address}`),
   });
   await sleep(SETTLE_MS);
-  const beside = await measureBoth(measured, (hash) => notifiedAt.set(hash, performance.now()));
+  const [beside, apiWithStreamsCores, clientCores] = await measureCores(
+    [processId, clients.processId],
+    async () => await measureBoth(measured, clients.notified),
+  );
   await sleep(1000);
-  for (const socket of active) socket.destroy();
+  const received = await clients.end();
 
   await sleep(SETTLE_MS);
-  const idle = await openStreams({
-    count: numbers.idle,
-    pathOf: () => `/v1/stream?events=address&address=${unusedAddress(addresses)}`,
+  const idle = await startStreamClients({
     api,
     key,
-    onEvent: () => undefined,
+    count: numbers.idle,
+    paths: Array.from({ length: numbers.idle }, () => `/v1/stream?events=address&address=${unusedAddress(addresses)}`),
   });
   await sleep(SETTLE_MS);
   const withIdle = await readMemory(processId, 'VmRSS');
-  for (const socket of idle) socket.destroy();
+  await idle.end();
   await sleep(SETTLE_MS);
+  const cores =
+    apiCores === undefined || apiWithStreamsCores === undefined ? undefined : apiWithStreamsCores - apiCores;
   return {
     tipP50Ms: percentile(alone.responses, 0.5),
     tipP99Ms: percentile(alone.responses, 0.99),
@@ -192,54 +200,38 @@ async function measure(measured: Measured): Promise<Run> {
     tipWithStreamsP99Ms: percentile(beside.responses, 0.99),
     commitWithStreamsP50Ms: percentile(beside.commits, 0.5),
     commitWithStreamsP99Ms: percentile(beside.commits, 0.99),
-    events: times.length,
-    eventP50Ms: percentile(times, 0.5),
-    eventP99Ms: percentile(times, 0.99),
+    events: received.events,
+    eventP50Ms: received.p50Ms,
+    eventP99Ms: received.p99Ms,
+    apiCores,
+    apiWithStreamsCores,
+    clientCores,
+    apiMicrosecondsPerEvent: cores && (cores * numbers.seconds * 1e6) / received.events,
     baseMib: base && base / MEBIBYTE,
     idleMib: withIdle && withIdle / MEBIBYTE,
   };
+}
+
+/** Returns what the work returns, and the processor time that each process used meanwhile, per second. */
+async function measureCores<T>(
+  processIds: readonly number[],
+  work: () => Promise<T>,
+): Promise<[T, ...(number | undefined)[]]> {
+  const read = async () => await Promise.all(processIds.map(readCpuSeconds));
+  const before = await read();
+  const startedAt = performance.now();
+  const result = await work();
+  const seconds = (performance.now() - startedAt) / 1000;
+  const after = await read();
+  const cores = after.map((used, index) => {
+    const first = before[index];
+    return used === undefined || first === undefined ? undefined : (used - first) / seconds;
+  });
+  return [result, ...cores];
 }
 
 /** Its streams get nothing but heartbeats. */
 function unusedAddress([known = '']: readonly string[]): string {
   const { prefix, version, payload } = decodeAddress(known);
   return encodeAddress({ prefix, version, payload: randomBytes(payload.length) });
-}
-
-interface OpenOptions {
-  count: number;
-  pathOf: (index: number) => string;
-  api: string;
-  key: string;
-  onEvent: (id: string) => void;
-}
-
-async function openStreams({ count, pathOf, api, key, onEvent }: OpenOptions): Promise<Socket[]> {
-  const sockets: Socket[] = [];
-  for (let first = 0; first < count; first += OPENING) {
-    const indexes = Array.from({ length: Math.min(OPENING, count - first) }, (_, index) => first + index);
-    sockets.push(...(await Promise.all(indexes.map((index) => openStream(api, key, pathOf(index), onEvent)))));
-  }
-  return sockets;
-}
-
-/** Reads nothing but ids: a client that parses would take the cores that are measured. */
-async function openStream(api: string, key: string, path: string, onEvent: (id: string) => void): Promise<Socket> {
-  const { hostname, port, host } = new URL(api);
-  const socket = createConnection(Number(port), hostname);
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-  socket.on('error', reject);
-  let isOpen = false;
-  socket.on('data', (data) => {
-    if (!isOpen) {
-      isOpen = true;
-      if (data.subarray(9, 12).toString() === '200') resolve(socket);
-      else reject(new Error(`a stream was refused: ${data.toString().slice(0, 200)}`));
-    }
-    // The last id of a chunk: earlier ones of the same chunk arrived at the same time.
-    const at = data.lastIndexOf('\nid: ');
-    if (at !== -1) onEvent(data.toString('latin1', at + 5, at + 69));
-  });
-  socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nx-api-key: ${key}\r\n\r\n`);
-  return await promise;
 }

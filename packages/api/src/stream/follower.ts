@@ -5,13 +5,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@kasgres/runtime';
 import { sql } from 'kysely';
+import type { EventLoopTurns } from '../fairness/event-loop-turns.ts';
 import { jsonArray, jsonObject } from '../index-state/json.ts';
 import { HttpError } from '../http/errors.ts';
 import type { IndexReader, Reading } from '../index-state/state.ts';
 import { readJson } from '../index-state/statement.ts';
 import { dagBlockFields, type DagBlockJson } from '../resources/blocks/dag.ts';
 import { joinMerging } from '../resources/blocks/select-blocks.ts';
-import { type Message, requestFor } from './messages.ts';
+import { fanOut } from './fan-out.ts';
+import { type Message, requestForAll } from './messages.ts';
 import { readStep, type Step } from './read-step.ts';
 import type { Subscriber } from './subscriber.ts';
 import { WakeUps } from './wake-ups.ts';
@@ -24,8 +26,15 @@ const RETRY_MS = 1000;
 
 export interface FollowerOptions {
   index: IndexReader;
+  turns: EventLoopTurns;
   databaseUrl: string;
   logger: Logger;
+}
+
+/** A block that a stream continues from. */
+export interface Cursor {
+  hash: string;
+  blueScore: bigint;
 }
 
 export class Follower {
@@ -46,8 +55,15 @@ export class Follower {
     this.#options = options;
   }
 
-  get sink(): { hash: string; blueScore: bigint } | undefined {
+  get sink(): Cursor | undefined {
     return this.#cursor === undefined ? undefined : { hash: this.#cursor, blueScore: this.#blueScore };
+  }
+
+  /** Returns a block from which all steps are kept. */
+  find(hash: string): Cursor | undefined {
+    if (hash === this.#cursor) return this.sink;
+    const step = this.#recent.find(({ to }) => to === hash);
+    return step && { hash, blueScore: step.blueScore };
   }
 
   add(subscriber: Subscriber): void {
@@ -109,8 +125,9 @@ export class Follower {
     try {
       while (this.#isAwake && this.#wakeUps !== undefined) {
         this.#isAwake = false;
-        await this.#read();
+        const pauseMs = await this.#read();
         for (const resolve of this.#waiters.splice(0)) resolve();
+        if (pauseMs >= 1) await sleep(pauseMs, undefined, { ref: false });
       }
     } catch (error) {
       if (error instanceof HttpError && error.statusCode < 500) this.#forget();
@@ -121,16 +138,15 @@ export class Follower {
     }
   }
 
-  async #read(): Promise<void> {
-    const { index } = this.#options;
+  /** Returns the milliseconds that should pass before the next read. */
+  async #read(): Promise<number> {
+    const { index, turns } = this.#options;
     const state = await index.getState();
     const isFirst = this.#cursor === undefined;
     if (isFirst) this.#reach(state.sinkHash, state.sinkBlueScore);
-    const wants = [...this.subscribers];
-    const request = requestFor(wants.map(({ subscription }) => subscription));
-    // A list of the addresses of thousands of clients would take longer than reading what happened to all.
-    if (request.addresses !== undefined) request.addresses = 'all';
-    const withBlocks = wants.some(({ subscription }) => subscription.events.has('block'));
+    const subscriptions = Array.from(this.subscribers, ({ subscription }) => subscription);
+    const request = requestForAll(subscriptions);
+    const withBlocks = subscriptions.some(({ events }) => events.has('block'));
     if (!withBlocks) this.#lastBlock = undefined;
     const { step, blocks } = await index.read(
       async (reading) => ({
@@ -139,17 +155,14 @@ export class Follower {
       }),
       'stream',
     );
-    for (const data of blocks) {
-      const message: Message = { event: 'block', data };
-      for (const subscriber of this.subscribers) subscriber.onBlock(message);
-    }
-    if (step === undefined) return;
-    this.#reach(step.to, step.blueScore);
-    this.#recent.push(step);
-    if (this.#recent.length > RECENT_STEPS) this.#recent.shift();
-    for (const subscriber of this.subscribers) subscriber.onStep(step);
-    // More steps may follow, and commits meanwhile.
-    if (!step.isCaughtUp) this.#isAwake = true;
+    if (step !== undefined) {
+      this.#reach(step.to, step.blueScore);
+      this.#recent.push(step);
+      if (this.#recent.length > RECENT_STEPS) this.#recent.shift();
+      // More steps may follow, and commits meanwhile.
+      if (!step.isCaughtUp) this.#isAwake = true;
+    } else if (blocks.length === 0) return 0;
+    return fanOut(turns, this.subscribers, { blocks, step });
   }
 
   /** The chain cannot be followed from here, as after the database was replaced. Each stream finds out for itself whether it can. */
@@ -164,8 +177,8 @@ export class Follower {
     this.#blueScore = blueScore;
   }
 
-  /** Returns the blocks that were indexed since the last read, as JSON. */
-  async #readBlocks({ db }: Reading): Promise<string[]> {
+  /** Returns the blocks that were indexed since the last read. */
+  async #readBlocks({ db }: Reading): Promise<Message[]> {
     const { rows } = await sql<{ last: bigint | null }>`select max(id) as last from blocks`.execute(db);
     const after = this.#lastBlock;
     this.#lastBlock = rows[0]?.last ?? 0n;
@@ -175,6 +188,6 @@ export class Follower {
       sql`from (select * from blocks where id > ${after} order by id desc limit ${MAX_BLOCKS}) block ${joinMerging} order by block.id`,
     );
     const blocks = JSON.parse(String(await readJson(db, { body }))) as DagBlockJson[];
-    return blocks.map((block) => JSON.stringify(block));
+    return blocks.map((block) => ({ event: 'block', data: JSON.stringify(block) }));
   }
 }

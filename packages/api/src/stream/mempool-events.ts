@@ -4,6 +4,7 @@
  */
 import type { Logger } from '@kasgres/runtime';
 import { sql } from 'kysely';
+import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import type { IndexReader } from '../index-state/state.ts';
 import type { MempoolSample, MempoolSamples, PendingTransaction } from '../mempool-samples.ts';
 import { toPendingTransaction } from '../resources/mempool/summary.ts';
@@ -25,13 +26,14 @@ interface Pending {
 }
 
 interface Move {
-  id: string;
   address: string;
   amounts: Amounts;
+  message: () => Message;
 }
 
 interface Options {
   index: IndexReader;
+  turns: EventLoopTurns;
   mempool: MempoolSamples;
   logger: Logger;
 }
@@ -73,7 +75,7 @@ export class MempoolEvents {
     this.#isRunning = true;
     try {
       const sample = await this.#options.mempool.get().catch(() => undefined);
-      this.#sendPool(ofPool, sample);
+      await this.#sendPool(ofPool, sample);
       if (sample !== undefined && ofAddresses.length > 0) await this.#sendPending(ofAddresses, sample);
       if (ofAddresses.length === 0) this.#pending.clear();
     } catch (error) {
@@ -83,12 +85,12 @@ export class MempoolEvents {
     }
   }
 
-  #sendPool(subscribers: readonly Subscriber[], sample: MempoolSample | undefined): void {
+  async #sendPool(subscribers: readonly Subscriber[], sample: MempoolSample | undefined): Promise<void> {
     const before = this.#last;
     this.#last = sample;
     if (sample === undefined) {
-      if (before === undefined) return;
-      for (const subscriber of subscribers) subscriber.send(poolMessage({ available: false }));
+      const unavailable = poolMessage({ available: false });
+      if (before !== undefined) await this.#each(subscribers, (subscriber) => subscriber.send(unavailable));
       return;
     }
     const snapshot = lazy(() =>
@@ -104,11 +106,16 @@ export class MempoolEvents {
       const isEmpty = added.length === 0 && removed.length === 0;
       return isEmpty ? undefined : poolMessage({ added: added.map(toPendingTransaction), removed, isSnapshot: false });
     });
-    for (const subscriber of subscribers) {
+    await this.#each(subscribers, (subscriber) => {
       const message = before !== undefined && this.#informed.has(subscriber) ? changes() : snapshot();
       this.#informed.add(subscriber);
       if (message !== undefined) subscriber.send(message);
-    }
+    });
+  }
+
+  /** There may be thousands of subscribers. */
+  async #each(subscribers: readonly Subscriber[], handle: (subscriber: Subscriber) => void): Promise<void> {
+    await new Slices(this.#options.turns, 'streams').forEach(subscribers, handle);
   }
 
   async #sendPending(subscribers: readonly Subscriber[], sample: MempoolSample): Promise<void> {
@@ -124,16 +131,18 @@ export class MempoolEvents {
       if (pending.absentSamples >= DROPPED_AFTER_SAMPLES) gone.push(id);
     }
     const dropped = await this.#listUnindexed(gone);
-    const moves = this.#byAddress([...present]);
-    const dropping = this.#byAddress(dropped);
-    for (const subscriber of subscribers) this.#tell(subscriber, moves, dropping);
+    const moves = this.#byAddress('pending', [...present]);
+    const dropping = this.#byAddress('dropped', dropped);
+    await this.#each(subscribers, (subscriber) => this.#tell(subscriber, moves, dropping));
     for (const id of gone) this.#pending.delete(id);
   }
 
   /** Returns what pending transactions move, by address: there may be thousands of subscribers, each with few addresses. */
-  #byAddress(ids: readonly string[]): Map<string, Move[]> {
+  #byAddress(status: 'pending' | 'dropped', ids: readonly string[]): Map<string, Move[]> {
     const moves = ids.flatMap((id) =>
-      [...(this.#pending.get(id)?.amounts ?? [])].map(([address, amounts]): Move => ({ id, address, amounts })),
+      [...(this.#pending.get(id)?.amounts ?? [])].map(([address, amounts]): Move => {
+        return { address, amounts, message: lazy(() => addressMessage(status, id, address, amounts)) };
+      }),
     );
     return Map.groupBy(moves, ({ address }) => address);
   }
@@ -145,16 +154,18 @@ export class MempoolEvents {
   ): void {
     let told = this.#told.get(subscriber);
     if (told === undefined) this.#told.set(subscriber, (told = new WeakSet()));
+    const messages: Message[] = [];
     for (const address of subscriber.subscription.addresses) {
-      for (const { id, amounts } of moves.get(address) ?? []) {
+      for (const { amounts, message } of moves.get(address) ?? []) {
         if (told.has(amounts)) continue;
         told.add(amounts);
-        subscriber.send(addressMessage('pending', id, address, amounts));
+        messages.push(message());
       }
-      for (const { id, amounts } of dropping.get(address) ?? []) {
-        if (told.delete(amounts)) subscriber.send(addressMessage('dropped', id, address, amounts));
+      for (const { amounts, message } of dropping.get(address) ?? []) {
+        if (told.delete(amounts)) messages.push(message());
       }
     }
+    subscriber.send(...messages);
   }
 
   /** Of UTXOs that are not indexed yet, such as those of other pending transactions, nothing is known but their spending. */

@@ -12,6 +12,18 @@ export interface Message {
   id?: string;
 }
 
+/** Returns a function that encodes each message once, although it goes to many clients. */
+export function encoder(textOf: (message: Message) => string): (message: Message) => Buffer {
+  const encoded = new WeakMap<Message, Buffer>();
+  return (message) => {
+    const known = encoded.get(message);
+    if (known !== undefined) return known;
+    const bytes = Buffer.from(textOf(message));
+    encoded.set(message, bytes);
+    return bytes;
+  };
+}
+
 export interface Subscription {
   events: Set<EventName>;
   addresses: Set<string>;
@@ -22,18 +34,22 @@ export interface Subscription {
 
 type Status = 'accepted' | 'reverted' | 'confirmed';
 
-/** Returns the messages of a step in their order. Only the last one has an id; without any, the step changes nothing for the subscriber. */
+/**
+ * Returns the messages of a step in their order. Only the last one has an id; without any, the step changes nothing for the subscriber. Thousands of
+ * subscribers get the same objects, so that each is encoded once.
+ */
 export function messagesOf(step: Step, subscription: Subscription): readonly Message[] {
-  const messages = addressMessages(step, subscription);
-  if (subscription.events.has('chain')) return [...messages, chainMessage(step, subscription.withIds)];
-  const last = messages.at(-1);
-  if (last !== undefined) last.id = step.to;
+  const changes = changesFor(step, subscription);
+  const hasChain = subscription.events.has('chain');
+  const messages = changes.map(({ status, change }, index) =>
+    addressMessage(step, status, change, !hasChain && index === changes.length - 1),
+  );
+  if (hasChain) messages.push(chainMessage(step, subscription.withIds));
   return messages;
 }
 
 const chainMessages = new WeakMap<Step, { plain?: Message; withIds?: Message }>();
 
-/** Is the same object for all subscribers, so that it is encoded once. */
 function chainMessage(step: Step, withIds: boolean): Message {
   let messages = chainMessages.get(step);
   if (messages === undefined) chainMessages.set(step, (messages = {}));
@@ -50,16 +66,35 @@ function chainMessage(step: Step, withIds: boolean): Message {
   return messages[name];
 }
 
-function addressMessages(step: Step, { events, addresses, confirmations }: Subscription): Message[] {
-  const { changes } = step;
+interface StatusChange {
+  status: Status;
+  change: AddressChange;
+}
+
+function changesFor({ changes }: Step, { events, addresses, confirmations }: Subscription): readonly StatusChange[] {
   if (changes === undefined || addresses.size === 0 || !events.has('address')) return [];
-  const of = (status: Status, listed: readonly AddressChange[]): Message[] =>
-    changesOf(listed, addresses).map((change) => ({ event: 'address', data: addressJson(step, status, change) }));
+  const of = (status: Status, listed: readonly AddressChange[]): StatusChange[] =>
+    changesOf(listed, addresses).map((change) => ({ status, change }));
   return [
     ...of('reverted', changes.reverted),
     ...of('accepted', changes.accepted),
     ...(confirmations === undefined ? [] : of('confirmed', changes.confirmed.get(confirmations) ?? [])),
   ];
+}
+
+/** A change belongs to one status of one step. */
+const addressMessages = new WeakMap<AddressChange, { inner?: Message; last?: Message }>();
+
+function addressMessage(step: Step, status: Status, change: AddressChange, isLast: boolean): Message {
+  let messages = addressMessages.get(change);
+  if (messages === undefined) addressMessages.set(change, (messages = {}));
+  const name = isLast ? 'last' : 'inner';
+  messages[name] ??= {
+    event: 'address',
+    data: addressJson(step, status, change),
+    ...(isLast && { id: step.to }),
+  };
+  return messages[name];
 }
 
 interface Placed {
@@ -110,13 +145,24 @@ export const eventsOf = <Name extends EventName>(
 
 /** Returns what a step must be read with for all of these subscribers. */
 export function requestFor(subscriptions: readonly Subscription[]): StepRequest {
-  const ofAddresses = subscriptions.filter(({ events, addresses }) => events.has('address') && addresses.size > 0);
-  return {
-    withIds: subscriptions.some(({ withIds }) => withIds),
-    addresses:
-      ofAddresses.length === 0 ? undefined : [...new Set(ofAddresses.flatMap(({ addresses }) => [...addresses]))],
-    confirmations: new Set(ofAddresses.flatMap(({ confirmations }) => confirmations ?? [])),
-  };
+  const request = requestForAll(subscriptions);
+  if (request.addresses === undefined) return request;
+  const ofAddresses = subscriptions.filter(({ events }) => events.has('address'));
+  return { ...request, addresses: [...new Set(ofAddresses.flatMap(({ addresses }) => [...addresses]))] };
+}
+
+/** The same with all addresses: a list of those of thousands of subscribers would take longer than reading what happened to all. */
+export function requestForAll(subscriptions: Iterable<Subscription>): StepRequest {
+  let withIds = false;
+  let ofAddresses = false;
+  const numbers = new Set<number>();
+  for (const { events, addresses, confirmations, withIds: wantsIds } of subscriptions) {
+    withIds ||= wantsIds;
+    if (!events.has('address') || addresses.size === 0) continue;
+    ofAddresses = true;
+    if (confirmations !== undefined) numbers.add(confirmations);
+  }
+  return { withIds, addresses: ofAddresses ? 'all' : undefined, confirmations: numbers };
 }
 
 /** Returns whether a step was read with everything that a subscriber needs. */

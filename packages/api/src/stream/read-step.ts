@@ -216,7 +216,11 @@ interface ChangeRow extends Omit<AddressChange, 'amountSent' | 'amountReceived'>
   received: bigint;
 }
 
-/** Lists changes of addresses in the order of acceptance. @param source selects blocks, with their place and what they accept */
+/**
+ * Lists changes of addresses in the order of acceptance. `limit 1` makes each join a look-up: Postgres expects many more changes than there are, and
+ * would otherwise read whole tables for a step of one block.
+ * @param source selects blocks, with their place and what they accept
+ */
 async function listChanges(
   db: Db,
   source: ReturnType<typeof sql>,
@@ -237,13 +241,13 @@ async function listChanges(
       from accepted join script_deltas d on d.transaction_id = accepted.id
       where d.script_id is not null ${wanted}
       group by 1, 2, 3, 4, 5, 6)
-    select s.address, encode(t.transaction_id, 'hex') as "transactionId", t.subnetwork_id = 1 as "isCoinbase", moved.sent, moved.received,
+    select s.address, encode(t.transaction_id, 'hex') as "transactionId", t.is_coinbase as "isCoinbase", moved.sent, moved.received,
       encode(moved.hash, 'hex') as "acceptingBlockHash", moved.blue_score as "acceptingBlockBlueScore",
       coalesce(b.balance, 0)::text as balance
     from moved
-    join transactions t on t.id = moved.id
-    join scripts s on s.id = moved.script_id and s.address is not null
-    left join balances b on b.script_id = moved.script_id
+    cross join lateral (select transaction_id, subnetwork_id = 1 as is_coinbase from transactions where id = moved.id limit 1) t
+    cross join lateral (select address from scripts where id = moved.script_id and address is not null limit 1) s
+    left join lateral (select balance from balances where script_id = moved.script_id limit 1) b on true
     order by moved.place, moved.n`.execute(db);
   return rows.map(({ sent, received, ...row }) => ({ ...row, amountSent: sent, amountReceived: received }));
 }

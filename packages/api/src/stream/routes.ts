@@ -9,7 +9,7 @@ import { requireNetworkOfAll } from '../schemas/address.ts';
 import { list } from '../schemas/list.ts';
 import { addressInput, hashInput, timestamp } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
-import { EVENTS, type EventName, eventsOf, type Message, type Subscription } from './messages.ts';
+import { encoder, EVENTS, type EventName, eventsOf, type Subscription } from './messages.ts';
 import type { Output } from './subscriber.ts';
 
 const MAX_ADDRESSES_IN_URL = 100;
@@ -139,7 +139,11 @@ function outputOf(raw: FastifyReply['raw']): Output {
   const { socket } = raw;
   if (socket === null) throw new Error('the connection of a stream has no socket');
   return {
-    send: (message) => void socket.write(encode(message)),
+    send: (messages) => {
+      const [first] = messages;
+      if (first !== undefined)
+        socket.write(messages.length === 1 ? encode(first) : Buffer.concat(messages.map(encode)));
+    },
     get unsentBytes() {
       return socket.writableLength;
     },
@@ -150,17 +154,9 @@ function outputOf(raw: FastifyReply['raw']): Output {
   };
 }
 
-const encoded = new WeakMap<Message, Buffer>();
-
-/** Most messages go to many clients. */
-function encode(message: Message): Buffer {
-  const known = encoded.get(message);
-  if (known !== undefined) return known;
-  const { event, data, id } = message;
-  const bytes = Buffer.from(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`);
-  encoded.set(message, bytes);
-  return bytes;
-}
+const encode = encoder(
+  ({ event, data, id }) => `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`,
+);
 
 /** @throws HttpError 400 for a header that is no hash */
 function lastEventId({ headers }: FastifyRequest): Uint8Array | undefined {

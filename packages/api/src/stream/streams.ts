@@ -3,13 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { toHex } from '@kasgres/kaspa';
 import type { Logger } from '@kasgres/runtime';
 import type { FastifyRequest } from 'fastify';
+import type { EventLoopTurns } from '../fairness/event-loop-turns.ts';
 import { credentialOf } from '../http/authentication.ts';
 import { HttpError, unavailable } from '../http/errors.ts';
 import type { IndexReader, Reading } from '../index-state/state.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { MempoolSamples } from '../mempool-samples.ts';
 import { clientOf } from '../http/request-identity.ts';
-import { Follower } from './follower.ts';
+import { type Cursor, Follower } from './follower.ts';
 import { MempoolEvents } from './mempool-events.ts';
 import type { Subscription } from './messages.ts';
 import { readStep } from './read-step.ts';
@@ -25,6 +26,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 interface StreamsOptions {
   index: IndexReader;
+  turns: EventLoopTurns;
   mempool: MempoolSamples;
   admission: Admission;
   /** URL of the primary. */
@@ -82,13 +84,12 @@ export class Streams {
     from: Uint8Array | undefined,
     subscription: Subscription,
     unknownForMs = UNKNOWN_CURSOR_MS,
-  ): Promise<{ hash: string; blueScore: string }> {
+  ): Promise<Cursor> {
     const { index } = this.#options;
-    if (from === undefined) {
-      const { sinkHash, sinkBlueScore } = await index.getState();
-      return { hash: sinkHash, blueScore: String(sinkBlueScore) };
-    }
+    if (from === undefined) return await this.#findSink();
     const hash = toHex(from);
+    const known = this.follower.find(hash);
+    if (known !== undefined) return known;
     const until = performance.now() + unknownForMs;
     for (;;) {
       try {
@@ -100,13 +101,22 @@ export class Streams {
             confirmations: [],
           }),
         );
-        return { hash, blueScore: String(step?.blueScore ?? (await index.getState()).sinkBlueScore) };
+        return { hash, blueScore: step?.blueScore ?? (await index.getState()).sinkBlueScore };
       } catch (error) {
         const isUnknown = error instanceof HttpError && error.statusCode === 404;
         if (!isUnknown || performance.now() > until) throw error;
         await sleep(RETRY_MS);
       }
     }
+  }
+
+  /** Returns the sink: one that the follower knows, if it runs, since a stream then needs no reads of its own. */
+  async #findSink(): Promise<Cursor> {
+    const { sinkHash, sinkBlueScore } = await this.#options.index.getState();
+    const sink = { hash: sinkHash, blueScore: sinkBlueScore };
+    if (this.follower.subscribers.size === 0 || this.follower.find(sinkHash) !== undefined) return sink;
+    await this.follower.nextRead();
+    return this.follower.find(sinkHash) ?? this.follower.sink ?? sink;
   }
 
   /** Reads a part of the past of a stream. */
@@ -119,14 +129,14 @@ export class Streams {
     request: FastifyRequest,
     output: Output,
     subscription: Subscription,
-    cursor: { hash: string; blueScore: string },
+    cursor: Cursor,
   ): { subscriber: Subscriber; close: () => void } {
     this.#outputs.add(output);
     const counted: Output = {
-      send: (message) => {
-        this.sent.messages += 1;
-        this.sent.bytes += message.data.length;
-        output.send(message);
+      send: (messages) => {
+        this.sent.messages += messages.length;
+        for (const { data } of messages) this.sent.bytes += data.length;
+        output.send(messages);
       },
       get unsentBytes() {
         return output.unsentBytes;

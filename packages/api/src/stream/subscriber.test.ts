@@ -1,46 +1,67 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Follower } from './follower.ts';
 import type { Message } from './messages.ts';
+import type { Step } from './read-step.ts';
 import { type Output, Subscriber } from './subscriber.ts';
 
 afterEach(() => void vi.useRealTimers());
 
+const SINK = 'ab'.repeat(32);
+const BLOCK: Message = { event: 'block', data: '{}' };
+
 /** A subscriber at the sink, whose client has not taken a number of bytes. */
 function subscribe(unsent: () => number) {
   const sent: Message[] = [];
+  const writes: (readonly Message[])[] = [];
+  let joined = 0;
   const closed: string[] = [];
   const output: Output = {
-    send: (message) => void sent.push(message),
+    send: (messages) => {
+      sent.push(...messages);
+      writes.push(messages);
+    },
     get unsentBytes() {
       return unsent();
     },
     close: (reason) => void closed.push(reason),
   };
-  const follower = { add: () => {}, remove: () => {}, stepsFrom: () => [], nextRead: async () => {} };
+  const stepsFrom = (): Step[] => {
+    joined += 1;
+    return [];
+  };
+  const follower = { add: () => {}, remove: () => {}, stepsFrom, nextRead: async () => {} };
   const subscriber = new Subscriber({
     follower: follower as unknown as Follower,
     streams: { catchUp: async () => undefined },
     output,
-    subscription: { events: new Set(['chain']), addresses: new Set(), confirmations: undefined, withIds: false },
-    cursor: 'ab'.repeat(32),
-    blueScore: '5',
+    subscription: {
+      events: new Set(['chain', 'block']),
+      addresses: new Set(),
+      confirmations: undefined,
+      withIds: false,
+    },
+    cursor: SINK,
+    blueScore: 5n,
   });
   subscriber.start();
-  return { subscriber, sent, closed };
+  return { subscriber, sent, writes, closed, joins: () => joined };
 }
 
 test('it closes a client with more than a megabyte unsent for ten seconds, and no other', () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   let unsent = 2 ** 20;
   const { subscriber, closed } = subscribe(() => unsent);
+  subscriber.send(BLOCK);
   vi.advanceTimersByTime(60_000);
   expect(closed).toEqual([]);
   unsent = 2 ** 20 + 1;
+  subscriber.send(BLOCK);
   vi.advanceTimersByTime(9000);
   unsent = 0;
   vi.advanceTimersByTime(2000);
   unsent = 2 ** 20 + 1;
-  vi.advanceTimersByTime(10_000);
+  subscriber.send(BLOCK);
+  vi.advanceTimersByTime(9000);
   expect(closed).toEqual([]);
   vi.advanceTimersByTime(2000);
   expect(closed[0]).toBe('slow');
@@ -56,8 +77,47 @@ test('it sends a heartbeat with the cursor at once, and every 15 seconds', () =>
   expect(sent).toEqual(
     Array.from({ length: 3 }, () => ({
       event: 'heartbeat',
-      data: JSON.stringify({ sink: 'ab'.repeat(32), blueScore: '5' }),
-      id: 'ab'.repeat(32),
+      data: JSON.stringify({ sink: SINK, blueScore: '5' }),
+      id: SINK,
     })),
   );
+});
+
+const makeStep = (from: string, to: string): Step => ({
+  from,
+  to,
+  blueScore: 6n,
+  isCaughtUp: true,
+  removed: [],
+  added: [],
+  changes: undefined,
+});
+
+test('what the follower has read at once is written at once', () => {
+  const { subscriber, writes } = subscribe(() => 0);
+  subscriber.onRead([BLOCK, BLOCK], makeStep(SINK, 'cd'.repeat(32)));
+  subscriber.onRead([], makeStep('cd'.repeat(32), SINK));
+  subscriber.onRead([], undefined);
+  subscriber.close();
+  subscriber.onRead([BLOCK], makeStep(SINK, 'cd'.repeat(32)));
+  expect(writes.map((messages) => messages.map(({ event, id }) => [event, id]))).toEqual([
+    [['heartbeat', SINK]],
+    [
+      ['block', undefined],
+      ['block', undefined],
+      ['chain', 'cd'.repeat(32)],
+    ],
+    [['chain', SINK]],
+  ]);
+});
+
+test('it does not take a step twice, and catches up if it misses one', () => {
+  const { subscriber, writes, joins } = subscribe(() => 0);
+  expect(joins()).toBe(1);
+  subscriber.onRead([], makeStep('cd'.repeat(32), SINK));
+  expect(joins()).toBe(1);
+  subscriber.onRead([], makeStep('cd'.repeat(32), 'ef'.repeat(32)));
+  expect(joins()).toBe(2);
+  expect(writes).toHaveLength(1);
+  subscriber.close();
 });

@@ -7,7 +7,8 @@ import { readStep, type Step } from './read-step.ts';
 
 /** A connection. */
 export interface Output {
-  send: (message: Message) => void;
+  /** Sends all of these messages at once. */
+  send: (messages: readonly Message[]) => void;
   /** Bytes that the client has not taken yet. */
   readonly unsentBytes: number;
   /** Closes the connection. */
@@ -16,6 +17,7 @@ export interface Output {
 
 const MAX_UNSENT_BYTES = 2 ** 20;
 const DRAIN_CHECK_MS = 20;
+const SPEED_CHECK_MS = 1000;
 const SLOW_AFTER_MS = 10_000;
 const HEARTBEAT_MS = 15_000;
 
@@ -26,19 +28,19 @@ interface SubscriberOptions {
   output: Output;
   subscription: Subscription;
   cursor: string;
-  blueScore: string;
+  blueScore: bigint;
 }
 
 export class Subscriber {
   readonly subscription: Subscription;
   readonly #options: SubscriberOptions;
   #cursor: string;
-  #blueScore: string;
+  #blueScore: bigint;
   #isLive = false;
   #isClosed = false;
-  #slowSince: number | undefined;
   readonly #heartbeat: NodeJS.Timeout;
-  readonly #slowCheck: NodeJS.Timeout;
+  /** Runs while too much is unsent: most clients never need one. */
+  #speedCheck: NodeJS.Timeout | undefined;
 
   constructor(options: SubscriberOptions) {
     this.#options = options;
@@ -46,7 +48,6 @@ export class Subscriber {
     this.#cursor = options.cursor;
     this.#blueScore = options.blueScore;
     this.#heartbeat = setInterval(() => this.sendHeartbeat(), HEARTBEAT_MS).unref();
-    this.#slowCheck = setInterval(() => this.#checkSpeed(), 1000).unref();
   }
 
   get cursor(): string {
@@ -62,17 +63,20 @@ export class Subscriber {
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#heartbeat);
-    clearInterval(this.#slowCheck);
+    clearInterval(this.#speedCheck);
     this.#options.follower.remove(this);
   }
 
   sendHeartbeat(): void {
-    const data = JSON.stringify({ sink: this.#cursor, blueScore: this.#blueScore });
+    const data = JSON.stringify({ sink: this.#cursor, blueScore: String(this.#blueScore) });
     this.send({ event: 'heartbeat', data, id: this.#cursor });
   }
 
-  send(message: Message): void {
-    if (!this.#isClosed) this.#options.output.send(message);
+  send(...messages: readonly Message[]): void {
+    if (this.#isClosed || messages.length === 0) return;
+    const { output } = this.#options;
+    output.send(messages);
+    if (this.#speedCheck === undefined && output.unsentBytes > MAX_UNSENT_BYTES) this.#watchSpeed();
   }
 
   /** Must be called when the subscription has changed: what follows may need other reads. */
@@ -82,20 +86,22 @@ export class Subscriber {
     void this.#catchUp();
   }
 
-  onStep(step: Step): void {
-    if (!this.#isLive) return;
-    if (step.from === this.#cursor && serves(step, this.subscription)) this.#apply(step);
-    else this.restart();
+  /** Passes on what the follower has read: new blocks, and a step. */
+  onRead(blocks: readonly Message[], step: Step | undefined): void {
+    const messages = this.subscription.events.has('block') ? [...blocks] : [];
+    if (step !== undefined && this.#isLive) {
+      if (step.from === this.#cursor && serves(step, this.subscription)) messages.push(...this.#advance(step));
+      // It has the step already if it joined while the step was passed on to others.
+      else if (step.to !== this.#cursor) this.restart();
+    }
+    this.send(...messages);
   }
 
-  onBlock(message: Message): void {
-    if (this.subscription.events.has('block')) this.send(message);
-  }
-
-  #apply(step: Step): void {
+  /** Moves the cursor, and returns what must be sent for that. */
+  #advance(step: Step): readonly Message[] {
     this.#cursor = step.to;
-    this.#blueScore = String(step.blueScore);
-    for (const message of messagesOf(step, this.subscription)) this.send(message);
+    this.#blueScore = step.blueScore;
+    return messagesOf(step, this.subscription);
   }
 
   async #catchUp(): Promise<void> {
@@ -106,7 +112,7 @@ export class Subscriber {
         const request = requestFor([this.subscription]);
         const step = await streams.catchUp((reading) => readStep(reading, this.#cursor, request));
         if (step === undefined) await follower.nextRead();
-        else if (serves(step, this.subscription)) this.#apply(step);
+        else if (serves(step, this.subscription)) this.send(...this.#advance(step));
         await this.#drained();
       }
     } catch (error) {
@@ -118,7 +124,7 @@ export class Subscriber {
   #join(): boolean {
     const steps = this.#options.follower.stepsFrom(this.#cursor);
     if (steps === undefined || !steps.every((step) => serves(step, this.subscription))) return false;
-    for (const step of steps) this.#apply(step);
+    for (const step of steps) this.send(...this.#advance(step));
     this.#isLive = true;
     return true;
   }
@@ -136,13 +142,16 @@ export class Subscriber {
     }
   }
 
-  #checkSpeed(): void {
-    if (this.#options.output.unsentBytes <= MAX_UNSENT_BYTES) {
-      this.#slowSince = undefined;
-      return;
-    }
-    const now = performance.now();
-    this.#slowSince ??= now;
-    if (now - this.#slowSince >= SLOW_AFTER_MS) this.#options.output.close('slow');
+  /** Closes the connection unless it recovers in time. */
+  #watchSpeed(): void {
+    const { output } = this.#options;
+    const since = performance.now();
+    this.#speedCheck = setInterval(() => {
+      const isSlow = output.unsentBytes > MAX_UNSENT_BYTES;
+      if (isSlow && performance.now() - since < SLOW_AFTER_MS) return;
+      clearInterval(this.#speedCheck);
+      this.#speedCheck = undefined;
+      if (isSlow) output.close('slow');
+    }, SPEED_CHECK_MS).unref();
   }
 }

@@ -7,7 +7,7 @@ import type { ApiPlugin } from '../route.ts';
 import { list } from '../schemas/list.ts';
 import { addressInput } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
-import { EVENTS, type Message, messagesOf, requestFor, type Subscription } from './messages.ts';
+import { encoder, EVENTS, type Message, messagesOf, requestFor, type Subscription } from './messages.ts';
 import { readStep } from './read-step.ts';
 import { releaseRequest, subscriptionBody, toSubscription } from './routes.ts';
 import type { Output, Subscriber } from './subscriber.ts';
@@ -66,6 +66,10 @@ export const openWebSocket: ApiPlugin = async (app, services) => {
     wsHandler: (socket: WebSocket, request: FastifyRequest) => void new Connection(socket, request, services),
   });
 };
+
+const encode = encoder(
+  ({ event, data, id }) => `{"event":"${event}",${id === undefined ? '' : `"id":"${id}",`}"data":${data}}`,
+);
 
 class Connection {
   readonly #socket: WebSocket;
@@ -145,7 +149,7 @@ class Connection {
     for (let cursor = from; ; ) {
       const step = await streams.catchUp((reading) => readStep(reading, cursor, requestFor([past])));
       if (step === undefined) return cursor;
-      for (const { id: _id, ...message } of messagesOf(step, past)) this.#send(message);
+      this.#send(...messagesOf(step, past).map(({ id: _id, ...message }) => message));
       cursor = step.to;
     }
   }
@@ -158,16 +162,19 @@ class Connection {
     return subscriber.cursor;
   }
 
-  #send(message: Message): void {
-    this.#output().send(message);
+  #send(...messages: readonly Message[]): void {
+    this.#output().send(messages);
   }
 
   #output(): Output {
     const socket = this.#socket;
+    const connection = this.#request.socket;
     return {
-      send: ({ event, data, id }) => {
+      send: (messages) => {
         if (socket.readyState !== socket.OPEN) return;
-        socket.send(`{"event":"${event}",${id === undefined ? '' : `"id":"${id}",`}"data":${data}}`);
+        connection.cork();
+        for (const message of messages) socket.send(encode(message), { binary: false });
+        connection.uncork();
       },
       get unsentBytes() {
         return socket.bufferedAmount;

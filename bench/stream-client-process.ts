@@ -1,0 +1,68 @@
+/** The process of `startStreamClients`. */
+import { createConnection, type Socket } from 'node:net';
+import { percentile } from './options.ts';
+import { type ClientOptions, type Command, now, type Received } from './stream-clients.ts';
+
+/** Connections that are opened at the same time. */
+const OPENING = 100;
+const ID_LINE = '\nid: ';
+const ID_LENGTH = 64;
+
+const sockets: Socket[] = [];
+/** Positions of announced sinks, and the times of their notifications. */
+const positions = new Map<string, number>();
+const notifiedAt: number[] = [];
+const times: number[] = [];
+/** Every client reads into the same memory: what has arrived is looked at immediately. */
+const memory = Buffer.alloc(64 * 1024);
+
+process.on('message', (command: Command) => {
+  if ('open' in command) void openAll(command.open);
+  else if ('sink' in command) {
+    positions.set(command.sink, notifiedAt.length);
+    notifiedAt.push(command.at);
+  } else {
+    for (const socket of sockets) socket.destroy();
+    const received: Received = { events: times.length, p50Ms: percentile(times, 0.5), p99Ms: percentile(times, 0.99) };
+    process.send?.(received);
+  }
+});
+
+async function openAll(options: ClientOptions): Promise<void> {
+  const { count, paths } = options;
+  for (let first = 0; first < count; first += OPENING) {
+    const indexes = Array.from({ length: Math.min(OPENING, count - first) }, (_, index) => first + index);
+    sockets.push(...(await Promise.all(indexes.map((index) => open(options, paths[index % paths.length] ?? '/')))));
+  }
+  process.send?.('open');
+}
+
+/** Reads nothing but ids: a client that parses would take the cores that are measured. */
+async function open({ api, key }: ClientOptions, path: string): Promise<Socket> {
+  const { hostname, port, host } = new URL(api);
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  let isOpen = false;
+  /** The number of sinks that this client has, or that preceded one that it has. */
+  let shown = 0;
+  const receive = (bytes: number): boolean => {
+    if (!isOpen) {
+      isOpen = true;
+      if (memory.toString('latin1', 9, 12) === '200') resolve(socket);
+      else reject(new Error(`a stream was refused: ${memory.toString('latin1', 0, Math.min(bytes, 200))}`));
+    }
+    const at = memory.subarray(0, bytes).lastIndexOf(ID_LINE) + ID_LINE.length;
+    const position = at < ID_LINE.length ? undefined : positions.get(memory.toString('latin1', at, at + ID_LENGTH));
+    if (position === undefined) return true;
+    const time = now();
+    for (; shown <= position; shown += 1) times.push(time - (notifiedAt[shown] ?? time));
+    return true;
+  };
+  const socket = createConnection({
+    port: Number(port),
+    host: hostname,
+    onread: { buffer: memory, callback: receive },
+  });
+  socket.on('error', reject);
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nx-api-key: ${key}\r\n\r\n`);
+  return await promise;
+}

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { encoder, type Message, messagesOf, type Subscription } from './messages.ts';
+import type { AddressChange, Step } from './read-step.ts';
+
+const change = (address: string, transactionId: string): AddressChange => ({
+  address,
+  transactionId,
+  isCoinbase: false,
+  amountSent: 1n,
+  amountReceived: 3n,
+  acceptingBlockHash: 'b1',
+  acceptingBlockBlueScore: 10n,
+  balance: '7',
+});
+
+const makeStep = (): Step => ({
+  from: 'a',
+  to: 'b',
+  blueScore: 15n,
+  isCaughtUp: true,
+  removed: [],
+  added: [],
+  changes: {
+    reverted: [change('one', 't1'), change('two', 't2')],
+    accepted: [change('two', 't3'), change('one', 't4'), change('two', 't5')],
+    confirmed: new Map([[5, [change('two', 't6')]]]),
+  },
+});
+
+const subscription = (given: Partial<Subscription>): Subscription => ({
+  events: new Set(['chain', 'address']),
+  addresses: new Set(),
+  confirmations: undefined,
+  withIds: false,
+  ...given,
+});
+
+const seen = (messages: readonly Message[]) =>
+  messages.map(({ event, data, id }) => {
+    const { status, transactionId } = JSON.parse(data) as Record<string, string | undefined>;
+    return [event, status, transactionId, id];
+  });
+
+test('reverted precede accepted in the order of acceptance, then confirmed and the chain, which alone has an id', () => {
+  const both = subscription({ addresses: new Set(['two', 'one']), confirmations: 5 });
+  expect(seen(messagesOf(makeStep(), both))).toEqual([
+    ['address', 'reverted', 't1', undefined],
+    ['address', 'reverted', 't2', undefined],
+    ['address', 'accepted', 't3', undefined],
+    ['address', 'accepted', 't4', undefined],
+    ['address', 'accepted', 't5', undefined],
+    ['address', 'confirmed', 't6', undefined],
+    ['chain', undefined, undefined, 'b'],
+  ]);
+});
+
+test('without the chain, the id is that of the last message, although others get the same one without', () => {
+  const step = makeStep();
+  const events = new Set(['address'] as const);
+  const one = subscription({ events, addresses: new Set(['one']) });
+  const two = subscription({ events, addresses: new Set(['one', 'two']) });
+  const expected = [
+    ['address', 'reverted', 't1', undefined],
+    ['address', 'accepted', 't4', 'b'],
+  ];
+  expect(seen(messagesOf(step, one))).toEqual(expected);
+  expect(seen(messagesOf(step, two)).map(([, , transaction, id]) => [transaction, id])).toEqual([
+    ['t1', undefined],
+    ['t2', undefined],
+    ['t3', undefined],
+    ['t4', undefined],
+    ['t5', 'b'],
+  ]);
+  expect(seen(messagesOf(step, one))).toEqual(expected);
+  expect(messagesOf(step, subscription({ events, addresses: new Set(['three']) }))).toEqual([]);
+});
+
+test('messages for several clients are encoded once', () => {
+  const step = makeStep();
+  let encodings = 0;
+  const encode = encoder(({ data }) => {
+    encodings += 1;
+    return data;
+  });
+  const client = () => messagesOf(step, subscription({ addresses: new Set(['one']) })).map(encode);
+  const [first, second] = [client(), client()];
+  expect(second.every((bytes, index) => bytes === first[index])).toBe(true);
+  expect(encodings).toBe(3);
+});
