@@ -234,7 +234,7 @@ describe('fields', () => {
     expect((await harness.api.request('/v1/rpc/getDaaScoreTimestampEstimate', { body })).status).toBe(200);
   });
 
-  test.each(['0', '999', '10001', '-1', '1000.5', 'many', ''])('the window size %j is refused', async (windowSize) => {
+  test.each(['0', '999', '10001', '-1', '1000.5', '1e3', '0x3e8', '%201000', 'many', ''])('the window size %j is refused', async (windowSize) => {
     expect(await detailsOf(`/v1/rpc/estimateNetworkHashesPerSecond?windowSize=${windowSize}`)).toEqual(['windowSize']);
   });
 
@@ -263,6 +263,20 @@ describe('fields', () => {
 });
 
 describe('missing resources', () => {
+  test('errors name the sink of the state in which they were found, and others name none', async () => {
+    const { json } = await harness.api.request('/v1/rpc/getSink');
+    const errorsOf = async (path: string, request?: ApiRequest) => {
+      const { status, headers } = await harness.api.request(path, request);
+      return { status, sink: headers.get('x-kasgres-sink'), etag: headers.get('etag') };
+    };
+    const found = { status: 404, sink: (json as { sink: string }).sink, etag: null };
+    expect(await errorsOf(GET_BLOCKS, { body: { lowHash: ID } })).toEqual(found);
+    expect(await errorsOf(`/v1/transactions/${ID}`)).toEqual(found);
+    expect(await errorsOf(`/v1/blocks?starting_after=${ID}`)).toEqual(found);
+    expect(await errorsOf('/v1/blocks/nothing')).toEqual({ status: 400, sink: null, etag: null });
+    expect(await errorsOf('/v1/rpc/getMempoolEntry', { body: { transactionId: ID } })).toEqual({ ...found, sink: null });
+  });
+
   test('unknown blocks and mempool entries are a 404', async () => {
     const startHash = ID;
     const unknown = { status: 404, json: { statusCode: 404, message: 'Unknown block' } };

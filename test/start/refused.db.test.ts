@@ -216,6 +216,24 @@ describe('a demo on the database of DATABASE_URL', () => {
   });
 });
 
+test('wrong variables of all programs are named at once, before anything is written', async () => {
+  const wrong = { PORT: 'first', METRICS_HOST: '', ON_GAP: 'maybe', RETENTION: '5x', TRUST_PROXY: 'some', LOG_LEVEL: 'loud' };
+  const named = ['PORT', 'LOG_LEVEL', 'ON_GAP', 'RETENTION', 'TRUST_PROXY'];
+  expect(namesIn(await refuse(wrong))).toEqual(named);
+  for (const [program, names] of [
+    ['indexer', ['NODE_URL', 'ON_GAP', 'DATABASE_URL', 'LOG_LEVEL', 'RETENTION']],
+    ['api', ['DATABASE_URL', 'NODE_URL', 'PORT', 'LOG_LEVEL', 'TRUST_PROXY']],
+  ] as const) {
+    started = new Started({ command: ['npx', 'kasgres', program], env: { DATA_DIR: dataDir, ...wrong } });
+    await started.exited();
+    expect(started.exitCode).toBe(1);
+    expect(namesIn(started.output)).toEqual(names);
+  }
+});
+
+const namesIn = (output: string): (string | undefined)[] =>
+  Array.from(output.matchAll(/^  ([A-Z_]+): /gm), ([, name]) => name);
+
 test('a node that is away is named, with the reason and what to do', async () => {
   const database = await createTestDatabase({ empty: true });
   const port = await freePort();

@@ -8,7 +8,7 @@ import type { BodyOptions } from './http/json-body.ts';
 import { callerOf } from './http/request-identity.ts';
 import type { HttpError } from './http/errors.ts';
 import type { IndexState } from './index-state/index-state.ts';
-import { respond, type TagOf } from './index-state/respond.ts';
+import { respond, type TagOf, withState } from './index-state/respond.ts';
 import type { Reading } from './index-state/state.ts';
 import type { BoundStatement } from './index-state/statement.ts';
 import type { NodeCaller } from './node-calls.ts';
@@ -115,7 +115,9 @@ export function statementRoute<
       const input = request as Input<Params, Query, Body>;
       const statement = await bind(input, await index.getSettledState(), services);
       const { state, problem, body } = await index.run(statement, callerOf(request));
-      if (problem !== null) throw problems[problem]?.(state, input) ?? new Error(`unknown problem: ${problem}`);
+      if (problem !== null) {
+        throw withState(problems[problem]?.(state, input) ?? new Error(`unknown problem: ${problem}`), state);
+      }
       return { state, body };
     }),
   );
@@ -135,13 +137,14 @@ export function indexRoute<
   const { tagOf = 'state', ...rest } = operation;
   return define({ ...rest, isFromIndex: true }, ({ index }, request, reply) =>
     respond(index, request, reply, tagOf, () =>
-      index.read(
-        async (reading) => ({
-          state: reading.state,
-          body: await read(reading, request as Input<Params, Query, Body>),
-        }),
-        callerOf(request),
-      ),
+      index.read(async (reading) => {
+        const { state } = reading;
+        try {
+          return { state, body: await read(reading, request as Input<Params, Query, Body>) };
+        } catch (error) {
+          throw withState(error, state);
+        }
+      }, callerOf(request)),
     ),
   );
 }

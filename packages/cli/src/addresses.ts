@@ -2,10 +2,10 @@
  * The database, node and API that a command uses: those of the environment, else those that `start` wrote into DATA_DIR, else the defaults.
  * Addresses of two instances are never mixed.
  */
-import { FatalError } from '@kasgres/runtime';
+import { FatalError, readEnv } from '@kasgres/runtime';
 import { apiUrlOf } from './api-status.ts';
 import { dataDirAt, findRuntimeFile } from './data-dir.ts';
-import type { CliEnv } from './env.ts';
+import { type CliEnv, cliEnvSchema } from './env.ts';
 import { isLockHeld } from './start/lock.ts';
 
 export interface DatabaseAddress {
@@ -31,15 +31,14 @@ function nothingStarted(reason: string, path: string): FatalError {
 }
 
 /**
- * Returns NODE_URL and DATABASE_URL for a program, which reports missing ones itself. If one of them is set, the other does not come from a
- * start: the node of a demo must not fill the database of an operator.
+ * Returns NODE_URL and DATABASE_URL of a start for a program, which reports missing and wrong variables itself, all at once. If one of them is
+ * set, the other does not come from a start: the node of a demo must not fill the database of an operator.
  */
-export async function findUrlVariables(env: CliEnv): Promise<Record<string, string>> {
-  const isNamed = env.NODE_URL !== undefined || env.DATABASE_URL !== undefined;
-  const written = isNamed ? undefined : await findRuntimeFile(dataDirAt(env.DATA_DIR));
-  const nodeUrl = env.NODE_URL ?? written?.nodeUrl;
-  const databaseUrl = env.DATABASE_URL ?? written?.databaseUrl;
-  return { ...(nodeUrl && { NODE_URL: nodeUrl }), ...(databaseUrl && { DATABASE_URL: databaseUrl }) };
+export async function findUrlVariables(): Promise<Record<string, string>> {
+  if (isSet('NODE_URL') || isSet('DATABASE_URL')) return {};
+  const { DATA_DIR } = readEnv(cliEnvSchema.pick({ DATA_DIR: true }), process.env);
+  const written = await findRuntimeFile(dataDirAt(DATA_DIR));
+  return written === undefined ? {} : { NODE_URL: written.nodeUrl, DATABASE_URL: written.databaseUrl };
 }
 
 /** The addresses for `kasgres status`: at least one is defined. */

@@ -12,6 +12,7 @@ import { tagsCommand } from './commands/tags.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { readCliEnv } from './env.ts';
 import { programPaths, runInForeground } from './programs.ts';
+import { readStartEnv } from './start/start-env.ts';
 import { start } from './start/start.ts';
 
 const HELP = `
@@ -45,7 +46,7 @@ export function createCommand(): Command {
   command
     .command('start')
     .description('start everything: indexer, API, and unless they are set, a simulated node and an embedded Postgres')
-    .action(async () => exitWith(await start(readCliEnv())));
+    .action(async () => exitWith(await start(await readStartEnv())));
   command.addCommand(migrateCommand());
   command
     .command('indexer')
@@ -84,8 +85,7 @@ export function createCommand(): Command {
 }
 
 async function runProgram(name: 'indexer' | 'api' | 'webhooks', variables: Record<string, string> = {}): Promise<void> {
-  const urls = await findUrlVariables(readCliEnv());
-  exitWith(await runInForeground(programPaths[name], { ...urls, ...variables }));
+  exitWith(await runInForeground(programPaths[name], { ...(await findUrlVariables()), ...variables }));
 }
 
 function exitWith(code: number): void {

@@ -1,9 +1,12 @@
 /** The programs that this command starts as separate processes. It imports none of them. */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { watchStopRequests } from './stop-requests.ts';
+
+const run = promisify(execFile);
 
 const pathOf = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -13,6 +16,16 @@ export const programPaths = {
   webhooks: pathOf('../../api/src/webhooks/main.ts'),
   simulatedNode: pathOf('../../devnet/src/main.ts'),
 };
+
+/** Programs that print the problems of the environment of another one as a JSON array. */
+const environmentChecks = [pathOf('../../indexer/src/check-environment.ts'), pathOf('../../api/src/check-environment.ts')];
+
+/** Returns the problems of the environment of the indexer and of the API, in which some variables are replaced. */
+export async function findEnvironmentProblems(replaced: Record<string, string>): Promise<string[]> {
+  const env = { ...process.env, ...replaced };
+  const outputs = await Promise.all(environmentChecks.map((path) => run(process.execPath, [path], { env })));
+  return outputs.flatMap(({ stdout }) => JSON.parse(stdout) as string[]);
+}
 
 /** Runs a program in the foreground, with its log on stdout, until it exits. Returns its exit code. */
 export async function runInForeground(path: string, env: Record<string, string>): Promise<number> {

@@ -47,6 +47,21 @@ export function readEnv<Schema extends EnvSchema>(
   throw new EnvError([...new Set(problems)]);
 }
 
+/** Prints what `readEnv` would report, as a JSON array: a parent process collects the problems of several programs. */
+export function printEnvProblems(...args: Parameters<typeof readEnv>): void {
+  process.stdout.write(JSON.stringify(findEnvProblems(...args)));
+}
+
+function findEnvProblems(...args: Parameters<typeof readEnv>): readonly string[] {
+  try {
+    readEnv(...args);
+    return [];
+  } catch (error) {
+    if (error instanceof EnvError) return error.problems;
+    throw error;
+  }
+}
+
 export const postgresUrl = () =>
   z.url({
     protocol: /^postgres(ql)?$/,

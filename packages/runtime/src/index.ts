@@ -1,5 +1,5 @@
 /** What every program needs and that does not depend on Kaspa. */
-export { documentEnv, EnvError, type EnvSchema, parsed, postgresUrl, readEnv } from './env.ts';
+export { documentEnv, EnvError, type EnvSchema, parsed, postgresUrl, printEnvProblems, readEnv } from './env.ts';
 export { toListenError } from './listen-error.ts';
 export { createLogger, LOG_LEVELS, type Logger, type LoggerOptions, type LogLevel, redactUrl } from './logger.ts';
 export {

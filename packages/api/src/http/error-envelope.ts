@@ -21,9 +21,10 @@ export function useErrorEnvelope(app: FastifyInstance): void {
     const known = toHttpError(error) ?? fromFastify(error);
     if (known === undefined) request.log.error({ err: error, requestId: request.id }, 'request failed');
     else if (known.statusCode === 503) request.log.warn({ reason: reasonOf(known.cause) }, known.message);
-    const { statusCode, message, details, retryAfterSeconds } = known ?? internalError(request.id);
-    // These headers may have been set before the error; they describe responses from the index only.
+    const { statusCode, message, details, retryAfterSeconds, headers } = known ?? internalError(request.id);
+    // These headers may have been set before the error; they describe another response.
     reply.code(statusCode).removeHeader('etag').removeHeader('x-kasgres-sink').removeHeader('x-kasgres-gaps');
+    reply.headers(headers);
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
     return envelopeOf(statusCode, message, details);
   });

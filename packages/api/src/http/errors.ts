@@ -13,6 +13,8 @@ export class HttpError extends Error {
   readonly statusCode: number;
   readonly details: ErrorDetail[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  /** Headers that name the state of the index in which the error was found. */
+  readonly headers: Record<string, string> = {};
 
   constructor(
     statusCode: number,

@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { HttpError } from '../http/errors.ts';
 import type { IndexState } from './index-state.ts';
 import type { IndexReader } from './state.ts';
 
@@ -39,6 +40,17 @@ export async function respond(
   return body;
 }
 
+/** Adds the headers that name the state in which an error was found, such as an unknown transaction. */
+export function withState(error: unknown, state: IndexState): unknown {
+  if (error instanceof HttpError) Object.assign(error.headers, headersOf(state));
+  return error;
+}
+
+const headersOf = ({ sinkHash, gaps }: IndexState): Record<string, string> => ({
+  'x-kasgres-sink': sinkHash,
+  ...(gaps > 0 && { 'x-kasgres-gaps': String(gaps) }),
+});
+
 const ofState = ({ sinkHash, virtualMergeSet, firstCatchUp, starts }: IndexState): string =>
   String([sinkHash, virtualMergeSet, firstCatchUp, starts]);
 
@@ -46,12 +58,11 @@ const ofState = ({ sinkHash, virtualMergeSet, firstCatchUp, starts }: IndexState
 function setHeaders(
   request: FastifyRequest,
   reply: FastifyReply,
-  { sinkHash, gaps }: IndexState,
+  state: IndexState,
   content: string | Buffer,
 ): boolean {
   const etag = etagOf(request, content);
-  reply.header('x-kasgres-sink', sinkHash).header('etag', etag);
-  if (gaps > 0) reply.header('x-kasgres-gaps', String(gaps));
+  reply.headers(headersOf(state)).header('etag', etag);
   const isUnchanged = hasEtag(request.headers['if-none-match'], etag);
   reply.code(isUnchanged ? 304 : 200);
   return isUnchanged;

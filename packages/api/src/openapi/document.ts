@@ -133,7 +133,7 @@ const HEADERS: Readonly<Record<string, { description: string; schema: object; re
     schema: { type: 'string', pattern: '^W/"[\\w-]+"$' },
   },
   'x-kasgres-sink': {
-    description: 'Hash of the sink at which the response was read',
+    description: 'Hash of the sink at which the response was read from the index',
     schema: { $ref: '#/components/schemas/Hash' },
   },
   'x-kasgres-gaps': {
@@ -169,25 +169,30 @@ const parameterComponents = {
 
 const ifNoneMatchReference = { $ref: '#/components/parameters/IfNoneMatch' } as const;
 
+const OF_THE_STATE = ['x-kasgres-sink', 'x-kasgres-gaps'];
 const OF_THE_KEY = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'];
 /** Without a valid key there are no limits. An error of the server may come before or after the key is validated. */
 const WITHOUT_KEY = new Set([401]);
 const MAYBE_WITH_KEY = new Set([500, 503]);
 const WITH_RETRY = new Set([429, 503]);
 const WITH_STATE = new Set([200, 304]);
+/** Of these errors, only those that were found in the index name its state. */
+const MAYBE_WITH_STATE = new Set([400, 404, 409, 503]);
 
 function describeHeaders(status: number, needsKey: boolean, isFromIndex: boolean): object {
   const names = [
     'x-request-id',
     'x-request-cost-ru',
     ...(needsKey && !WITHOUT_KEY.has(status) ? OF_THE_KEY : []),
-    ...(isFromIndex && WITH_STATE.has(status) ? ['etag', 'x-kasgres-sink', 'x-kasgres-gaps'] : []),
+    ...(isFromIndex && WITH_STATE.has(status) ? ['etag', ...OF_THE_STATE] : []),
+    ...(isFromIndex && MAYBE_WITH_STATE.has(status) ? OF_THE_STATE : []),
     ...(WITH_RETRY.has(status) ? ['retry-after'] : []),
   ];
   return Object.fromEntries(
     names.map((name) => [
       name,
-      MAYBE_WITH_KEY.has(status) && OF_THE_KEY.includes(name)
+      (MAYBE_WITH_KEY.has(status) && OF_THE_KEY.includes(name)) ||
+      (MAYBE_WITH_STATE.has(status) && OF_THE_STATE.includes(name))
         ? { ...HEADERS[name], required: false }
         : { $ref: `#/components/headers/${headerComponentName(name)}` },
     ]),

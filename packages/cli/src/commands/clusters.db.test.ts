@@ -63,6 +63,7 @@ test('it rejects a transaction that was approved and not carried out yet', async
 
 test.each([
   [['approve', ALONE], 'is in no cluster'],
+  [['approve', 'kaspasim:x'], 'an address with its prefix'],
   [['approve', FIRST, '--up-to', '0'], 'a number of addresses'],
   [['reject', TRANSACTION], 'No merge is held because of this transaction'],
   [['reject', 'ab'], '64 hex digits'],

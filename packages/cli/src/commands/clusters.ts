@@ -27,6 +27,7 @@ const size = argument(
     .transform(BigInt),
   'a number of addresses',
 );
+const address = argument(z.string().refine(isAddress), 'an address with its prefix, such as kaspa:qr…');
 const transactionId = argument(
   z
     .string()
@@ -48,7 +49,7 @@ export function clustersCommand(): Command {
   clusters
     .command('approve')
     .description('let the cluster of an address grow; the indexer then carries out the held merges in order')
-    .argument('<address>', 'any address of the cluster')
+    .argument('<address>', 'any address of the cluster', address)
     .option('--up-to <size>', 'new size limit (default: large enough for all held merges)', size)
     .action((address: string, { upTo }: { upTo?: bigint }) =>
       withDatabase('clusters', ({ kysely }) => approve(kysely, address, upTo)),
@@ -77,7 +78,6 @@ async function review(db: Kysely): Promise<void> {
 }
 
 async function approve(db: Kysely, address: string, upTo: bigint | undefined): Promise<void> {
-  decodeAddress(address);
   const approval = await approveCluster(db, address, upTo);
   if (approval === undefined) {
     throw new FatalError(`${address} is in no cluster. Run \`kasgres clusters review\` to see held merges.`);
@@ -95,4 +95,13 @@ async function reject(db: Kysely, id: Uint8Array): Promise<void> {
       'No merge is held because of this transaction. Run `kasgres clusters review` to see held merges.',
     );
   print(`Rejected merges: ${rejected}.`);
+}
+
+function isAddress(text: string): boolean {
+  try {
+    decodeAddress(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

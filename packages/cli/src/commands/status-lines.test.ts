@@ -40,8 +40,8 @@ test('it describes bootstrap blocks, gaps and a pending bootstrap block', () => 
   ]);
 });
 
-test('it prints that there are no gaps, and nothing about a bootstrap that is not pending', () => {
-  expect(statusLines({ starts: [], gaps: [], utxoSetLoad: null })).toBe('gaps  none');
+test('it prints that there are no gaps, and nothing about a replica or a pending bootstrap that do not exist', () => {
+  expect(statusLines({ replicaLagSeconds: null, starts: [], gaps: [], utxoSetLoad: null })).toBe('gaps  none');
 });
 
 test('it prints unknown values unchanged', () => {

@@ -40,6 +40,8 @@ const SENTENCES: Readonly<Record<string, z.ZodType<Line[]>>> = {
   starts: z.array(bootstrapLine),
   gaps: z.array(gapLine).transform((lines) => (lines.length === 0 ? [['gaps', 'none']] : lines)),
   utxoSetLoad: loadLines.or(z.null().transform(() => [])),
+  // It is null if responses are read from the primary.
+  replicaLagSeconds: z.null().transform(() => []),
 };
 
 export function statusLines(status: Record<string, unknown>): string {

@@ -1995,6 +1995,10 @@ export interface components {
                 "ratelimit-limit": components["headers"]["RatelimitLimit"];
                 "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
                 "ratelimit-reset": components["headers"]["RatelimitReset"];
+                /** @description Hash of the sink at which the response was read from the index */
+                "x-kasgres-sink"?: components["schemas"]["Hash"];
+                /** @description Number of gaps of the index, which `/v1/status` lists; absent if there are none */
+                "x-kasgres-gaps"?: number;
                 [name: string]: unknown;
             };
             content: {
@@ -2034,6 +2038,10 @@ export interface components {
                 "ratelimit-limit": components["headers"]["RatelimitLimit"];
                 "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
                 "ratelimit-reset": components["headers"]["RatelimitReset"];
+                /** @description Hash of the sink at which the response was read from the index */
+                "x-kasgres-sink"?: components["schemas"]["Hash"];
+                /** @description Number of gaps of the index, which `/v1/status` lists; absent if there are none */
+                "x-kasgres-gaps"?: number;
                 [name: string]: unknown;
             };
             content: {
@@ -2048,6 +2056,10 @@ export interface components {
                 "ratelimit-limit": components["headers"]["RatelimitLimit"];
                 "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
                 "ratelimit-reset": components["headers"]["RatelimitReset"];
+                /** @description Hash of the sink at which the response was read from the index */
+                "x-kasgres-sink"?: components["schemas"]["Hash"];
+                /** @description Number of gaps of the index, which `/v1/status` lists; absent if there are none */
+                "x-kasgres-gaps"?: number;
                 [name: string]: unknown;
             };
             content: {
@@ -2125,6 +2137,10 @@ export interface components {
                 "ratelimit-remaining"?: number;
                 /** @description Seconds until the window ends */
                 "ratelimit-reset"?: number;
+                /** @description Hash of the sink at which the response was read from the index */
+                "x-kasgres-sink"?: components["schemas"]["Hash"];
+                /** @description Number of gaps of the index, which `/v1/status` lists; absent if there are none */
+                "x-kasgres-gaps"?: number;
                 "retry-after": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
@@ -2171,7 +2187,7 @@ export interface components {
         RetryAfter: number;
         /** @description Changes when the response may have changed; send it as `if-none-match` */
         Etag: string;
-        /** @description Hash of the sink at which the response was read */
+        /** @description Hash of the sink at which the response was read from the index */
         XKasgresSink: components["schemas"]["Hash"];
         /** @description Number of gaps of the index, which `/v1/status` lists; absent if there are none */
         XKasgresGaps: number;
@@ -2231,6 +2247,10 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["XRequestId"];
                     "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    /** @description Hash of the sink at which the response was read from the index */
+                    "x-kasgres-sink"?: components["schemas"]["Hash"];
+                    /** @description Number of gaps of the index, which `/v1/status` lists; absent if there are none */
+                    "x-kasgres-gaps"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2255,6 +2275,10 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["XRequestId"];
                     "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    /** @description Hash of the sink at which the response was read from the index */
+                    "x-kasgres-sink"?: components["schemas"]["Hash"];
+                    /** @description Number of gaps of the index, which `/v1/status` lists; absent if there are none */
+                    "x-kasgres-gaps"?: number;
                     "retry-after": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { conflict } from '../../http/errors.ts';
 import type { Db } from '../../index-state/sql.ts';
 import type { Reading } from '../../index-state/state.ts';
+import { queryNumber } from '../../pages/page-query.ts';
 import { indexRoute } from '../../route.ts';
 import { decimal, hashInput } from '../../schemas/values.ts';
 import { rpc } from '../shared.ts';
@@ -87,13 +88,7 @@ export const estimateNetworkHashesPerSecond = indexRoute(
     description:
       'A window that needs blocks before the first indexed block, if that is not genesis, or in a gap is a 409.',
     query: z.strictObject({
-      windowSize: z.coerce
-        .number()
-        .int()
-        .min(MIN_WINDOW)
-        .max(MAX_WINDOW)
-        .default(MIN_WINDOW)
-        .meta({ description: 'Number of blocks' }),
+      windowSize: queryNumber(MIN_WINDOW, MAX_WINDOW, 'Number of blocks').default(MIN_WINDOW),
       startHash: hashInput
         .optional()
         .meta({ description: 'The block whose past is measured; the virtual block by default' }),
