@@ -34,7 +34,6 @@ export class Follower {
   /** Each begins where the one before it ends. */
   readonly #recent: Step[] = [];
   #cursor: string | undefined;
-  #blueScore = 0n;
   #lastBlock: bigint | undefined;
   #wakeUps: WakeUps | undefined;
   #isRunning = false;
@@ -44,10 +43,6 @@ export class Follower {
 
   constructor(options: FollowerOptions) {
     this.#options = options;
-  }
-
-  get sink(): { hash: string; blueScore: bigint } | undefined {
-    return this.#cursor === undefined ? undefined : { hash: this.#cursor, blueScore: this.#blueScore };
   }
 
   add(subscriber: Subscriber): void {
@@ -124,8 +119,7 @@ export class Follower {
   async #read(): Promise<void> {
     const { index } = this.#options;
     const state = await index.getState();
-    const isFirst = this.#cursor === undefined;
-    if (isFirst) this.#reach(state.sinkHash, state.sinkBlueScore);
+    this.#cursor ??= state.sinkHash;
     const wants = [...this.subscribers];
     const request = requestFor(wants.map(({ subscription }) => subscription));
     // A list of the addresses of thousands of clients would take longer than reading what happened to all.
@@ -144,7 +138,7 @@ export class Follower {
       for (const subscriber of this.subscribers) subscriber.onBlock(message);
     }
     if (step === undefined) return;
-    this.#reach(step.to, step.blueScore);
+    this.#cursor = step.to;
     this.#recent.push(step);
     if (this.#recent.length > RECENT_STEPS) this.#recent.shift();
     for (const subscriber of this.subscribers) subscriber.onStep(step);
@@ -157,11 +151,6 @@ export class Follower {
     this.#recent.length = 0;
     this.#cursor = undefined;
     for (const subscriber of this.subscribers) subscriber.restart();
-  }
-
-  #reach(hash: string, blueScore: bigint): void {
-    this.#cursor = hash;
-    this.#blueScore = blueScore;
   }
 
   /** Returns the blocks that were indexed since the last read, as JSON. */

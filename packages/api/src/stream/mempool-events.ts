@@ -39,8 +39,8 @@ interface Options {
 export class MempoolEvents {
   readonly #options: Options;
   readonly #subscribers: ReadonlySet<Subscriber>;
-  /** Those that have the whole mempool already. */
-  readonly #informed = new WeakSet<Subscriber>();
+  /** What each subscriber knows of the mempool: all of it, or that it cannot be read. */
+  readonly #informed = new WeakMap<Subscriber, 'whole' | 'unavailable'>();
   /** Pending transactions with their addresses, by id; kept until they are dropped or merged. */
   readonly #pending = new Map<string, Pending>();
   /** The amounts that each subscriber received. They exist once for each pending transaction and address. */
@@ -87,8 +87,11 @@ export class MempoolEvents {
     const before = this.#last;
     this.#last = sample;
     if (sample === undefined) {
-      if (before === undefined) return;
-      for (const subscriber of subscribers) subscriber.send(poolMessage({ available: false }));
+      for (const subscriber of subscribers) {
+        if (this.#informed.get(subscriber) === 'unavailable') continue;
+        this.#informed.set(subscriber, 'unavailable');
+        subscriber.send(poolMessage({ available: false }));
+      }
       return;
     }
     const snapshot = lazy(() =>
@@ -105,8 +108,9 @@ export class MempoolEvents {
       return isEmpty ? undefined : poolMessage({ added: added.map(toPendingTransaction), removed, isSnapshot: false });
     });
     for (const subscriber of subscribers) {
-      const message = before !== undefined && this.#informed.has(subscriber) ? changes() : snapshot();
-      this.#informed.add(subscriber);
+      const isInformed = before !== undefined && this.#informed.get(subscriber) === 'whole';
+      const message = isInformed ? changes() : snapshot();
+      this.#informed.set(subscriber, 'whole');
       if (message !== undefined) subscriber.send(message);
     }
   }
