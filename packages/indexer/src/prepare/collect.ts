@@ -1,4 +1,4 @@
-import type { ChainTime, ScriptKey } from '@kasgres/database';
+import type { ChainTime, ScriptKey, TransactionKey } from '@kasgres/database';
 import { type DaaScore, isCoinbase, toHex, workFromBits } from '@kasgres/kaspa';
 import type { RpcTransaction } from '@kasgres/node';
 import { type AcceptedTransaction, type ChainBlock, collectState, type StateChanges } from '@kasgres/state';
@@ -18,6 +18,7 @@ export interface AddedChain {
   chainBlock: SeenBlock;
   index: number;
   chainTime: ChainTime;
+  highestTransaction: TransactionKey;
   accepted: readonly Acceptance[];
 }
 
