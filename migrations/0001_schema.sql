@@ -180,6 +180,8 @@ create table chain_blocks (
   daa_score bigint not null,
   timestamp bigint not null,
   chain_time bigint not null,
+  highest_transaction bigint not null,
+  lowest_transaction bigint not null,
   hash bytea not null,
   accepted_transactions bigint[] not null,
   constraint chain_blocks_pkey primary key (index) with (fillfactor = 100)
@@ -187,6 +189,8 @@ create table chain_blocks (
 create index chain_blocks_chain_time on chain_blocks (to_timestamp(chain_time / 1000::double precision));
 create index chain_blocks_daa_score on chain_blocks (daa_score);
 create index chain_blocks_time on chain_blocks (to_timestamp(timestamp / 1000::double precision));
+-- Few blocks accept a transaction that was written so long before.
+create index chain_blocks_late on chain_blocks (index) where lowest_transaction < highest_transaction - 10000;
 comment on table chain_blocks is 'The virtual selected parent chain, from the start of the index to the sink.';
 comment on column chain_blocks.index is 'Position on the chain; 0 is the first indexed block, the highest is the sink.';
 comment on column chain_blocks.block_id is 'The block.';
@@ -194,6 +198,8 @@ comment on column chain_blocks.blue_score is 'Its blue score.';
 comment on column chain_blocks.daa_score is 'Its DAA score.';
 comment on column chain_blocks.timestamp is 'Its time, Unix milliseconds.';
 comment on column chain_blocks.chain_time is 'Highest timestamp of this block and of all chain blocks below it, Unix milliseconds. Unlike timestamp, it never decreases. Rollups and script activity use it.';
+comment on column chain_blocks.highest_transaction is 'transactions.id of the last transaction that was written when the block was added: neither it nor a chain block below it accepts a later one. Never decreases.';
+comment on column chain_blocks.lowest_transaction is 'Lowest transactions.id that it accepts; highest_transaction if it accepts none.';
 comment on column chain_blocks.hash is 'Its hash.';
 comment on column chain_blocks.accepted_transactions is 'transactions.id of every transaction it accepts, in the node''s order (invariant 3).';
 

@@ -74,6 +74,11 @@ describe('the transactions of an address', () => {
       .toSorted((one, other) => Number(one - other))[Math.floor(all.length / 2)] as bigint;
     const large = ({ balanceChange }: Moved) => BigInt(balanceChange) >= minimum || -BigInt(balanceChange) >= minimum;
     expect(await list({ from: String(from), to: String(to) })).toEqual(accepted.filter(within));
+    expect(await list({ from: String(sorted.at(-1)) })).toEqual(
+      accepted.filter((moved) => timeOf(moved) >= (sorted.at(-1) as number)),
+    );
+    expect(await list({ from: String(Date.now() + 86_400_000_000) })).toEqual([]);
+    expect(await list({ to: '1' })).toEqual([]);
     expect(await list({ direction: 'received' })).toEqual(all.filter(received));
     expect(await list({ direction: 'sent' })).toEqual(all.filter(({ balanceChange }) => BigInt(balanceChange) < 0n));
     expect(await list({ min_amount: String(minimum) })).toEqual(all.filter(large));
@@ -84,6 +89,19 @@ describe('the transactions of an address', () => {
     for (const query of ['from=2&to=1', 'direction=both', 'min_amount=-1', 'include=all']) {
       expect((await harness.api.request(`/v1/addresses/${address}/transactions?${query}`)).status).toBe(400);
     }
+  });
+
+  test('are found by time also if they were written long before they were accepted', async () => {
+    const { pool } = harness.database;
+    const sorted = all.filter(({ isAccepted }) => isAccepted).map(timeOf);
+    const [from, to] = [Math.min(...sorted) + 1, Math.max(...sorted)];
+    const expected = all.filter((moved) => moved.isAccepted && timeOf(moved) >= from && timeOf(moved) < to);
+    // As if a million other transactions had been written since.
+    await pool.query('update chain_blocks set highest_transaction = highest_transaction + 1000000');
+    expect(await list({ from: String(from), to: String(to) })).toEqual(expected);
+    const csv = (await askForCsv(`?from=${from}&to=${to}`)).text.trimEnd().split('\n');
+    expect(csv).toHaveLength(1 + expected.length);
+    await pool.query('update chain_blocks set highest_transaction = highest_transaction - 1000000');
   });
 
   test('come as CSV if that is asked for', async () => {
@@ -102,6 +120,10 @@ describe('the transactions of an address', () => {
     const received = (await askForCsv('?direction=received')).text.trimEnd().split('\n');
     expect(received).toHaveLength(1 + all.filter(({ balanceChange }) => BigInt(balanceChange) > 0n).length);
     expect((await askForCsv('?from=2&to=1')).status).toBe(400);
+    for (const accept of ['application/json, text/csv;q=0.5', 'text/csv;q=0', '*/*']) {
+      const json = await harness.api.request(`/v1/addresses/${address}/transactions`, { headers: { accept } });
+      expect(json.headers.get('content-type')).toContain('application/json');
+    }
     const never = 'kaspasim:qzgprqydp4ct77pxza79wemj2acmph2pn3xhscaf4s6t3hfj2y8rk3qnkjdmg';
     expect((await askForCsv('', never)).text.split('\n')).toEqual([header, '']);
   });
@@ -129,8 +151,21 @@ describe('the transactions of an address', () => {
       expect(await get(template, values, { include: 'tags' })).toMatchObject({ tags: { [address]: tag } });
       expect(await get(template, values)).not.toHaveProperty('tags');
     }
-    const body = { addresses: [address], include: 'tags' };
-    expect((await harness.api.postChecked('/v1/addresses', body)).json).toMatchObject({ tags: { [address]: tag } });
+    const bodies = {
+      '/v1/addresses': { addresses: [address] },
+      '/v1/transactions': { transactionIds: [first.transactionId] },
+    };
+    for (const [path, body] of Object.entries(bodies)) {
+      const { json } = await harness.api.postChecked(path, { ...body, include: 'tags' });
+      expect(json).toMatchObject({ tags: { [address]: tag } });
+    }
+    const { score } = await one<{ score: string }>(
+      `select daa_score::text as score from blocks where hash = decode('${rows[0]?.hash}', 'hex')`,
+    );
+    const ofScore = { start: score, end: score };
+    expect(await get('/v1/blocks/daa-score/{start}/{end}', ofScore, { include: 'tags' })).toMatchObject({
+      tags: { [address]: tag },
+    });
     await harness.database.pool.query('delete from tags');
     expect((await get('/v1/transactions', {}, { include: 'tags' }))['tags']).toEqual({});
   });
@@ -139,7 +174,7 @@ describe('the transactions of an address', () => {
     const whole = await history({});
     const [from, to] = [whole[3]?.timestamp as number, whole[9]?.timestamp as number];
     expect(await history({ from: String(from), to: String(to) })).toEqual(
-      whole.filter(({ timestamp }) => timestamp > from && timestamp <= to),
+      whole.filter(({ timestamp }) => timestamp >= from && timestamp < to),
     );
   });
 });

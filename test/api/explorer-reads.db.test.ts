@@ -48,8 +48,17 @@ describe('search', () => {
       others.filter(({ matched }) => matched === 'blueScore').every(({ isChainBlock }) => isChainBlock === false),
     ).toBe(true);
     expect(await search(String(header.daaScore), 20)).toContainEqual(
-      expect.objectContaining({ id: hash, matched: 'daaScore' }),
+      expect.objectContaining({
+        id: hash,
+        matched: String(header.blueScore) === String(header.daaScore) ? 'blueScore' : 'daaScore',
+      }),
     );
+    // Both scores of genesis are zero.
+    expect((await search('0')).filter(({ id }) => id === chain[0]?.hash)).toHaveLength(1);
+    const { score, id } = await one<{ score: string; id: string }>(
+      "select daa_score::text as score, encode(hash, 'hex') as id from blocks where daa_score <> blue_score limit 1",
+    );
+    expect(await search(score, 20)).toContainEqual(expect.objectContaining({ id, matched: 'daaScore' }));
   });
 
   test('finds transactions, addresses with and without prefix, and tags by the beginning of their names', async () => {
@@ -342,7 +351,7 @@ test('the mempool has what the node has, by fee rate', async () => {
   const mempool = (await get('/v1/mempool')) as {
     size: number;
     fees: { transactions: number; from: number; to: number | null }[];
-    newest: { transactionId: string; outputSum: string; fee: string }[];
+    newest: { transactionId: string; outputSum: string; fee: string; mass: string }[];
   };
   const { entries } = await harness.node.call('getMempoolEntries', {
     includeOrphanPool: false,
@@ -351,10 +360,13 @@ test('the mempool has what the node has, by fee rate', async () => {
   expect(mempool.size).toBe(entries.length);
   expect(mempool.fees.reduce((sum, { transactions }) => sum + transactions, 0)).toBe(entries.length);
   expect(entries.length).toBeGreaterThan(0);
-  for (const { transactionId, fee, outputSum } of mempool.newest) {
+  for (const { transactionId, fee, outputSum, mass } of mempool.newest) {
     const entry = entries.find(({ transaction }) => transaction?.verboseData?.transactionId === transactionId);
     expect(fee).toBe(String(entry?.fee));
     expect(outputSum).toBe(String(entry?.transaction?.outputs.reduce((sum, { amount }) => sum + amount, 0n)));
+    const { json: rpc } = await harness.api.post('/v1/rpc/getMempoolEntry', { transactionId });
+    const { transaction: whole } = rpc['mempoolEntry'] as { transaction: Json };
+    expect((await harness.api.post('/v1/transactions/mass', { transaction: whole })).json).toMatchObject({ mass });
     const { transaction } = (await get('/v1/mempool/{transactionId}', { transactionId })) as {
       transaction: {
         fee: string;

@@ -110,6 +110,19 @@ test('it leads from a block that left the chain before the gap back to the chain
   ]);
 });
 
+test('it refuses a stream from below the gap or before the first block, and names the first usable block', async () => {
+  for (const from of [after, index.hashAt(START)]) {
+    const response = await index.harness.api.get(`/v1/stream?from=${from}`);
+    expect({ status: response.status, json: response.json }).toEqual({ status: 409, json: inTheWay() });
+  }
+  const { rows } = await index.pool.query<{ hash: string }>(
+    "select encode(hash, 'hex') as hash from earlier_blocks limit 1",
+  );
+  const earlier = await index.harness.api.get(`/v1/stream?from=${rows[0]?.hash}`);
+  expect(earlier.status).toBe(409);
+  expect(earlier.json['message']).toContain(before);
+});
+
 test('it refuses a hash rate window that reaches into the gap', async () => {
   const template = '/v1/rpc/estimateNetworkHashesPerSecond';
   const large = await index.get(template, {}, { windowSize: 10_000 });

@@ -234,9 +234,14 @@ describe('fields', () => {
     expect((await harness.api.request('/v1/rpc/getDaaScoreTimestampEstimate', { body })).status).toBe(200);
   });
 
-  test.each(['0', '999', '10001', '-1', '1000.5', '1e3', '0x3e8', '%201000', 'many', ''])('the window size %j is refused', async (windowSize) => {
-    expect(await detailsOf(`/v1/rpc/estimateNetworkHashesPerSecond?windowSize=${windowSize}`)).toEqual(['windowSize']);
-  });
+  test.each(['0', '999', '10001', '-1', '1000.5', '1e3', '0x3e8', '%201000', 'many', ''])(
+    'the window size %j is refused',
+    async (windowSize) => {
+      expect(await detailsOf(`/v1/rpc/estimateNetworkHashesPerSecond?windowSize=${windowSize}`)).toEqual([
+        'windowSize',
+      ]);
+    },
+  );
 
   test('invalid addresses and those of another network are refused', async () => {
     for (const address of ['kaspasim:', 'kaspasim:qqqq', 'nonsense', FOREIGN, FOREIGN.toUpperCase(), 'x'.repeat(900)]) {
@@ -274,7 +279,10 @@ describe('missing resources', () => {
     expect(await errorsOf(`/v1/transactions/${ID}`)).toEqual(found);
     expect(await errorsOf(`/v1/blocks?starting_after=${ID}`)).toEqual(found);
     expect(await errorsOf('/v1/blocks/nothing')).toEqual({ status: 400, sink: null, etag: null });
-    expect(await errorsOf('/v1/rpc/getMempoolEntry', { body: { transactionId: ID } })).toEqual({ ...found, sink: null });
+    expect(await errorsOf('/v1/rpc/getMempoolEntry', { body: { transactionId: ID } })).toEqual({
+      ...found,
+      sink: null,
+    });
   });
 
   test('unknown blocks and mempool entries are a 404', async () => {

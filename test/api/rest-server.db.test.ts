@@ -127,6 +127,14 @@ test('the history of an address is paged in both directions, and by time', async
   expect(new Set(all).size).toBe(total);
   const last = await page('&after=1');
   expect(last.ids).toEqual(all.slice(-last.ids.length));
+  expect(last.before).toBeNull();
+  const { rows } = await harness.database.pool.query<{ id: string }>(
+    "select encode(transaction_id, 'hex') as id from transactions where accepting_index is not null",
+  );
+  const known = new Set(rows.map(({ id }) => id));
+  expect((await page('&acceptance=accepted')).ids).toEqual(all.filter((id) => known.has(id)).slice(0, 7));
+  expect((await page('&acceptance=rejected')).ids).toEqual(pages[0]?.ids.filter((id) => !known.has(id)));
+  expect((await ask(`/addresses/${address}/full-transactions-page?acceptance=maybe`)).status).toBe(400);
   const [, second] = pages;
   expect((await page(`&after=${second?.after}`)).ids).toEqual(pages[0]?.ids);
   expect((await page(`&before=${Date.now() + 86_400_000_000}`)).ids).toEqual(all.slice(0, 7));
@@ -151,6 +159,7 @@ test('balances, UTXOs, names, the richest addresses and counts', async () => {
   );
   expect(counted).toMatchObject({ regular: Number(rows[0]?.regular), coinbase: Number(rows[0]?.chain) });
   expect((await ask('/transactions/count/1999-01-01')).status).toBe(404);
+  expect(await get('/transactions/count/2999-01-01')).toEqual([]);
   expect((await ask('/transactions/count/yesterday')).status).toBe(400);
   expect((await harness.api.requestWithoutKey('/rest/info/coinsupply')).status).toBe(401);
 });

@@ -98,6 +98,8 @@ const changes = {
       `update chain_blocks set accepted_transactions = accepted_transactions[2:] where index = 100`,
       `with late as (${CARRIED_TWICE})
        update chain_blocks c set accepted_transactions = array_remove(accepted_transactions, late.id) || late.id from late where late.index = c.index`,
+      `update chain_blocks set highest_transaction = highest_transaction - 100 where index = (select max(index) from chain_blocks)`,
+      `update chain_blocks set lowest_transaction = highest_transaction where index = 100`,
       `update transactions set accepted_body = 9 where id = (${SINGLE_VARIANT})`,
       `update transactions set accepted_body = -1 where id = (${SINGLE_VARIANT})`,
       `update transactions set accepted_body = null where id = (${SINGLE_VARIANT})`,

@@ -1,16 +1,17 @@
 /** Streams, webhooks and rewards on a real node: clients that are cut at random moments, while the node mines and reorganises. */
 import { createKey } from '@kasgres/database';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../packages/client/src/index.ts';
 import { findKaspad } from '../support/kaspad.ts';
 import { startApi, startProgram } from '../support/programs.ts';
 import { StreamFollower } from '../support/stream-follower.ts';
+import { UnreliableConnections } from '../support/unreliable-connections.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 import { more, startIndex, startLoad, startPeer, untilIndexed } from './harness.ts';
 
 /** More in the long run: `STREAM_CUTS=1000`. */
 const CUTS = Number(process.env['STREAM_CUTS'] ?? 200);
+const CUTS_PER_STEP = 20;
 
 test.skipIf(findKaspad() === undefined)(
   'streams and webhooks are exact through reorganisations, cuts and crashes, and rewards are those of the node',
@@ -56,15 +57,8 @@ test.skipIf(findKaspad() === undefined)(
     const startDeliverer = () => startProgram('../../packages/api/src/webhooks/main.ts', env, variables);
     let deliverer = startDeliverer();
     onTestFinished(() => deliverer.stop());
-    let current = new AbortController();
-    const cuttable = createClient({
-      baseUrl: url,
-      apiKey: key,
-      fetch: (request) => {
-        current = new AbortController();
-        return fetch(request, { signal: current.signal });
-      },
-    });
+    const connections = new UnreliableConnections();
+    const cuttable = createClient({ baseUrl: url, apiKey: key, fetch: connections.fetch });
     const end = new AbortController();
     const following = (async () => {
       const from = follower.chain.at(-1) as string;
@@ -72,15 +66,15 @@ test.skipIf(findKaspad() === undefined)(
       for await (const step of cuttable.subscribe({ ...options, signal: end.signal, reconnectMs: 2 }))
         follower.apply(step);
     })();
-    for (let cut = 0; cut < CUTS; cut += 1) {
-      if (cut % 20 === 0) await more(load, 10);
-      if (cut % 50 === 49) {
+    for (let step = 0; connections.cuts < CUTS; step += 1) {
+      await more(load, 10);
+      if (step % 3 === 2) {
         await deliverer.kill();
         deliverer = startDeliverer();
       }
-      await sleep(Math.random() * 40);
-      current.abort();
+      await connections.lose(CUTS_PER_STEP);
     }
+    connections.isReliable = true;
     await untilIndexed(index, peer);
     const sink = (await peer.node.call('getSink', {})).sink;
     await expect.poll(() => follower.chain.at(-1), { timeout: 30_000 }).toBe(sink);

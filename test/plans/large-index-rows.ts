@@ -144,12 +144,15 @@ export const FIRST_STATEMENTS: readonly string[] = [
 
 /** Of what the first ones made; independent of each other. */
 export const SECOND_STATEMENTS: readonly string[] = [
-  `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, hash, blue_score)
-   select b / 3, b, b, ${timeOf('b')}, coalesce(accepted, '{}'), ${timeOf('b')}, ${hashOf('block', 'b')}, b
+  `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, highest_transaction, lowest_transaction,
+     hash, blue_score)
+   select b / 3, b, b, ${timeOf('b')}, coalesce(accepted, '{}'), ${timeOf('b')},
+     coalesce(max(accepted[cardinality(accepted)]) over up_to_it, 0), coalesce(accepted[1], max(accepted[cardinality(accepted)]) over up_to_it, 0),
+     ${hashOf('block', 'b')}, b
    from generate_series(0::bigint, ${SINK}, 3) as b
    left join (select accepting_index, array_agg(id order by id) as accepted from transactions
               where accepting_index is not null group by 1) t on t.accepting_index = b / 3
-   order by b`,
+   window up_to_it as (order by b) order by b`,
   `insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
    select t, o.index, o.script_id, o.amount, ${acceptingBlockOf('t')}, ${placeOf('t')} = 0
    from transaction_outputs o cross join lateral (select o.transaction_id as t) made

@@ -324,6 +324,14 @@ test('it looks up only the rows that a filter omits one by one', async () => {
   expect(cost).toBeLessThan(10 * landmarks.refused + 1000);
 });
 
+test('it reads little more than a range of time of an address with a million transactions', async () => {
+  const { time } = landmarks;
+  const ofBlock = `/v1/addresses/${addressOf(PAID_BY_ALL)}/transactions?limit=100&from=${time}&to=${time + 1}`;
+  const cost = await ask('transactions of a chain block of the address of a million', { method: 'get', url: ofBlock });
+  // Ten thousand older ones might have been accepted late, and are looked up one by one.
+  expect(cost).toBeLessThan(10 * 10_000 + 1000);
+});
+
 /** An exchange at its busiest: every rule is asked, and the newest transactions are looked at. */
 test('it reads only the newest 200 transactions for the labels of an address with a million', async () => {
   const client = await harness.likeApi.connect();

@@ -16,6 +16,8 @@ export interface Landmarks {
   /** Neither on the chain nor near the sink. */
   sideBlock: string;
   daaScores: string[];
+  /** Of an old chain block, Unix milliseconds. */
+  time: number;
   /** scripts.id of an address with ten transactions. */
   ten: number;
   /** How many transactions of the address that is paid in vain are newer than its newest accepted one. */
@@ -27,7 +29,7 @@ const post = (url: string, body: object): Request => ({ method: 'post', url, bod
 
 /** Returns one request of each kind of look-up; listings are in listings.ts. */
 export function lookUps(landmarks: Landmarks): Record<string, Request> {
-  const { transactionIds, fullBlock, chainBlock, sideBlock, daaScores } = landmarks;
+  const { transactionIds, fullBlock, chainBlock, sideBlock, daaScores, time } = landmarks;
   const [transactionId = ''] = transactionIds;
   const [paidByAll, deepMember] = [addressOf(PAID_BY_ALL), addressOf(memberOfLarge(DEEP_POSITION))];
   const [first, last] = [addressOf(memberOfLarge(0)), addressOf(memberOfLarge(LARGE_CLUSTER - 1))];
@@ -101,6 +103,9 @@ export function lookUps(landmarks: Landmarks): Record<string, Request> {
     'transactions that a block accepts': get(`/v1/blocks/${chainBlock}/transactions?relation=accepted`),
     'transactions that pay the address of a million': get(`/v1/addresses/${paidByAll}/transactions?direction=received`),
     'large transactions of the address of a million': get(`/v1/addresses/${paidByAll}/transactions?min_amount=1`),
+    'transactions of an hour of the address of a million': get(
+      `/v1/addresses/${paidByAll}/transactions?from=${time}&to=${time + 3_600_000}`,
+    ),
     'a transaction with tags': get(`/v1/transactions/${transactionId}?include=tags`),
     'a block with tags': get(`/v1/blocks/${fullBlock}?include=tags`),
     'addresses with tags': get('/v1/addresses?include=tags'),
@@ -162,6 +167,7 @@ export async function findLandmarks(pool: Pool): Promise<Landmarks> {
        (select encode(hash, 'hex') from blocks where id = 60003) as "chainBlock",
        (select encode(hash, 'hex') from blocks where id = 60004) as "sideBlock",
        array(select (daa_score + 1)::text from chain_blocks where index % 42 = 0 order by index limit 1000) as "daaScores",
+       (select chain_time::float8 from chain_blocks where index = 20001) as time,
        (select script_id::integer from balances where transaction_count = 10 and balance > 0 order by script_id limit 1) as ten,
        (select count(*)::integer from address_transactions where script_id = ${PAID_IN_VAIN} and transaction_id > (
           select max(a.transaction_id) from address_transactions a join transactions t on t.id = a.transaction_id

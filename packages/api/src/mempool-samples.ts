@@ -2,6 +2,8 @@
  * Samples the mempool once a second while somebody asks for it, for all clients of this process together. The node tells no times, so a
  * transaction was seen when a sample first had it.
  */
+import { normalizedMass, transientMassFrom } from '@kasgres/kaspa';
+import type { protocol } from '@kasgres/node';
 import { unavailable } from './http/errors.ts';
 import { type NodeCalls, required } from './node-calls.ts';
 
@@ -91,7 +93,8 @@ export class MempoolSamples {
     const timestamp = Date.now();
     const transactions = new Map<string, PendingTransaction>();
     for (const { fee, transaction } of entries) {
-      const { inputs, outputs, storageMass, verboseData } = required(transaction, 'transaction');
+      const message = required(transaction, 'transaction');
+      const { inputs, outputs, storageMass, verboseData } = message;
       const { transactionId: id, computeMass } = required(verboseData, 'verbose data of a transaction');
       const known = this.#known.get(id);
       transactions.set(
@@ -100,7 +103,7 @@ export class MempoolSamples {
           id,
           seenAt: timestamp,
           fee,
-          mass: storageMass > computeMass ? storageMass : computeMass,
+          mass: normalizedMass(computeMass, storageMass, transientMassOf(message)),
           outputSum: outputs.reduce((sum, { amount }) => sum + amount, 0n),
           paid: outputs.flatMap(({ amount, verboseData: data }) =>
             data === undefined ? [] : [{ address: data.scriptPublicKeyAddress, amount }],
@@ -112,4 +115,11 @@ export class MempoolSamples {
     this.#known = transactions;
     return { timestamp, transactions };
   }
+}
+
+function transientMassOf({ version, inputs, outputs, verboseData }: protocol.Transaction): bigint {
+  const { computeMass } = required(verboseData, 'verbose data of a transaction');
+  // Two digits for each byte.
+  const outputScriptBytes = outputs.map(({ scriptPublicKey: script }) => (script?.scriptPublicKey.length ?? 0) / 2);
+  return transientMassFrom(computeMass, { version, inputs, outputScriptBytes });
 }

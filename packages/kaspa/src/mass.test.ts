@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { SOMPI_PER_KAS, toHex } from './format.ts';
-import { computeMass, storageMass, transientMass } from './mass.ts';
+import { computeMass, normalizedMass, storageMass, transientMass, transientMassFrom } from './mass.ts';
 import type { Transaction, TransactionOutput } from './model.ts';
 import { recordedBlocks, toTransaction } from './testing/recorded-blocks.ts';
 import { NATIVE_SUBNETWORK } from './transaction-id.ts';
@@ -35,6 +35,15 @@ describe('recorded transactions', () => {
     }
   });
 
+  test('the transient mass follows from the compute mass', () => {
+    for (const { transaction, spent } of withKnownUtxos) {
+      if (spent.length === 0) continue;
+      const outputScriptBytes = transaction.outputs.map(({ scriptPublicKey }) => scriptPublicKey.script.length);
+      const found = transientMassFrom(computeMass(transaction), { ...transaction, outputScriptBytes });
+      expect(found).toBe(transientMass(transaction));
+    }
+  });
+
   test('coinbases have no mass', () => {
     const coinbases = withKnownUtxos.filter(({ spent }) => spent.length === 0).map(({ transaction }) => transaction);
     expect(coinbases).toHaveLength(recordedBlocks.length);
@@ -50,6 +59,12 @@ const utxo = (amount: bigint, scriptBytes = 34, hasCovenant = false): Transactio
   amount,
   scriptPublicKey: { version: 0, script: new Uint8Array(scriptBytes) },
   covenant: hasCovenant ? { authorizingInput: 0, covenantId: new Uint8Array(32) } : undefined,
+});
+
+test('fee rates are by the largest mass, of which transient mass counts half', () => {
+  expect(normalizedMass(3n, 2n, 5n)).toBe(3n);
+  expect(normalizedMass(3n, 4n, 6n)).toBe(4n);
+  expect(normalizedMass(3n, 4n, 12n)).toBe(6n);
 });
 
 test('compute and transient mass of a small payment, counted by hand', () => {

@@ -18,20 +18,44 @@ const UINT64_BYTES = 8;
 
 export function computeMass(transaction: Transaction): bigint {
   if (isCoinbase(transaction)) return 0n;
-  const scriptPublicKeyBytes = sum(
-    transaction.outputs,
-    ({ scriptPublicKey }) => UINT16_BYTES + scriptPublicKey.script.length,
-  );
-  const scriptMass = sum(transaction.inputs, ({ sigOpCount, computeBudget }) =>
-    transaction.version === 0 ? sigOpCount * MASS_PER_SIG_OP : computeBudget * MASS_PER_COMPUTE_BUDGET_UNIT,
-  );
-  return BigInt(
-    estimatedBytes(transaction) * MASS_PER_BYTE + scriptPublicKeyBytes * MASS_PER_SCRIPT_PUBLIC_KEY_BYTE + scriptMass,
+  const outputScriptBytes = transaction.outputs.map(({ scriptPublicKey }) => scriptPublicKey.script.length);
+  return BigInt(estimatedBytes(transaction) * MASS_PER_BYTE + scriptMass({ ...transaction, outputScriptBytes }));
+}
+
+/** What scripts add to the compute mass. */
+interface Scripts {
+  version: number;
+  inputs: readonly Pick<TransactionInput, 'sigOpCount' | 'computeBudget'>[];
+  outputScriptBytes: readonly number[];
+}
+
+function scriptMass({ version, inputs, outputScriptBytes }: Scripts): number {
+  return (
+    sum(outputScriptBytes, (bytes) => UINT16_BYTES + bytes) * MASS_PER_SCRIPT_PUBLIC_KEY_BYTE +
+    sum(inputs, ({ sigOpCount, computeBudget }) =>
+      version === 0 ? sigOpCount * MASS_PER_SIG_OP : computeBudget * MASS_PER_COMPUTE_BUDGET_UNIT,
+    )
   );
 }
 
 export function transientMass(transaction: Transaction): bigint {
   return isCoinbase(transaction) ? 0n : BigInt(estimatedBytes(transaction) * TRANSIENT_MASS_PER_BYTE);
+}
+
+/** Returns the transient mass of a transaction by its compute mass, without its bytes. It is not a coinbase. */
+export function transientMassFrom(computed: bigint, scripts: Scripts): bigint {
+  const bytes = (computed - BigInt(scriptMass(scripts))) / BigInt(MASS_PER_BYTE);
+  return bytes * BigInt(TRANSIENT_MASS_PER_BYTE);
+}
+
+/** Blocks have room for twice as much transient mass as for the others. */
+const TRANSIENT_LIMIT_FACTOR = 2n;
+
+/** Returns the mass by which nodes measure fee rates: the largest one, relative to what a block has room for. */
+export function normalizedMass(compute: bigint, storage: bigint, transient: bigint): bigint {
+  const normalized = transient / TRANSIENT_LIMIT_FACTOR;
+  const larger = compute > storage ? compute : storage;
+  return larger > normalized ? larger : normalized;
 }
 
 /** Returns the size by consensus: that of a plain serialisation, which neither gRPC nor p2p uses. */

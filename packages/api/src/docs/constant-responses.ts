@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { brotliCompress, type BrotliOptions, constants, gzip, zstdCompress } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { chooseEncoding } from '../http/accept-encoding.ts';
+import { chooseEncoding } from '../http/accept.ts';
 import { pathOf } from '../http/request-identity.ts';
 import { hasEtag } from '../index-state/respond.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { hasEtag } from '../index-state/respond.ts';
-import { chooseEncoding } from '../http/accept-encoding.ts';
+import { chooseEncoding } from '../http/accept.ts';
 import type { ExplorerFile, ExplorerFiles } from './files.ts';
 
 /** The paths of packages/explorer/src/app.tsx. */

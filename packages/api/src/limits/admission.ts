@@ -36,6 +36,8 @@ export interface Admission<Key extends RequestKey = RequestKey> {
   /** Charges what a request in flight costs beyond its first charge. A refusal also refunds the first charge. */
   chargeMore(apiKey: Key, first: Charge, ru: number): Promise<Verdict>;
   release(apiKey: Key): void;
+  /** Returns whether a key, or that of a stream token, is in force, without a charge. */
+  isInForce(credential: string): Promise<boolean>;
   /** Writes the usage that is not written yet. */
   close(): Promise<void>;
 }
@@ -83,9 +85,12 @@ export class LocalAdmission implements Admission<LocalKey> {
   }
 
   async admit(credential: string, ru: number): Promise<Admitted<LocalKey> | undefined> {
-    const token = parseToken(credential);
-    const key = token === undefined ? await this.#keys.find(credential) : await this.#findByToken(token);
+    const key = await this.#find(credential);
     return key && this.#charge(key, ru);
+  }
+
+  async isInForce(credential: string): Promise<boolean> {
+    return (await this.#find(credential)) !== undefined;
   }
 
   async admitAnonymous(client: string, ru: number): Promise<Admitted<LocalKey> | undefined> {
@@ -107,6 +112,11 @@ export class LocalAdmission implements Admission<LocalKey> {
     } catch (error) {
       return { apiKey, error };
     }
+  }
+
+  async #find(credential: string): Promise<LocalKey | undefined> {
+    const token = parseToken(credential);
+    return token === undefined ? this.#keys.find(credential) : this.#findByToken(token);
   }
 
   /** Also checks the key of the token, which may be revoked or expired. */

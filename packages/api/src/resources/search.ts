@@ -97,10 +97,9 @@ const block = (matched: z.infer<typeof blockResult>['matched']) =>
 const byScore = (
   parameter: ParameterOf<Parameters>,
   matched: 'blueScore' | 'daaScore',
-  column: string,
+  condition: RawBuilder<unknown>,
 ): RawBuilder<unknown> => sql`
-  select ${block(matched)} as item from blocks block
-  where ${sql.ref(`block.${column}`)} = ${parameter('score', 'bigint')}
+  select ${block(matched)} as item from blocks block where ${condition}
   order by block.is_chain_block desc, block.id limit ${parameter('limit', 'bigint')}`;
 
 /** Each source has its rows in order. Those whose parameter is null have none. */
@@ -108,6 +107,7 @@ const sources = (parameter: ParameterOf<Parameters>): readonly RawBuilder<unknow
   const limit = parameter('limit', 'bigint');
   const id = parameter('hash', 'bytea');
   const given = parameter('address', 'text');
+  const score = parameter('score', 'bigint');
   const pending = jsonObject<z.infer<typeof transactionResult>>({
     type: sql`'transaction'::text`,
     id: sql`encode(${id}, 'hex')`,
@@ -144,8 +144,9 @@ const sources = (parameter: ParameterOf<Parameters>): readonly RawBuilder<unknow
       left join scripts on scripts.address = requested.address
       left join balances on balances.script_id = scripts.id
       where requested.address is not null`,
-    byScore(parameter, 'blueScore', 'blue_score'),
-    byScore(parameter, 'daaScore', 'daa_score'),
+    byScore(parameter, 'blueScore', sql`block.blue_score = ${score}`),
+    // A block of which both are this score is found by its blue score.
+    byScore(parameter, 'daaScore', sql`block.daa_score = ${score} and block.blue_score <> ${score}`),
     sql`
       select ${block('hash')} as item from blocks block
       where block.hash >= ${parameter('prefix', 'bytea')} and block.hash <= ${parameter('prefixEnd', 'bytea')}

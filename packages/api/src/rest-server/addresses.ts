@@ -18,23 +18,29 @@ import {
 } from './call.ts';
 import * as network from './network-queries.ts';
 import * as queries from './queries.ts';
-import { MAX_PAGE, readTransactions } from './transactions.ts';
+import { type Acceptance, acceptanceOf, isWanted, MAX_PAGE, readTransactions } from './transactions.ts';
 
 /** Tokens of pages are keys below this; from here on they are times: that of the first block of the network. */
 const FIRST_TIME = 1_636_298_787_842n;
 
-async function sendHistory(call: Call, page: queries.HistoryPage) {
+async function sendHistory(call: Call, page: queries.HistoryPage, acceptance: Acceptance | undefined) {
   const { reply } = call;
   const [newest, oldest] = [page.keys[0], page.keys.at(-1)];
-  reply.header('x-page-count', String(page.keys.length));
   if (page.hasOlder && oldest !== undefined) reply.header('x-next-page-before', String(oldest));
   if (page.hasNewer && newest !== undefined) reply.header('x-next-page-after', String(newest));
-  return readTransactions(call, page.ids.map(fromHex));
+  const found = await readTransactions(call, page.ids.map(fromHex));
+  const wanted = found.filter(isWanted(acceptance));
+  reply.header('x-page-count', String(wanted.length));
+  return wanted;
 }
+
+/** Pages jump to the oldest transactions with `after=1`. */
+const OLDEST = 1n;
 
 async function tokenOf(call: Call, name: 'before' | 'after'): Promise<bigint | undefined> {
   const value = BigInt(numberOf(call, name, 0, Number.MAX_SAFE_INTEGER));
   if (value === 0n) return undefined;
+  if (name === 'after' && value === OLDEST) return 0n;
   return value >= FIRST_TIME ? read(call, (db) => queries.findKeyAt(db, Number(value))) : value;
 }
 
@@ -51,7 +57,7 @@ async function readBalances(call: Call) {
   const address = await addressOf(call);
   const { from, to } = rangeOf(call, 'date');
   requireCaughtUp(await call.services.index.getSettledState());
-  const found = await run(call, historyOfBalance({ interval: 'hour' }).with({ address, from, to: to - 1 }));
+  const found = await run(call, historyOfBalance({ interval: 'hour' }).with({ address, from, to }));
   return (found?.history ?? [])
     .map(({ timestamp, balance }) => ({ timestamp, amount: Number(BigInt(balance) / SOMPI_PER_KAS) }))
     .reverse();
@@ -135,11 +141,11 @@ export const addressRoutes: readonly RestRoute[] = [
       const [before, after] = [await tokenOf(call, 'before'), await tokenOf(call, 'after')];
       if (before !== undefined && after !== undefined)
         throw badRequest({ path: 'before', message: 'cannot be used together with after' });
-      const limit = numberOf(call, 'limit', 50, MAX_PAGE);
-      return sendHistory(
-        call,
-        await read(call, (db) => queries.readHistoryPage(db, { address, limit, before, after })),
-      );
+      const request = { address, limit: numberOf(call, 'limit', 50, MAX_PAGE), before, after };
+      const acceptance = acceptanceOf(call);
+      const acceptedOnly = acceptance === 'accepted';
+      const page = await read(call, (db) => queries.readHistoryPage(db, { ...request, acceptedOnly }));
+      return sendHistory(call, page, acceptance);
     },
     PAGE_COST,
   ),

@@ -25,43 +25,61 @@ interface HistoryRequest {
   /** Keys of transactions, exclusive. */
   before?: bigint | undefined;
   after?: bigint | undefined;
+  acceptedOnly?: boolean;
 }
 
+/** Reads the page next to a key, and whether there is something beyond that key. */
 export async function readHistoryPage(
   db: Db,
-  { address, limit, offset = 0, before, after }: HistoryRequest,
+  { address, limit, offset = 0, before, after, acceptedOnly = false }: HistoryRequest,
 ): Promise<HistoryPage> {
   const isBackwards = after !== undefined;
-  const list = (condition: RawBuilder<unknown>, order: RawBuilder<unknown>, count: number) =>
+  // `offset 0` keeps Postgres from joins, so that reading stops with the page.
+  const isWanted = acceptedOnly
+    ? sql`and exists (
+        select from transactions t where t.id = script_deltas.transaction_id and t.accepting_index is not null offset 0)`
+    : sql``;
+  const keys = (condition: RawBuilder<unknown>) => sql`
+    select distinct transaction_id from script_deltas
+    where script_id = (select id from scripts where address = ${address}) ${condition} ${isWanted}`;
+  const list = (condition: RawBuilder<unknown>, order: RawBuilder<unknown>) =>
     sql<{ key: bigint; id: string }>`
     select page.key, encode(t.transaction_id, 'hex') as id
-    from unnest(array(
-      select distinct transaction_id from script_deltas
-      where script_id = (select id from scripts where address = ${address}) ${condition}
-      order by transaction_id ${order} limit ${count} offset ${offset})) as page (key)
+    from unnest(array(${keys(condition)}
+      order by transaction_id ${order} limit ${limit + 1} offset ${offset})) as page (key)
     join transactions t on t.id = page.key
     order by page.key desc`.execute(db);
-  const { rows } = isBackwards
-    ? await list(sql`and transaction_id > ${after}`, sql`asc`, limit + 1)
-    : await list(before === undefined ? sql`` : sql`and transaction_id < ${before}`, sql`desc`, limit + 1);
-  const hasMore = rows.length > limit;
-  const page = isBackwards ? rows.slice(hasMore ? 1 : 0) : rows.slice(0, limit);
+  const isAny = async (condition: RawBuilder<unknown>, order: RawBuilder<unknown>): Promise<boolean> =>
+    (await sql`${keys(condition)} order by transaction_id ${order} limit 1`.execute(db)).rows.length > 0;
+
+  if (isBackwards) {
+    const { rows } = await list(sql`and transaction_id > ${after}`, sql`asc`);
+    const hasNewer = rows.length > limit;
+    return {
+      ...pageOf(rows.slice(hasNewer ? 1 : 0)),
+      hasNewer,
+      hasOlder: await isAny(sql`and transaction_id <= ${after}`, sql`desc`),
+    };
+  }
+  const { rows } = await list(before === undefined ? sql`` : sql`and transaction_id < ${before}`, sql`desc`);
   return {
-    keys: page.map(({ key }) => key),
-    ids: page.map(({ id }) => id),
-    hasOlder: isBackwards ? after > 0n && page.length > 0 : hasMore,
-    hasNewer: isBackwards ? hasMore : before !== undefined && page.length > 0,
+    ...pageOf(rows.slice(0, limit)),
+    hasNewer: before !== undefined && (await isAny(sql`and transaction_id >= ${before}`, sql`asc`)),
+    hasOlder: rows.length > limit,
   };
 }
 
-/** Returns a key between those of transactions that were accepted before and after a time, above all of them at the sink. @param time Unix milliseconds */
+const pageOf = (rows: readonly { key: bigint; id: string }[]) => ({
+  keys: rows.map(({ key }) => key),
+  ids: rows.map(({ id }) => id),
+});
+
+/** Returns a key above those of transactions that were accepted up to a time, above all of them at the sink. @param time Unix milliseconds */
 export async function findKeyAt(db: Db, time: number): Promise<bigint> {
   const { rows } = await sql<{ key: bigint | null }>`
-    select case when c.index = (select chain_index from checkpoint) then 9223372036854775806
-      else (select max(id) from unnest(c.accepted_transactions) id) end as key
+    select case when c.index = (select chain_index from checkpoint) then 9223372036854775806 else c.highest_transaction end as key
     from chain_blocks c
     where to_timestamp(c.chain_time / 1000::double precision) <= to_timestamp(${time} / 1000::double precision)
-      and cardinality(c.accepted_transactions) > 0
     order by to_timestamp(c.chain_time / 1000::double precision) desc, c.index desc limit 1`.execute(db);
   return (rows[0]?.key ?? 0n) + 1n;
 }
@@ -86,18 +104,22 @@ export async function countTransactions(db: Db, from: number, to: number): Promi
   }));
 }
 
-export async function countAllTransactions(
-  db: Db,
-): Promise<{ coinbase: number; regular: number; firstStart: number | null; time: number }> {
-  const { rows } = await sql<{ coinbase: bigint; regular: bigint; first: bigint | null; time: bigint }>`
-    select coalesce(sum(chain_blocks), 0)::bigint as coinbase, coalesce(sum(transactions), 0)::bigint as regular, min(start) as first,
+/** Returns when the first hour of the index begins, in Unix milliseconds. */
+export async function findFirstHour(db: Db): Promise<number> {
+  const { rows } = await sql<{ start: bigint }>`
+    select start from network_intervals where length = 'hour' order by start limit 1`.execute(db);
+  return Number(rows[0]?.start ?? Number.POSITIVE_INFINITY);
+}
+
+export async function countAllTransactions(db: Db): Promise<{ coinbase: number; regular: number; time: number }> {
+  const { rows } = await sql<{ coinbase: bigint; regular: bigint; time: bigint }>`
+    select coalesce(sum(chain_blocks), 0)::bigint as coinbase, coalesce(sum(transactions), 0)::bigint as regular,
       (select timestamp from chain_blocks where index = (select chain_index from checkpoint)) as time
     from network_intervals where length = 'day'`.execute(db);
   const [row] = rows;
   return {
     coinbase: Number(row?.coinbase ?? 0),
     regular: Number(row?.regular ?? 0),
-    firstStart: row?.first == null ? null : Number(row.first),
     time: Number(row?.time ?? 0),
   };
 }

@@ -54,17 +54,26 @@ const idsOf = (call: Call): Uint8Array[] => {
 
 const blueScores = z.object({ acceptingBlueScores: z.object({ gte: z.int().min(0), lt: z.int().min(0) }) });
 
+export type Acceptance = 'accepted' | 'rejected';
+
+/** Returns which transactions are wanted; undefined for all. */
+export function acceptanceOf({ query: { acceptance } }: Call): Acceptance | undefined {
+  if (acceptance === undefined || acceptance === 'accepted' || acceptance === 'rejected') return acceptance;
+  throw badRequest({ path: 'acceptance', message: 'must be accepted or rejected' });
+}
+
+export const isWanted =
+  (acceptance: Acceptance | undefined) =>
+  (transaction: { is_accepted: boolean }): boolean =>
+    acceptance === undefined || transaction.is_accepted === (acceptance === 'accepted');
+
 async function search(call: Call) {
-  const { acceptance } = call.query;
-  if (acceptance !== undefined && !['accepted', 'rejected'].includes(acceptance))
-    throw badRequest({ path: 'acceptance', message: 'must be accepted or rejected' });
+  const acceptance = acceptanceOf(call);
   const { transactionIds, acceptingBlueScores } = (call.request.body ?? {}) as Record<string, unknown>;
   const hasIds = transactionIds !== undefined && transactionIds !== null;
   if (acceptingBlueScores === undefined || acceptingBlueScores === null) {
     const found = hasIds ? await readTransactions(call, idsOf(call)) : [];
-    return found.filter(
-      (transaction) => acceptance === undefined || transaction.is_accepted === (acceptance === 'accepted'),
-    );
+    return found.filter(isWanted(acceptance));
   }
   if (hasIds) throw badRequest({ path: 'transactionIds', message: 'cannot be used together with acceptingBlueScores' });
   const { gte, lt } = check(blueScores, call.request.body, 'acceptingBlueScores').acceptingBlueScores;
@@ -140,8 +149,11 @@ export const transactionRoutes: readonly RestRoute[] = [
   }),
   get('/transactions/count/:date', async (call) => {
     const { from, to } = rangeOf(call, 'date');
-    const counts = await read(call, (db) => queries.countTransactions(db, from, to));
-    if (counts.length === 0) throw notFound('Nothing is indexed of this time');
+    const { counts, firstStart } = await read(call, async (db) => ({
+      counts: await queries.countTransactions(db, from, to),
+      firstStart: await queries.findFirstHour(db),
+    }));
+    if (to <= firstStart) throw notFound('Nothing is indexed of this time');
     return counts;
   }),
   get('/transactions/:transactionId', async (call) => {

@@ -41,8 +41,8 @@ interface Options {
 export class MempoolEvents {
   readonly #options: Options;
   readonly #subscribers: ReadonlySet<Subscriber>;
-  /** Those that have the whole mempool already. */
-  readonly #informed = new WeakSet<Subscriber>();
+  /** What each subscriber knows of the mempool: all of it, or that it cannot be read. */
+  readonly #informed = new WeakMap<Subscriber, 'whole' | 'unavailable'>();
   /** Pending transactions with their addresses, by id; kept until they are dropped or merged. */
   readonly #pending = new Map<string, Pending>();
   /** The amounts that each subscriber received. They exist once for each pending transaction and address. */
@@ -90,7 +90,11 @@ export class MempoolEvents {
     this.#last = sample;
     if (sample === undefined) {
       const unavailable = poolMessage({ available: false });
-      if (before !== undefined) await this.#each(subscribers, (subscriber) => subscriber.send(unavailable));
+      await this.#each(subscribers, (subscriber) => {
+        if (this.#informed.get(subscriber) === 'unavailable') return;
+        this.#informed.set(subscriber, 'unavailable');
+        subscriber.send(unavailable);
+      });
       return;
     }
     const snapshot = lazy(() =>
@@ -107,8 +111,9 @@ export class MempoolEvents {
       return isEmpty ? undefined : poolMessage({ added: added.map(toPendingTransaction), removed, isSnapshot: false });
     });
     await this.#each(subscribers, (subscriber) => {
-      const message = before !== undefined && this.#informed.has(subscriber) ? changes() : snapshot();
-      this.#informed.add(subscriber);
+      const isInformed = before !== undefined && this.#informed.get(subscriber) === 'whole';
+      const message = isInformed ? changes() : snapshot();
+      this.#informed.set(subscriber, 'whole');
       if (message !== undefined) subscriber.send(message);
     });
   }

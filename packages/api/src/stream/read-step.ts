@@ -1,6 +1,6 @@
 /**
- * Reads what happened on the chain after a block, in steps (API-explorer: at most PAGE_BLOCKS chain blocks): the blocks that were removed and added
- * since, what they accepted, and whose transactions reached a number of confirmations. A step is one state of the index (invariant 9).
+ * Reads what happened on the chain after a block, in steps (API-explorer: at most PAGE_BLOCKS chain blocks and about a megabyte): the blocks that
+ * were removed and added since, what they accepted, and whose transactions reached a number of confirmations. A step is one state of the index (invariant 9).
  */
 import { sql } from 'kysely';
 import { conflict } from '../http/errors.ts';
@@ -11,6 +11,8 @@ import { cannotCross, gapAbove, getPathToChain, listGaps } from '../resources/ch
 const PAGE_BLOCKS = 100;
 /** About a megabyte of ids. */
 const PAGE_TRANSACTIONS = 12_000;
+/** About a megabyte of activity of addresses. */
+const PAGE_CHANGES = 1_800;
 
 export interface AddedBlock {
   hash: string;
@@ -40,6 +42,7 @@ export interface Step {
   /** Hashes of the block that the step begins at, and of the one that it reaches. */
   from: string;
   to: string;
+  fromBlueScore: bigint;
   blueScore: bigint;
   /** Whether the reached block is the sink. */
   isCaughtUp: boolean;
@@ -86,48 +89,89 @@ interface ChainRow {
  */
 export async function readStep(reading: Reading, from: string, request: StepRequest): Promise<Step | undefined> {
   const { db, state } = reading;
+  const { addresses, confirmations } = request;
   const { offChain, chainBlock } = await getPathToChain(reading, Buffer.from(from, 'hex'));
-  const removed = offChain.slice(0, PAGE_BLOCKS);
   const start = offChain[0] ?? chainBlock;
-  const rest = offChain[PAGE_BLOCKS];
-  const rows =
+
+  const off = offChain.slice(0, PAGE_BLOCKS);
+  const allReverted = addresses === undefined ? [] : await listReverted(db, off, addresses);
+  const removed = off.slice(0, blocksOfPage(off, allReverted, request));
+  const rest = offChain[removed.length];
+
+  const above =
     rest === undefined ? await listAdded(reading, chainBlock.index, PAGE_BLOCKS - removed.length, request) : [];
+  const allAccepted = addresses === undefined ? [] : await listAccepted(db, above, addresses);
+  const rows = above.slice(0, blocksOfPage(above, allAccepted, request, allReverted.length));
   if (removed.length === 0 && rows.length === 0) return undefined;
+
   const reached = rest ?? rows.at(-1) ?? chainBlock;
-  const added = rows.map(
-    (row): AddedBlock => ({
-      hash: row.hash,
-      selectedParentHash: row.selectedParentHash,
-      blueScore: String(row.blueScore),
-      daaScore: String(row.daaScore),
-      timestamp: Number(row.timestamp),
-      mergeSetBluesHashes: row.blues,
-      mergeSetRedsHashes: row.reds,
-      ...(row.ids !== null && { acceptedTransactionIds: row.ids }),
-    }),
-  );
   return {
     from,
     to: reached.hash,
+    fromBlueScore: start.blueScore,
     blueScore: reached.blueScore,
     isCaughtUp: reached.hash === state.sinkHash,
     removed: removed.map(({ hash }) => hash),
-    added,
+    added: rows.map(toAddedBlock),
     changes:
-      request.addresses === undefined
+      addresses === undefined
         ? undefined
-        : await readChanges(db, {
-            removed: removed.map(({ id }) => id),
-            added: rows.map(({ index }) => index),
-            before: start.blueScore,
-            after: reached.blueScore,
-            confirmations: request.confirmations,
-            reachesChain: rest === undefined,
-            highest: rows.at(-1)?.index ?? chainBlock.index,
-            addresses: request.addresses,
-          }),
+        : {
+            reverted: changesOf(allReverted, removed),
+            accepted: changesOf(allAccepted, rows),
+            confirmed: await readConfirmed(db, {
+              added: rows.map(({ index }) => index),
+              before: start.blueScore,
+              after: reached.blueScore,
+              confirmations,
+              reachesChain: rest === undefined,
+              highest: rows.at(-1)?.index ?? chainBlock.index,
+              addresses,
+            }),
+          },
   };
 }
+
+type Identified = Pick<ChainRow, 'hash'>;
+
+/**
+ * Returns how many of these blocks belong to the step: as many as have a page of changes together, at least one. The follower reads single blocks,
+ * of which no client has all changes.
+ * @param before changes that the step has already
+ */
+export function blocksOfPage(
+  blocks: readonly Identified[],
+  changes: readonly Pick<AddressChange, 'acceptingBlockHash'>[],
+  { addresses, confirmations }: Pick<StepRequest, 'addresses' | 'confirmations'>,
+  before = 0,
+): number {
+  if (addresses === 'all') return blocks.length;
+  // About as many are confirmed as are accepted.
+  const limit = [...confirmations].length > 0 ? PAGE_CHANGES / 2 : PAGE_CHANGES;
+  const counts = Map.groupBy(changes, ({ acceptingBlockHash }) => acceptingBlockHash);
+  let count = before;
+  const end = blocks.findIndex(({ hash }, i) => {
+    count += counts.get(hash)?.length ?? 0;
+    return count > limit && (i > 0 || before > 0);
+  });
+  return end === -1 ? blocks.length : end;
+}
+
+function changesOf(changes: readonly AddressChange[], blocks: readonly Identified[]): AddressChange[] {
+  const hashes = new Set(blocks.map(({ hash }) => hash));
+  return changes.filter(({ acceptingBlockHash }) => hashes.has(acceptingBlockHash));
+}
+
+const toAddedBlock = (row: ChainRow): AddedBlock => ({
+  hash: row.hash,
+  selectedParentHash: row.selectedParentHash,
+  blueScore: String(row.blueScore),
+  daaScore: String(row.daaScore),
+  timestamp: Number(row.timestamp),
+  mergeSetBluesHashes: row.blues,
+  mergeSetRedsHashes: row.reds,
+  ...(row.ids !== null && { acceptedTransactionIds: row.ids }),
+});
 
 const hashesOf = (column: string) => sql`array(
     select encode(m.hash, 'hex') from unnest(${sql.ref(column)}) with ordinality merged (id, n) join blocks m on m.id = merged.id order by n)`;
@@ -162,8 +206,7 @@ async function listAdded(
   return end === -1 ? rows : rows.slice(0, end);
 }
 
-interface ChangesRequest {
-  removed: readonly bigint[];
+interface ConfirmedRequest {
   added: readonly bigint[];
   /** Blue scores of the blocks at both ends of the step. */
   before: bigint;
@@ -176,12 +219,8 @@ interface ChangesRequest {
   addresses: readonly string[] | 'all';
 }
 
-async function readChanges(db: Db, request: ChangesRequest): Promise<StepChanges> {
-  const { removed, added, before, after, addresses } = request;
-  const reverted = removed.length === 0 ? [] : await listReverted(db, removed, addresses);
-  const ofAdded = sql`select c.index as place, c.hash, c.blue_score, c.accepted_transactions from chain_blocks c
-    where c.index = any(${added}::bigint[])`;
-  const accepted = added.length === 0 ? [] : await listChanges(db, ofAdded, addresses);
+async function readConfirmed(db: Db, request: ConfirmedRequest): Promise<Map<number, AddressChange[]>> {
+  const { added, before, after, addresses } = request;
   const confirmed = new Map<number, AddressChange[]>();
   for (const confirmations of request.confirmations) {
     const upTo = after - BigInt(confirmations);
@@ -193,20 +232,30 @@ async function readChanges(db: Db, request: ChangesRequest): Promise<StepChanges
           select id from blocks where is_chain_block and blue_score > ${before - BigInt(confirmations)} and blue_score <= ${upTo}))`;
     confirmed.set(confirmations, request.reachesChain ? await listChanges(db, ofConfirmed, addresses) : []);
   }
-  return { reverted, accepted, confirmed };
+  return confirmed;
 }
 
-async function listReverted(db: Db, removed: readonly bigint[], addresses: readonly string[] | 'all') {
+async function listAccepted(db: Db, rows: readonly ChainRow[], addresses: readonly string[] | 'all') {
+  if (rows.length === 0) return [];
+  const source = sql`select c.index as place, c.hash, c.blue_score, c.accepted_transactions from chain_blocks c
+    where c.index = any(${rows.map(({ index }) => index)}::bigint[])`;
+  return listChanges(db, source, addresses);
+}
+
+/** @param blocks from the top down */
+async function listReverted(db: Db, blocks: readonly { id: bigint }[], addresses: readonly string[] | 'all') {
+  if (blocks.length === 0) return [];
+  const ids = blocks.map(({ id }) => id);
   const { rows } = await sql<{ known: bigint }>`
-    select count(*) as known from removed_chain_blocks where block_id = any(${removed}::bigint[])`.execute(db);
-  if (Number(rows[0]?.known) < removed.length) {
+    select count(*) as known from removed_chain_blocks where block_id = any(${ids}::bigint[])`.execute(db);
+  if (Number(rows[0]?.known) < ids.length) {
     throw conflict(
       'What the removed blocks had accepted is no longer known: read the present state and continue from its sink',
     );
   }
   const source = sql`
     select listed.n as place, b.hash, b.blue_score, r.accepted_transactions
-    from unnest(${removed}::bigint[]) with ordinality listed (id, n)
+    from unnest(${ids}::bigint[]) with ordinality listed (id, n)
     join removed_chain_blocks r on r.block_id = listed.id join blocks b on b.id = listed.id`;
   return listChanges(db, source, addresses);
 }

@@ -10,6 +10,7 @@ import type { IndexReader, Reading } from '../index-state/state.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { MempoolSamples } from '../mempool-samples.ts';
 import { clientOf } from '../http/request-identity.ts';
+import { cannotCross, getPathToChain, listGaps } from '../resources/chain/segments.ts';
 import { type Cursor, Follower } from './follower.ts';
 import { MempoolEvents } from './mempool-events.ts';
 import type { Subscription } from './messages.ts';
@@ -21,8 +22,10 @@ const CATCH_UPS = 4;
 const UNKNOWN_CURSOR_MS = 10_000;
 const RETRY_MS = 250;
 const MINUTE_MS = 60_000;
+const CHECK_KEYS_MS = 3000;
 const RU_PER_MINUTE = 0.1;
 const RETRY_AFTER_SECONDS = 5;
+const NOT_IN_FORCE = 'The key or token is no longer valid';
 
 interface StreamsOptions {
   index: IndexReader;
@@ -41,13 +44,15 @@ export class Streams {
   readonly sent = { messages: 0, bytes: 0 };
   readonly #options: StreamsOptions;
   readonly #catchUps = new Semaphore(CATCH_UPS);
-  readonly #outputs = new Set<Output>();
+  readonly #open = new Map<Output, { subscriber: Subscriber; credential: string | undefined }>();
+  readonly #checkingKeys: NodeJS.Timeout;
   #isEnding = false;
 
   constructor(options: StreamsOptions) {
     this.#options = options;
     this.follower = new Follower(options);
     this.mempoolEvents = new MempoolEvents(options, this.follower.subscribers);
+    this.#checkingKeys = setInterval(() => void this.#checkKeys(), CHECK_KEYS_MS).unref();
   }
 
   get maxStreams(): number {
@@ -55,23 +60,24 @@ export class Streams {
   }
 
   get connections(): number {
-    return this.#outputs.size;
+    return this.#open.size;
   }
 
   /** Closes every stream. Clients continue at another process, from their cursors. */
   end(): void {
     this.#isEnding = true;
-    for (const output of this.#outputs) output.close('ended');
+    for (const output of this.#open.keys()) output.close('ended');
   }
 
   async close(): Promise<void> {
+    clearInterval(this.#checkingKeys);
     this.mempoolEvents.close();
     await this.follower.close();
   }
 
   /** @throws HttpError 503 if there are too many streams */
   requireRoom(): void {
-    if (this.#isEnding || this.#outputs.size >= this.#options.maxStreams) {
+    if (this.#isEnding || this.#open.size >= this.#options.maxStreams) {
       throw unavailable('This server has too many streams', RETRY_AFTER_SECONDS);
     }
   }
@@ -85,7 +91,6 @@ export class Streams {
     subscription: Subscription,
     unknownForMs = UNKNOWN_CURSOR_MS,
   ): Promise<Cursor> {
-    const { index } = this.#options;
     if (from === undefined) return await this.#findSink();
     const hash = toHex(from);
     const known = this.follower.find(hash);
@@ -93,15 +98,12 @@ export class Streams {
     const until = performance.now() + unknownForMs;
     for (;;) {
       try {
-        const { addresses } = subscription;
-        const step = await this.catchUp((reading) =>
-          readStep(reading, hash, {
-            withIds: false,
-            addresses: addresses.size > 0 ? [] : undefined,
-            confirmations: [],
-          }),
-        );
-        return { hash, blueScore: step?.blueScore ?? (await index.getState()).sinkBlueScore };
+        const addresses = subscription.addresses.size > 0 ? [] : undefined;
+        return await this.catchUp(async (reading) => {
+          await requireWayToSink(reading, from);
+          const step = await readStep(reading, hash, { withIds: false, addresses, confirmations: [] });
+          return { hash, blueScore: step?.fromBlueScore ?? reading.state.sinkBlueScore };
+        });
       } catch (error) {
         const isUnknown = error instanceof HttpError && error.statusCode === 404;
         if (!isUnknown || performance.now() > until) throw error;
@@ -131,7 +133,6 @@ export class Streams {
     subscription: Subscription,
     cursor: Cursor,
   ): { subscriber: Subscriber; close: () => void } {
-    this.#outputs.add(output);
     const counted: Output = {
       send: (messages) => {
         this.sent.messages += messages.length;
@@ -151,10 +152,12 @@ export class Streams {
       cursor: cursor.hash,
       blueScore: cursor.blueScore,
     });
+    const credential = credentialOf(request);
+    this.#open.set(output, { subscriber, credential });
     const charging = setInterval(() => void this.#charge(request, subscriber), MINUTE_MS).unref();
     const close = (): void => {
       clearInterval(charging);
-      this.#outputs.delete(output);
+      this.#open.delete(output);
       subscriber.close();
     };
     subscriber.start();
@@ -162,7 +165,22 @@ export class Streams {
     return { subscriber, close };
   }
 
-  /** Also ends the stream of a key that was revoked meanwhile, or has spent its units. */
+  /** Ends the streams of keys and tokens that were revoked or have expired. */
+  async #checkKeys(): Promise<void> {
+    const { admission, logger } = this.#options;
+    const byCredential = Map.groupBy(this.#open.values(), ({ credential }) => credential);
+    try {
+      for (const [credential, streams] of byCredential) {
+        if (credential === undefined || (await admission.isInForce(credential))) continue;
+        for (const { subscriber } of streams) subscriber.fail(new HttpError(401, NOT_IN_FORCE));
+      }
+    } catch (error) {
+      // During an outage of the database, streams continue.
+      logger.warn({ reason: String(error) }, 'could not check the keys of streams');
+    }
+  }
+
+  /** Also ends the stream of a key that has spent its units. */
   async #charge(request: FastifyRequest, subscriber: Subscriber): Promise<void> {
     const { admission, logger } = this.#options;
     try {
@@ -170,7 +188,7 @@ export class Streams {
       const admitted = await (credential === undefined
         ? admission.admitAnonymous(clientOf(request.ip), RU_PER_MINUTE)
         : admission.admit(credential, RU_PER_MINUTE));
-      if (admitted === undefined) return subscriber.fail(new HttpError(401, 'The key or token is no longer valid'));
+      if (admitted === undefined) return subscriber.fail(new HttpError(401, NOT_IN_FORCE));
       if (admitted.verdict === undefined) return;
       if (admitted.verdict.refusal !== undefined) return subscriber.fail(new HttpError(429, 'Rate limit exceeded'));
       admission.release(admitted.apiKey);
@@ -179,6 +197,13 @@ export class Streams {
       logger.warn({ reason: String(error) }, 'could not charge a stream');
     }
   }
+}
+
+/** @throws HttpError 404 for an unknown block, 409 with the first usable one if it is before the index or below a gap */
+async function requireWayToSink(reading: Reading, from: Uint8Array): Promise<void> {
+  const { chainBlock } = await getPathToChain(reading, from);
+  const gap = (await listGaps(reading)).findLast(({ after }) => after.index >= chainBlock.index);
+  if (gap !== undefined) throw cannotCross(gap);
 }
 
 /** Runs at most a number of tasks at once; the others wait in order. */

@@ -133,6 +133,7 @@ export class Subscriber {
     if (this.#isClosed) return;
     const { statusCode, message } = toHttpError(error) ?? new HttpError(500, 'Internal server error');
     this.send({ event: 'error', data: JSON.stringify({ statusCode, message }) });
+    this.#isClosed = true;
     this.#options.output.close('error');
   }
 

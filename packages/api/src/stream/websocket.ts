@@ -5,9 +5,16 @@ import { z } from 'zod';
 import { HttpError, toHttpError } from '../http/errors.ts';
 import type { ApiPlugin } from '../route.ts';
 import { list } from '../schemas/list.ts';
-import { addressInput } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
-import { encoder, EVENTS, type Message, messagesOf, requestFor, type Subscription } from './messages.ts';
+import {
+  encoder,
+  EVENTS,
+  type EventName,
+  type Message,
+  messagesOf,
+  requestFor,
+  type Subscription,
+} from './messages.ts';
 import { readStep } from './read-step.ts';
 import { releaseRequest, subscriptionBody, toSubscription } from './routes.ts';
 import type { Output, Subscriber } from './subscriber.ts';
@@ -20,21 +27,33 @@ const POLICY_VIOLATION = 1008;
 const PING_MS = 15_000;
 const SUBSCRIBE_WITHIN_MS = 30_000;
 
-const command = z.union([
-  z.strictObject({
-    id: z.int().optional(),
-    subscribe: z.strictObject({ ...subscriptionBody, include: z.literal('accepted_ids').optional() }),
-  }),
-  z.strictObject({
-    id: z.int().optional(),
-    unsubscribe: z.strictObject({
-      events: z.array(z.enum(EVENTS)).default([]),
-      addresses: list(addressInput, MAX_ADDRESSES).default([]),
-    }),
-  }),
-]);
+const id = z.int().optional();
+const events = list(z.enum(EVENTS), EVENTS.length);
 
-type Command = z.output<typeof command>;
+const subscription = z.strictObject({
+  id,
+  subscribe: z.strictObject({
+    ...subscriptionBody,
+    events: events.optional(),
+    include: z.literal('accepted_ids').optional(),
+  }),
+});
+
+const cancellation = z.strictObject({
+  id,
+  unsubscribe: z.strictObject({ events: events.default([]), addresses: subscriptionBody.addresses }),
+});
+
+type Command = z.output<typeof subscription> | z.output<typeof cancellation>;
+
+/** @throws HttpError 400 */
+function parseCommand(message: object): Command {
+  const parsed = ('unsubscribe' in message ? cancellation : subscription).safeParse(message);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const path = issue?.path.join('.') ?? '';
+  throw new HttpError(400, `${path === '' ? '' : `${path}: `}${issue?.message}`);
+}
 
 const operation = {
   method: 'GET',
@@ -101,15 +120,13 @@ class Connection {
   }
 
   async #receive(text: string): Promise<void> {
-    let id: number | undefined;
+    let id: unknown;
     try {
-      const parsed = command.safeParse(parse(text));
-      if (!parsed.success) {
-        const [issue] = parsed.error.issues;
-        throw new HttpError(400, `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is not valid'}`);
-      }
-      ({ id } = parsed.data);
-      const cursor = 'subscribe' in parsed.data ? await this.#subscribe(parsed.data) : this.#unsubscribe(parsed.data);
+      const message = parse(text);
+      // Also the response to an invalid message has the id.
+      if ('id' in message && typeof message.id === 'number') ({ id } = message);
+      const parsed = parseCommand(message);
+      const cursor = 'subscribe' in parsed ? await this.#subscribe(parsed) : this.#unsubscribe(parsed);
       const addresses = this.#opened?.subscriber.subscription.addresses.size ?? 0;
       this.#send({ event: 'subscribed', data: JSON.stringify({ id: id ?? null, addresses, cursor }) });
     } catch (error) {
@@ -118,16 +135,19 @@ class Connection {
     }
   }
 
-  async #subscribe({ subscribe }: Extract<Command, { subscribe: object }>): Promise<string> {
+  async #subscribe({ subscribe }: z.output<typeof subscription>): Promise<string> {
     const { streams } = this.#services;
     const { from, ...given } = subscribe;
-    const added = await toSubscription(this.#services, given);
     const opened = this.#opened;
+    const byDefault: EventName[] = opened === undefined ? ['chain'] : [];
+    const added = await toSubscription(this.#services, { ...given, events: given.events ?? byDefault });
     if (opened === undefined) {
       const cursor = await streams.findCursor(from, added);
       this.#opened = streams.open(this.#request, this.#output(), added, cursor);
       return cursor.hash;
     }
+    // A refused command changes nothing.
+    if (from !== undefined) await streams.findCursor(from, added);
     const { subscription } = opened.subscriber;
     if (subscription.addresses.union(added.addresses).size > MAX_ADDRESSES) {
       throw new HttpError(400, `subscribe.addresses: a connection may have ${MAX_ADDRESSES} addresses`);
@@ -154,7 +174,7 @@ class Connection {
     }
   }
 
-  #unsubscribe({ unsubscribe }: Extract<Command, { unsubscribe: object }>): string | null {
+  #unsubscribe({ unsubscribe }: z.output<typeof cancellation>): string | null {
     const { subscriber } = this.#opened ?? {};
     if (subscriber === undefined) return null;
     for (const event of unsubscribe.events) subscriber.subscription.events.delete(event);
@@ -190,10 +210,13 @@ class Connection {
   }
 }
 
-function parse(text: string): unknown {
+function parse(text: string): object {
+  let message: unknown;
   try {
-    return JSON.parse(text) as unknown;
+    message = JSON.parse(text);
   } catch {
     throw new HttpError(400, 'The message is not JSON');
   }
+  if (typeof message !== 'object' || message === null) throw new HttpError(400, 'The message is not an object');
+  return message;
 }

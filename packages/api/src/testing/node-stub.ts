@@ -19,6 +19,7 @@ export async function serverOnNode(respond: Respond): Promise<FastifyInstance> {
     admitAnonymous: async () => undefined,
     chargeMore: async () => verdict,
     release: () => undefined,
+    isInForce: async () => true,
     close: async () => undefined,
   };
   const services = createServices({

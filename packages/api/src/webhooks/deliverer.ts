@@ -51,36 +51,45 @@ export class Deliverer {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.#isAwake = false;
+      let pauseMs = POLL_MS;
       try {
-        await this.#round(signal);
+        pauseMs = Math.min(pauseMs, await this.#round(signal));
       } catch (error) {
         this.#options.logger.warn({ reason: String(error) }, 'could not read webhooks, retrying');
         await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
-      if (!this.#isAwake) await this.#nextWake(signal);
+      if (!this.#isAwake) await this.#nextWake(signal, pauseMs);
     }
     await Promise.all(this.#busy.values());
   }
 
-  /** Resolves when woken, or after a second: a retry may be due. */
-  async #nextWake(signal: AbortSignal): Promise<void> {
+  /** Resolves when woken, or after a pause. */
+  async #nextWake(signal: AbortSignal, pauseMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onWake = resolve;
-    const timer = setTimeout(resolve, POLL_MS);
+    const timer = setTimeout(resolve, pauseMs);
     signal.addEventListener('abort', () => resolve(), { once: true });
     if (!signal.aborted) await promise;
     clearTimeout(timer);
   }
 
-  async #round(signal: AbortSignal): Promise<void> {
+  /** Returns the pause until the next retry is due, in milliseconds. */
+  async #round(signal: AbortSignal): Promise<number> {
     const { queue } = this.#options;
     for (const { id } of await queue.listTests()) this.#start(`test ${id}`, id, signal);
     const active = (await queue.listActive()).filter(({ id }) => !this.#busy.has(id));
-    for (const { id, deliveryId, isDue } of active)
-      if (deliveryId !== null && isDue) this.#start(id, deliveryId, signal);
-
+    let pauseMs = Number.POSITIVE_INFINITY;
+    for (const { id, deliveryId, dueInMs } of active) {
+      if (deliveryId === null) continue;
+      if (dueInMs <= 0) this.#start(id, deliveryId, signal);
+      else pauseMs = Math.min(pauseMs, dueInMs);
+    }
     const idle = active.filter(({ deliveryId }) => deliveryId === null);
-    if (idle.length === 0) return;
+    if (idle.length > 0) await this.#advanceAll(idle, signal);
+    return pauseMs;
+  }
+
+  async #advanceAll(idle: readonly ActiveWebhook[], signal: AbortSignal): Promise<void> {
     await this.#loadDefinitions(idle);
     const { sinkHash } = await this.#options.index.getState();
     const groups = Map.groupBy(idle, ({ cursor }) => cursor);

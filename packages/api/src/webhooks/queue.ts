@@ -19,8 +19,8 @@ export interface ActiveWebhook {
   sequence: bigint;
   /** The delivery to attempt; null if the next step has not been read. */
   deliveryId: bigint | null;
-  /** Whether that delivery may be attempted now. */
-  isDue: boolean;
+  /** Pause until that delivery may be attempted, in milliseconds; not positive if it may be attempted now. */
+  dueInMs: number;
 }
 
 export interface Definition {
@@ -71,7 +71,7 @@ export class WebhookQueue {
 
   async listActive(): Promise<ActiveWebhook[]> {
     const { rows } = await sql<ActiveWebhook>`
-      select w.id, w.revision, encode(w.cursor, 'hex') as cursor, w.sequence, d.id as "deliveryId", w.next_attempt_at <= now() as "isDue"
+      select w.id, w.revision, encode(w.cursor, 'hex') as cursor, w.sequence, d.id as "deliveryId", extract(epoch from w.next_attempt_at - now())::float8 * 1000 as "dueInMs"
       from webhooks w left join webhook_deliveries d on d.webhook_id = w.id and d.is_pending and d.sequence is not null
       where w.status = 'active' and ${isValidKey} order by w.id`.execute(this.#db);
     return rows;

@@ -11,6 +11,8 @@ export type AllowedRange = [Address, number];
 /** Global unicast addresses. Everything outside is reserved, or leads elsewhere. */
 const GLOBAL_IPV6: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 const NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
+/** Azure gives machines their configuration at a public address. */
+const METADATA: AllowedRange[] = [[ipaddr.IPv4.parse('168.63.129.16'), 32]];
 
 /** The URL or its address is refused. The message is for the owner of the webhook. */
 export class TargetError extends Error {
@@ -103,7 +105,8 @@ function unwrap(address: Address): Address {
 }
 
 const isGlobal = (address: Address): boolean =>
-  address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || address.match(GLOBAL_IPV6));
+  address.range() === 'unicast' &&
+  (address instanceof ipaddr.IPv4 ? !isWithin(address, METADATA) : address.match(GLOBAL_IPV6));
 
 const isWithin = (address: Address, ranges: readonly AllowedRange[]): boolean =>
   ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits));

@@ -42,7 +42,8 @@ export class AdmissionHost {
   async #reply(call: Exclude<Call, { do: 'release' }>): Promise<void> {
     let reply: Omit<Reply, 'id'>;
     try {
-      reply = call.do === 'chargeMore' ? await this.#chargeMore(call) : await this.#admit(call);
+      if (call.do === 'isInForce') reply = { isInForce: await this.#admission.isInForce(call.key) };
+      else reply = call.do === 'chargeMore' ? await this.#chargeMore(call) : await this.#admit(call);
     } catch (error) {
       reply = { error: this.#toCallError(error) };
     }

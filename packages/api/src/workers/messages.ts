@@ -5,6 +5,7 @@ export type Call =
   | { id: number; do: 'admit'; key: string; ru: number }
   | { id: number; do: 'admitAnonymous'; client: string; ru: number }
   | { id: number; do: 'chargeMore'; bucket: string; first: Charge; ru: number }
+  | { id: number; do: 'isInForce'; key: string }
   | { id: number; do: 'release'; bucket: string };
 
 /** `statusCode` is that of an HttpError. */
@@ -30,6 +31,7 @@ export interface Reply {
   id: number;
   key?: KeyMessage;
   verdict?: Verdict;
+  isInForce?: boolean;
   error?: CallError;
 }
 

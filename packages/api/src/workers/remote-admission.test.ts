@@ -53,6 +53,14 @@ it('returns what the primary process decides, in one message for calls of one tu
   await expect.poll(() => release).toHaveBeenCalledExactlyOnceWith(apiKey);
 });
 
+it('asks the primary process whether a key is in force', async () => {
+  const isInForce = vi.fn(async (key: string) => key === KEY);
+  const { remote } = connectTo({ isInForce });
+  expect(await Promise.all([remote.isInForce(KEY), remote.isInForce(`${KEY}0`)])).toEqual([true, false]);
+  const { remote: failing } = connectTo({ isInForce: () => Promise.reject(unavailable('no database', 1)) });
+  await expect(failing.isInForce(KEY)).rejects.toThrow('no database');
+});
+
 it('collects calls while another one is running, and sends releases with them', async () => {
   const first = Promise.withResolvers<Admitted<CachedKey>>();
   const results = [first.promise];

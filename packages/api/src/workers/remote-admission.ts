@@ -54,6 +54,12 @@ export class RemoteAdmission implements Admission<RemoteKey> {
     return verdict as Verdict;
   }
 
+  async isInForce(key: string): Promise<boolean> {
+    const { isInForce, error } = await this.#call((id) => ({ id, do: 'isInForce', key }));
+    if (error !== undefined) throw toError(error);
+    return isInForce === true;
+  }
+
   release({ bucket, isBusy }: RemoteKey): void {
     this.#lastId += 1;
     this.#add({ id: this.#lastId, do: 'release', bucket: bucket.name });

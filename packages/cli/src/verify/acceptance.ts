@@ -56,6 +56,19 @@ const wrongVariants = ({ transactionId }: From): Faults => ({
     )`,
 });
 
+/** What bounds the scans of requests with a range of time. */
+const wrongBounds = ({ chainIndex }: From): Faults => ({
+  'chain block {}': `
+    select format('%s has other transactions than its bounds allow', c.index)
+    from (
+      select index, accepted_transactions, highest_transaction, lowest_transaction,
+        lag(highest_transaction, 1, 0::bigint) over (order by index) as highest_below
+      from chain_blocks where index >= ${chainIndex}
+    ) c
+    cross join lateral (select min(id) as lowest, max(id) as highest from unnest(c.accepted_transactions) id) accepted
+    where c.highest_transaction < c.highest_below or accepted.highest > c.highest_transaction or accepted.lowest < c.lowest_transaction`,
+});
+
 interface AcceptedRow {
   index: bigint;
   /** The transactions that a bootstrap block accepts may be pre-bootstrap. */
@@ -99,7 +112,7 @@ export async function checkAcceptance(db: Queryable, from: From = EVERYTHING): P
     );
     after = last.index;
   }
-  return [...wrong.slice(0, MOST_FAULTS), ...(await findFaults(db, wrongVariants(from)))];
+  return [...wrong.slice(0, MOST_FAULTS), ...(await findFaults(db, { ...wrongVariants(from), ...wrongBounds(from) }))];
 }
 
 function walkMergeSet(

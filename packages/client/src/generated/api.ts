@@ -626,7 +626,7 @@ export interface paths {
         };
         /**
          * Balance of an address at the end of each hour, day or month
-         * @description `from` and `to` select intervals by their ends.
+         * @description `from` and `to` select intervals by their `timestamp`.
          */
         get: operations["getAddressBalanceHistory"];
         put?: never;
@@ -1769,7 +1769,7 @@ export interface components {
             /** @description When this process of the API first saw it */
             seenAt: number;
             fee: string | null;
-            /** @description The larger of compute and storage mass, in grams */
+            /** @description The largest of compute mass, storage mass and half of the transient mass, in grams: nodes measure fee rates by it */
             mass: string;
             /** @description Sompi per gram */
             feerate: number | null;
@@ -5207,7 +5207,10 @@ export interface operations {
     };
     getBlocksByDaaScore: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `tags` adds the tags of all addresses in the response */
+                include?: "tags";
+            };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
@@ -5307,6 +5310,10 @@ export interface operations {
                         blocks: components["schemas"]["RestBlock"][];
                         /** @description The transactions of these blocks, each once, in the order of its first block */
                         transactions: components["schemas"]["RestTransaction"][];
+                        /** @description Tags of addresses in the response, by address, with `include=tags`: those of the address, else of its cluster */
+                        tags?: {
+                            [key: string]: components["schemas"]["AddressTag"];
+                        };
                     };
                 };
             };
@@ -6372,6 +6379,11 @@ export interface operations {
                      * @default false
                      */
                     includePayload?: boolean;
+                    /**
+                     * @description `tags` adds the tags of all addresses in the response
+                     * @enum {string}
+                     */
+                    include?: "tags";
                 };
             };
         };
@@ -6463,6 +6475,10 @@ export interface operations {
                     "application/json": {
                         /** @description In the given order without unknown ones; a repeated id is shown repeatedly */
                         transactions: components["schemas"]["RestTransaction"][];
+                        /** @description Tags of addresses in the response, by address, with `include=tags`: those of the address, else of its cluster */
+                        tags?: {
+                            [key: string]: components["schemas"]["AddressTag"];
+                        };
                     };
                 };
             };
@@ -9499,7 +9515,7 @@ export interface operations {
                         storageMass: string;
                         /** @description Grams for its bytes until they are pruned */
                         transientMass: string;
-                        /** @description The largest of the three, which counts for the order in the mempool */
+                        /** @description The largest of the three, of which transient mass counts half: nodes measure fee rates by it */
                         mass: string;
                         /** @description With less, nodes do not relay it */
                         minimumFee: string;

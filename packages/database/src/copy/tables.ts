@@ -72,6 +72,8 @@ export const BATCH_TABLES = {
     timestamp: bigint,
     accepted_transactions: transactionKeys,
     chain_time: chainTime,
+    highest_transaction: reference<'transaction_id', 'highest_transaction'>(),
+    lowest_transaction: reference<'transaction_id', 'lowest_transaction'>(),
     hash: bytea,
     blue_score: bigint,
   }),

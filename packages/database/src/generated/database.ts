@@ -435,9 +435,17 @@ export interface ChainBlocks {
    */
   hash: Buffer;
   /**
+   * transactions.id of the last transaction that was written when the block was added: neither it nor a chain block below it accepts a later one. Never decreases.
+   */
+  highest_transaction: bigint;
+  /**
    * Position on the chain; 0 is the first indexed block, the highest is the sink.
    */
   index: bigint;
+  /**
+   * Lowest transactions.id that it accepts; highest_transaction if it accepts none.
+   */
+  lowest_transaction: bigint;
   /**
    * Its time, Unix milliseconds.
    */

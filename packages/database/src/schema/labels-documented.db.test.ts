@@ -28,8 +28,8 @@ beforeAll(async () => {
        coinbase_count, received, first_seen, last_seen)
      select s, s % 2, s * 3 % 40, 0, s % 11 * 200, s % 50, s % 5 + case when s % 3 = 0 then 500 else 0 end, s % 4, (s % 50) * (s % 7) * 30000000::bigint,
        case when s % 13 > 0 then 0 end, s % 17 * ${30 * DAY_MS}::bigint / 2 from generate_series(1, ${SCRIPTS}) s`,
-    `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, hash, blue_score)
-     values (7, 1, 0, 0, '{}', ${465 * DAY_MS}, '', 0)`,
+    `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, highest_transaction, lowest_transaction, hash, blue_score)
+     values (7, 1, 0, 0, '{}', ${465 * DAY_MS}, 0, 0, '', 0)`,
     `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id, next_script_id, next_subnetwork_id,
        circulating_sompi, virtual_merge_set, first_catch_up, target_blue_score, updated_at)
      values (1, 7, 2, 1, 1, 1, 0, '{}', false, 0, now())`,

@@ -11,8 +11,8 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
   await database.pool.query(
-    `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, hash, blue_score)
-     values (7, 1, 0, 0, '{}', ${NOW}, '', 0)`,
+    `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, highest_transaction, lowest_transaction, hash, blue_score)
+     values (7, 1, 0, 0, '{}', ${NOW}, 0, 0, '', 0)`,
   );
   await database.pool.query(
     `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id, next_script_id, next_subnetwork_id,

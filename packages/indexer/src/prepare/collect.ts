@@ -1,4 +1,4 @@
-import type { ChainTime, ScriptKey } from '@kasgres/database';
+import type { ChainTime, ScriptKey, TransactionKey } from '@kasgres/database';
 import { type DaaScore, isCoinbase, toHex, workFromBits } from '@kasgres/kaspa';
 import type { RpcTransaction } from '@kasgres/node';
 import {
@@ -24,6 +24,7 @@ export interface AddedChain {
   chainBlock: SeenBlock;
   index: number;
   chainTime: ChainTime;
+  highestTransaction: TransactionKey;
   accepted: readonly Acceptance[];
 }
 

@@ -1,5 +1,6 @@
 /** Turns a chain update into a batch. It queries Postgres only through memory/, and the node only through ambiguous-variants. */
 import { setImmediate } from 'node:timers/promises';
+import type { TransactionKey } from '@kasgres/database';
 import { type Hash, isCoinbase, toHex } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 import { type CatchUpTotals, ChainTotals, collectState, StateChanges } from '@kasgres/state';
@@ -52,7 +53,8 @@ export class Preparer {
       const accepted = this.#accept(added, index, mergeSet);
       const { timestamp } = added.block.header;
       if (timestamp > chainTime) chainTime = timestamp;
-      chain.push({ added, chainBlock, index, chainTime, accepted });
+      const highestTransaction = this.#registry.lastTransaction;
+      chain.push({ added, chainBlock, index, chainTime, highestTransaction, accepted });
       await yieldToEventLoop();
     }
     // The tail is of a later moment than the chain: blocks that refer to blocks beyond it are left out.
@@ -75,6 +77,11 @@ export class Preparer {
         timestamp: header.timestamp,
         accepted_transactions: accepted.map(({ key }) => key),
         chain_time: position.chainTime,
+        highest_transaction: position.highestTransaction,
+        lowest_transaction: accepted.reduce<TransactionKey>(
+          (lowest, { key }) => (key < lowest ? key : lowest),
+          position.highestTransaction,
+        ),
         hash,
         blue_score: header.blueScore,
       });

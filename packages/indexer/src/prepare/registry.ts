@@ -75,6 +75,11 @@ export class Registry {
     return { ...this.#next };
   }
 
+  /** The highest key of a transaction so far. */
+  get lastTransaction(): TransactionKey {
+    return (this.#next.nextTransactionId - 1) as TransactionKey;
+  }
+
   begin(lookedUp: LookedUp): Seen {
     return {
       rows: createBatchRows(),

@@ -120,8 +120,8 @@ export const historyOfBalance = statementsBy(
             select ${end} as timestamp, balance
             from (select generate_series(first, last) as number, balance from step) numbered
             where not exists (select from gap where after < ${end} and ${end} <= before)
-              and ${end} > coalesce(${parameter('from', 'bigint')}, 0)
-              and ${end} <= coalesce(${parameter('to', 'bigint')}, 9223372036854775807)
+              and ${end} >= coalesce(${parameter('from', 'bigint')}, 0)
+              and ${end} < coalesce(${parameter('to', 'bigint')}, 9223372036854775807)
             order by number
           ) listed`,
       },
@@ -140,7 +140,7 @@ export const getAddressBalanceHistory = statementRoute(
   {
     ...lookUp('Address', '/v1/addresses/:address/balance-history', 'getAddressBalanceHistory'),
     summary: 'Balance of an address at the end of each hour, day or month',
-    description: '`from` and `to` select intervals by their ends.',
+    description: '`from` and `to` select intervals by their `timestamp`.',
     params: z.strictObject({ address: addressInput }),
     query: z.strictObject({ interval: interval.default('day').meta({ description: 'In UTC' }), ...timeRange }),
     response: balanceHistory,

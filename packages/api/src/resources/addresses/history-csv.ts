@@ -2,7 +2,9 @@
 import { Readable } from 'node:stream';
 import { sql } from 'kysely';
 import type { IndexReader } from '../../index-state/state.ts';
-import { conditionsOf, type HistoryFilter } from './history-filter.ts';
+import { isAccepted } from '../transactions/fields.ts';
+import { joinAmounts } from './amounts.ts';
+import { filterBy, type HistoryFilter, shapeOf, timedTable } from './history-filter.ts';
 
 export const MAX_CSV_ROWS = 100_000;
 const CHUNK_ROWS = 1000;
@@ -26,25 +28,29 @@ export function csvOf(index: IndexReader, address: string, filter: HistoryFilter
 
 async function* linesOf(index: IndexReader, address: string, filter: HistoryFilter, caller: string) {
   yield `${COLUMNS.join(',')}\n`;
+  const { from = null, to = null, min_amount: minimum = null } = filter;
+  const shape = shapeOf(filter);
+  const scriptId = sql`(select id from script)`;
+  const conditions = [sql`script_id = ${scriptId}`, ...filterBy(shape, sql`${minimum}::numeric`)];
+  const timed = timedTable({ from: sql`${from}::bigint`, to: sql`${to}::bigint` }, scriptId);
   let below = 9_223_372_036_854_775_807n;
   for (let count = 0; count < MAX_CSV_ROWS; count += CHUNK_ROWS) {
     const rows = await index.read(async ({ db }) => {
       const found = await sql<Row>`
         with script as materialized (select id from scripts where address = ${address})
+          ${shape.isTimed ? sql`, timed as materialized (${timed})` : sql``}
         select page.key, encode(transactions.transaction_id, 'hex') as transaction_id,
           to_char(to_timestamp(accepting.chain_time / 1000.0) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as accepted_at,
-          (transactions.accepting_index is not null)::text as is_accepted, (transactions.subnetwork_id = 1)::text as is_coinbase,
+          (${isAccepted()})::text as is_accepted, (transactions.subnetwork_id = 1)::text as is_coinbase,
           amounts.sent::text as amount_sent_sompi, amounts.received::text as amount_received_sompi,
           (amounts.received - amounts.sent)::text as balance_change_sompi, encode(accepting.hash, 'hex') as accepting_block_hash
         from unnest(array(
           select distinct transaction_id from script_deltas
-          where script_id = (select id from script) and transaction_id < ${below} ${conditionsOf(filter)}
+          where ${sql.join(conditions, sql` and `)} and transaction_id < ${below}
           order by transaction_id desc limit ${CHUNK_ROWS})) as page (key)
         join transactions on transactions.id = page.key
         left join chain_blocks accepting on accepting.index = transactions.accepting_index
-        cross join lateral (
-          select coalesce(sum(amount_sent), 0)::bigint as sent, coalesce(sum(amount_received), 0)::bigint as received
-          from script_deltas where transaction_id = transactions.id and script_id = (select id from script)) amounts
+        ${joinAmounts(scriptId)}
         order by page.key desc`.execute(db);
       return found.rows;
     }, caller);

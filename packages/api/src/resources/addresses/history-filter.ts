@@ -39,20 +39,56 @@ export const shapeOf = ({ acceptedOnly, from, to, direction, min_amount: minimum
   hasMinimum: minimum !== undefined,
 });
 
-export interface FilterValues {
-  from: RawBuilder<unknown>;
-  to: RawBuilder<unknown>;
-  minimum: RawBuilder<unknown>;
-}
+type Value = RawBuilder<unknown>;
+
+const FIRST = sql`0::bigint`;
+/** Beyond every key and position. */
+const BEYOND = sql`9223372036854775807::bigint`;
+/** As in the index chain_blocks_late. */
+const LATE_BY = sql.lit(10_000);
+
+/** Selects the position of the first chain block at or after a time; null if there is none. */
+const positionAt = (time: Value): Value => sql`(
+  select c.index from chain_blocks c
+  where to_timestamp(c.chain_time / 1000::double precision) >= to_timestamp(${time} / 1000::double precision)
+  order by to_timestamp(c.chain_time / 1000::double precision), c.index limit 1)`;
+
+/**
+ * Selects which chain blocks a range of time has, and between which keys the transactions of a script are that these accept. Keys are in the order of
+ * first writing, which is about that of acceptance: a block accepts none that were written after it was added, and few that were written long before.
+ */
+export const timedTable = ({ from, to }: Record<'from' | 'to', Value>, scriptId: Value): Value => sql`
+  select blocks.*,
+    case when ends_at = ${BEYOND} then ends_at
+      else coalesce((select highest_transaction from chain_blocks where index = ends_at - 1), -1) end as last_key,
+    case when blocks.first_key = ${FIRST} then blocks.first_key else least(blocks.first_key, (
+      select min(accepted.key) from chain_blocks late cross join unnest(late.accepted_transactions) accepted (key)
+      where late.lowest_transaction < late.highest_transaction - ${LATE_BY} and late.index >= begins_at and late.index < ends_at
+        and accepted.key < blocks.first_key
+        and exists (select from script_deltas touch where touch.transaction_id = accepted.key and touch.script_id = ${scriptId} offset 0)
+    )) end as lowest_key
+  from (
+    select positions.*,
+      case when begins_at = ${FIRST} then begins_at
+        else coalesce((select highest_transaction - ${LATE_BY} from chain_blocks where index = begins_at), ${BEYOND}) end as first_key
+    from (
+      select case when ${from}::bigint is null then ${FIRST} else coalesce(${positionAt(from)}, ${BEYOND}) end as begins_at,
+        case when ${to}::bigint is null then ${BEYOND} else coalesce(${positionAt(to)}, ${BEYOND}) end as ends_at
+    ) positions
+  ) blocks`;
 
 /** Within a query of `script_deltas` of the script. `offset 0` keeps Postgres from joins, so that reading stops with the page. */
-export function filterBy(shape: FilterShape, { from, to, minimum }: FilterValues): RawBuilder<unknown>[] {
-  const conditions: RawBuilder<unknown>[] = [];
+export function filterBy(shape: FilterShape, minimum: Value): Value[] {
+  const conditions: Value[] = [];
   if (shape.isTimed) {
-    conditions.push(sql`exists (
-      select from transactions join chain_blocks accepting on accepting.index = transactions.accepting_index
-      where transactions.id = script_deltas.transaction_id
-        and accepting.chain_time >= coalesce(${from}, 0) and accepting.chain_time < coalesce(${to}, 9223372036854775807) offset 0)`);
+    conditions.push(
+      sql`transaction_id >= (select lowest_key from timed)`,
+      sql`transaction_id <= (select last_key from timed)`,
+      sql`exists (
+        select from transactions
+        where id = script_deltas.transaction_id
+          and accepting_index >= (select begins_at from timed) and accepting_index < (select ends_at from timed) offset 0)`,
+    );
   } else if (shape.acceptedOnly) {
     // Few transactions are not accepted.
     conditions.push(
@@ -68,15 +104,4 @@ export function filterBy(shape: FilterShape, { from, to, minimum }: FilterValues
       where ${sign} >= ${shape.hasMinimum ? sql`greatest(${minimum}, 1)` : sql`1`})`);
   }
   return conditions;
-}
-
-/** The same with the values inline, each after `and`. */
-export function conditionsOf(filter: HistoryFilter): RawBuilder<unknown> {
-  const { from = null, to = null, min_amount: minimum = null } = filter;
-  const conditions = filterBy(shapeOf(filter), {
-    from: sql`${from}::bigint`,
-    to: sql`${to}::bigint`,
-    minimum: sql`${minimum}::numeric`,
-  });
-  return conditions.length === 0 ? sql`` : sql`and ${sql.join(conditions, sql` and `)}`;
 }

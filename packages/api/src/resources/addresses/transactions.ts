@@ -1,5 +1,6 @@
 /** GET /v1/addresses/{address}/transactions: transactions that spend from or pay to an address, newest first. */
-import { type RawBuilder, sql } from 'kysely';
+import type { FastifyRequest } from 'fastify';
+import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import type { JsonFields } from '../../index-state/json.ts';
@@ -8,18 +9,26 @@ import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import { cursorOf, keyPage, type PageParameters, pageProblems, type PageStart, startOf } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
+import { qualityOf } from '../../http/accept.ts';
 import { callerOf } from '../../http/request-identity.ts';
 import { requireTimeRange } from '../../pages/time-range.ts';
 import { type ApiPlugin, statementRoute } from '../../route.ts';
 import { type AddressParameters, requireNetwork, scriptIdOf } from '../../schemas/address.ts';
 import { addressInput, hashInput, sompi, sompiDelta } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';
+import { joinAmounts } from './amounts.ts';
 import { csvOf, MAX_CSV_ROWS } from './history-csv.ts';
-import { filterBy, type FilterShape, type HistoryFilter, historyFilter, shapeOf } from './history-filter.ts';
-import { isAccepted, joinPrevious } from '../transactions/fields.ts';
+import {
+  filterBy,
+  type FilterShape,
+  type HistoryFilter,
+  historyFilter,
+  shapeOf,
+  timedTable,
+} from './history-filter.ts';
 import { restTransaction, transactionFlags } from '../transactions/rest/schemas.ts';
 import { includeTags, tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
-import { restTransactions, utxoExists } from '../transactions/rest/select-transactions.ts';
+import { restTransactions } from '../transactions/rest/select-transactions.ts';
 
 const addressTransaction = restTransaction
   .extend({
@@ -32,18 +41,6 @@ const addressTransaction = restTransaction
   .meta({ id: 'AddressTransaction' });
 
 type Amounts = Record<'amountSent' | 'amountReceived' | 'balanceChange', string>;
-
-/** Joins `amounts`: what a transaction moves from and to a script. Only a transaction that is not accepted can spend UTXOs that do not exist. */
-const joinAmounts = (scriptId: RawBuilder<unknown>): RawBuilder<unknown> => {
-  const sumOf = (table: 'input' | 'output', joins = sql``, condition = sql``): RawBuilder<unknown> => sql`(
-    select coalesce(sum(${sql.ref(`${table}.amount`)}), 0)::bigint
-    from ${sql.table(`transaction_${table}s`)} ${sql.ref(table)} ${joins}
-    where ${sql.ref(`${table}.transaction_id`)} = transactions.id and ${sql.ref(`${table}.script_id`)} = ${scriptId} ${condition})`;
-  return sql`cross join lateral (
-    select ${sumOf('output')} as received,
-      case when ${isAccepted()} then ${sumOf('input')} else ${sumOf('input', joinPrevious, sql`and ${utxoExists}`)} end as sent
-    offset 0) amounts`;
-};
 
 const amounts: JsonFields<Amounts> = {
   amountSent: text('amounts.sent'),
@@ -68,11 +65,8 @@ const transactionPage = statementsBy(
   (parameter: ParameterOf<Parameters>, { start, includePayload, withTags, ...shape }: Variant) => {
     const scriptId = sql`(select id from script)`;
     const ofScript = sql`script_id = ${scriptId}`;
-    const conditions = filterBy(shape, {
-      from: parameter('from', 'bigint'),
-      to: parameter('to', 'bigint'),
-      minimum: parameter('minimum', 'numeric'),
-    });
+    const conditions = filterBy(shape, parameter('minimum', 'numeric'));
+    const range = { from: parameter('from', 'bigint'), to: parameter('to', 'bigint') };
     const { tables, items, metadata, ...parts } = keyPage(parameter, start, {
       table: 'script_deltas',
       column: 'transaction_id',
@@ -85,7 +79,11 @@ const transactionPage = statementsBy(
     });
     return {
       ...parts,
-      tables: { script: sql`select ${scriptIdOf(parameter)} as id`, ...tables },
+      tables: {
+        script: sql`select ${scriptIdOf(parameter)} as id`,
+        ...(shape.isTimed && { timed: timedTable(range, scriptId) }),
+        ...tables,
+      },
       body: jsonBuildObject({
         transactions: restTransactions(items, { includePayload, more: amounts, joins: joinAmounts(scriptId) }),
         metadata,
@@ -141,10 +139,15 @@ const transactionListing = statementRoute(
   pageProblems,
 );
 
+function prefersCsv({ headers: { accept } }: FastifyRequest): boolean {
+  const quality = qualityOf(accept, 'text/csv');
+  return quality > 0 && quality >= qualityOf(accept, 'application/json');
+}
+
 /** A request that prefers CSV gets the whole history. */
 export const listAddressTransactions: ApiPlugin = async (app, services) => {
   app.addHook('preHandler', async (request, reply) => {
-    if (!/\btext\/csv\b/.test(request.headers.accept ?? '')) return;
+    if (!prefersCsv(request)) return;
     const { address } = request.params as { address: string };
     const settled = await services.index.getSettledState();
     requireNetwork(settled.network, address, 'address');

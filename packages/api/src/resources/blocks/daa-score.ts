@@ -11,6 +11,7 @@ import { uint64Input } from '../../schemas/values.ts';
 import { findFirstBlock, listGaps } from '../chain/segments.ts';
 import { lookUp, toStoredScore } from '../shared.ts';
 import { restTransaction } from '../transactions/rest/schemas.ts';
+import { includeTags, tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
 import { restTransactions } from '../transactions/rest/select-transactions.ts';
 import { restBlock } from './rest-blocks.ts';
 import { restBlocks } from './select-blocks.ts';
@@ -71,15 +72,17 @@ export const getBlocksByDaaScore = indexRoute(
     description: 'Scores before the first indexed block, if that is not genesis, or in a gap are a 409.',
     cost: 0.5,
     params,
+    query: z.strictObject({ include: includeTags }),
     response: z.object({
       blocks: z.array(restBlock).meta({ description: 'Ascending by DAA score and hash' }),
       transactions: z
         .array(restTransaction)
         .meta({ description: 'The transactions of these blocks, each once, in the order of its first block' }),
+      tags: tagsByAddress.optional(),
     }),
     errors: [409],
   },
-  async (reading, { params: scores }) => {
+  async (reading, { params: scores, query: { include } }) => {
     const { db, state } = reading;
     requireCaughtUp(state);
     await requireIndexed(reading, scores);
@@ -88,6 +91,7 @@ export const getBlocksByDaaScore = indexRoute(
       body: jsonBuildObject({
         blocks: withPage(sql`select * from block`, restBlocks(sql`order by page.position`)),
         transactions: withPage(positions(containedInBlocks), restTransactions(sql`order by page.position`)),
+        ...(include !== undefined && { tags: withPage(positions(containedInBlocks), tagsOfPage()) }),
       }),
     });
   },

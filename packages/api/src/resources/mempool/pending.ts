@@ -1,11 +1,12 @@
 /** GET /v1/mempool/{transactionId}: a transaction of the mempool in the form of look-ups, with what it spends as far as it is indexed. */
-import { toHex } from '@kasgres/kaspa';
+import { fromHex, toHex } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
-import { sql } from 'kysely';
 import { z } from 'zod';
+import { requireCaughtUp } from '../../index-state/state.ts';
 import { required } from '../../node-calls.ts';
 import { route } from '../../route.ts';
 import { hash, hashInput, sompi } from '../../schemas/values.ts';
+import { listUtxos, type UtxoRow } from '../rpc/submitted/storage-masses.ts';
 import { lookUp } from '../shared.ts';
 import { restTransaction } from '../transactions/rest/schemas.ts';
 import { toMempoolEntry } from './to-mempool-entry.ts';
@@ -16,15 +17,6 @@ const pending = restTransaction
   .meta({ id: 'TransactionInMempool' });
 
 type PendingJson = z.infer<typeof pending>;
-
-interface Utxo {
-  id: string;
-  index: number;
-  amount: string;
-  script: string;
-  address: string | null;
-  type: NonNullable<PendingJson['inputs'][number]['previousOutput']['scriptPublicKeyType']>;
-}
 
 export const getPendingTransaction = route(
   {
@@ -39,23 +31,20 @@ export const getPendingTransaction = route(
     const request = { txId: toHex(transactionId), includeOrphanPool: true, filterTransactionPool: false };
     const { entry } = await node.call('getMempoolEntry', request);
     const found = required(entry, 'entry');
-    const outpoints = required(found.transaction, 'transaction').inputs.map(({ previousOutpoint }) =>
-      required(previousOutpoint, 'outpoint of an input'),
-    );
-    const utxos = await index.read(async ({ db }) => {
-      const { rows } = await sql<Utxo>`
-        select encode(t.transaction_id, 'hex') as id, o.index, o.amount::text as amount, encode(s.script, 'hex') as script, s.address, s.type
-        from unnest(${outpoints.map((outpoint) => outpoint.transactionId)}::text[], ${outpoints.map(({ index: at }) => at)}::bigint[]) spent (id, index)
-        join transactions t on encode(t.transaction_id, 'hex') = spent.id
-        join transaction_outputs o on o.transaction_id = t.id and o.index = spent.index
-        join scripts s on s.id = o.script_id`.execute(db);
-      return new Map(rows.map((row) => [`${row.id}:${row.index}`, row]));
+    const outpoints = required(found.transaction, 'transaction').inputs.map(({ previousOutpoint }) => {
+      const outpoint = required(previousOutpoint, 'outpoint of an input');
+      return { ...outpoint, transactionId: fromHex(outpoint.transactionId) };
+    });
+    const rows = await index.read(({ db, state }) => {
+      requireCaughtUp(state);
+      return listUtxos(db, outpoints);
     }, caller);
+    const utxos = new Map(rows.map((row) => [`${toHex(row.transaction_id)}:${row.index}`, row]));
     return { transaction: toPending(found, utxos) };
   },
 );
 
-function toPending(entry: protocol.MempoolEntry, utxos: ReadonlyMap<string, Utxo>): PendingJson {
+function toPending(entry: protocol.MempoolEntry, utxos: ReadonlyMap<string, UtxoRow>): PendingJson {
   const { transaction: json, fee } = toMempoolEntry(entry);
   const { verboseData, inputs, outputs, payload, subnetworkId, mass, version, lockTime, gas } = json;
   const { transactionId, hash: transactionHash, computeMass } = verboseData;
@@ -83,8 +72,8 @@ function toPending(entry: protocol.MempoolEntry, utxos: ReadonlyMap<string, Utxo
         ...input,
         previousOutput: {
           ...previousOutpoint,
-          amount: utxo?.amount ?? null,
-          scriptPublicKey: utxo?.script ?? null,
+          amount: utxo === undefined ? null : String(utxo.amount),
+          scriptPublicKey: utxo === undefined ? null : toHex(utxo.script),
           scriptPublicKeyAddress: utxo?.address ?? null,
           scriptPublicKeyType: utxo?.type ?? null,
         },

@@ -20,7 +20,10 @@ export const pendingTransaction = z
     transactionId: hash,
     seenAt: timestamp.meta({ description: 'When this process of the API first saw it' }),
     fee: sompi.nullable(),
-    mass: decimal.meta({ description: 'The larger of compute and storage mass, in grams' }),
+    mass: decimal.meta({
+      description:
+        'The largest of compute mass, storage mass and half of the transient mass, in grams: nodes measure fee rates by it',
+    }),
     feerate: z.number().nullable().meta({ description: 'Sompi per gram' }),
     outputSum: sompi,
   })

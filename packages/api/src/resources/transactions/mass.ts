@@ -1,5 +1,5 @@
 /** POST /v1/transactions/mass: what a transaction weighs, and the least fee with which nodes relay it. */
-import { computeMass, transientMass } from '@kasgres/kaspa';
+import { computeMass, normalizedMass, transientMass } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { MAX_BLOCK_VALUES } from '../../http/json-body.ts';
 import { route } from '../../route.ts';
@@ -26,7 +26,9 @@ export const getTransactionMass = route(
       computeMass: decimal.meta({ description: 'Grams for validating it' }),
       storageMass: decimal.meta({ description: 'Grams for what it adds to the UTXO set (KIP-9)' }),
       transientMass: decimal.meta({ description: 'Grams for its bytes until they are pruned' }),
-      mass: decimal.meta({ description: 'The largest of the three, which counts for the order in the mempool' }),
+      mass: decimal.meta({
+        description: 'The largest of the three, of which transient mass counts half: nodes measure fee rates by it',
+      }),
       minimumFee: sompi.meta({ description: 'With less, nodes do not relay it' }),
     }),
   },
@@ -38,15 +40,14 @@ export const getTransactionMass = route(
       caller,
     );
     if (complete === undefined) throw new Error('a transaction was lost');
-    const masses = [computeMass(complete), complete.storageMass, transientMass(complete)] as const;
-    const [compute, storage, transient] = masses;
-    const relayed = compute > transient / 2n ? compute : transient / 2n;
+    const [compute, storage, transient] = [computeMass(complete), complete.storageMass, transientMass(complete)];
     return {
       computeMass: String(compute),
       storageMass: String(storage),
       transientMass: String(transient),
-      mass: String(masses.reduce((largest, mass) => (mass > largest ? mass : largest))),
-      minimumFee: String(relayed * MINIMUM_FEE_RATE),
+      mass: String(normalizedMass(compute, storage, transient)),
+      // Storage mass needs no fee.
+      minimumFee: String(normalizedMass(compute, 0n, transient) * MINIMUM_FEE_RATE),
     };
   },
 );

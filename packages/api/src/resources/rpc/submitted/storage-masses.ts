@@ -4,6 +4,7 @@
  */
 import {
   type Outpoint,
+  type ScriptType,
   storageMass,
   toHex,
   type Transaction,
@@ -66,19 +67,21 @@ function massFromUtxos(
 
 const keyOf = ({ transactionId, index }: Outpoint): string => `${toHex(transactionId)}:${index}`;
 
-interface UtxoRow {
+export interface UtxoRow {
   transaction_id: Buffer;
   index: number;
   amount: bigint;
   version: number;
   script: Buffer;
+  address: string | null;
+  type: ScriptType;
   covenant_id: Buffer | null;
 }
 
 /** Lists indexed outputs, and UTXOs of the latest bootstrap block. */
-async function listUtxos(db: Db, outpoints: readonly Outpoint[]): Promise<UtxoRow[]> {
+export async function listUtxos(db: Db, outpoints: readonly Outpoint[]): Promise<UtxoRow[]> {
   const from = (transactions: RawBuilder<unknown>, isSpent: RawBuilder<unknown>, outputs: RawBuilder<unknown>) => sql`
-    select t.transaction_id, o.index::int as index, o.amount, s.version, s.script, o.covenant_id
+    select t.transaction_id, o.index::int as index, o.amount, s.version, s.script, s.address, s.type, o.covenant_id
     from unnest(
       ${outpoints.map((outpoint) => outpoint.transactionId)}::bytea[], ${outpoints.map((outpoint) => outpoint.index)}::bigint[]
     ) as spent (transaction_id, index)

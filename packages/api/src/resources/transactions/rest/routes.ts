@@ -85,14 +85,20 @@ export const listTransactions = statementRoute(
 /** Selects the transactions with these ids in the given order, without unknown ones. */
 export const transactionsByIds = statementsBy(
   'transactions by ids',
-  (parameter: ParameterOf<{ ids: readonly Uint8Array[] }>, { includePayload }: { includePayload: boolean }) => ({
+  (
+    parameter: ParameterOf<{ ids: readonly Uint8Array[] }>,
+    { includePayload, withTags = false }: { includePayload: boolean; withTags?: boolean },
+  ) => ({
     tables: {
       page: sql`
         select transactions.id as key, requested.position
         from unnest(${parameter('ids', 'bytea[]')}) with ordinality as requested (id, position)
         join transactions on ${hasTransactionId('transactions', sql`requested.id`)}`,
     },
-    body: jsonBuildObject({ transactions: restTransactions(sql`order by page.position`, { includePayload }) }),
+    body: jsonBuildObject({
+      transactions: restTransactions(sql`order by page.position`, { includePayload }),
+      ...(withTags && { tags: tagsOfPage() }),
+    }),
   }),
 );
 
@@ -150,15 +156,18 @@ export const getTransactions = statementRoute(
     body: z.strictObject({
       transactionIds: list(hashInput, MAX_IDS),
       includePayload: flag.meta({ description: 'Include payloads' }),
+      include: includeTags,
     }),
     response: z.object({
       transactions: z
         .array(restTransaction)
         .meta({ description: 'In the given order without unknown ones; a repeated id is shown repeatedly' }),
+      tags: tagsByAddress.optional(),
     }),
   },
   ({ body }, settled) => {
     requireCaughtUp(settled);
-    return transactionsByIds({ includePayload: body.includePayload }).with({ ids: body.transactionIds });
+    const variant = { includePayload: body.includePayload, withTags: body.include !== undefined };
+    return transactionsByIds(variant).with({ ids: body.transactionIds });
   },
 );
