@@ -36,6 +36,20 @@ export class DagModel {
     return this.#removedCount;
   }
 
+  /**
+   * Returns those of the blocks that are not older than the model. Returns undefined if some of these have no known parent, as after
+   * a pause: they would be placed at the left edge, among older blocks.
+   */
+  connect(blocks: readonly DagBlock[]): DagBlock[] | undefined {
+    if (this.#vertices.size === 0) return undefined;
+    const oldest = Math.min(...[...this.#vertices.values()].map(({ block }) => Number(block.daaScore)));
+    const inside = blocks.filter(({ daaScore }) => Number(daaScore) >= oldest);
+    const known = new Set([...this.#vertices.keys(), ...inside.map(({ hash }) => hash)]);
+    const isConnected = ({ hash, parentHashes }: DagBlock): boolean =>
+      this.#vertices.has(hash) || parentHashes.some((parent) => known.has(parent));
+    return inside.every(isConnected) ? inside : undefined;
+  }
+
   /** Adds blocks in any order; parents are placed before their children. Known blocks only change colour. */
   add(blocks: readonly DagBlock[]): void {
     const pending = new Map(blocks.map((block) => [block.hash, block]));
