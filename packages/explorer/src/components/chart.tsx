@@ -62,7 +62,7 @@ export function Chart({ title, times, values, format, isStepped = false, heightP
           width: element.clientWidth,
           height: heightPx,
           ms: 1,
-          padding: [8, 12, 0, 0],
+          padding: [8, 22, 0, 0],
           legend: { show: false },
           cursor: { y: false, points: { size: 7 } },
           scales: { y: { range: (_, least, most) => rangeOf(least, most) } },

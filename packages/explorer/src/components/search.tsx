@@ -71,7 +71,6 @@ export function Search() {
   }, []);
 
   useEffect(() => {
-    isEntered.current = false;
     setFailure(undefined);
     if (query === '') {
       setFound(undefined);
@@ -117,9 +116,11 @@ export function Search() {
       setChosen((old) => (shown.length === 0 ? 0 : (old + step) % shown.length));
     } else if (event.key === 'Enter') {
       event.preventDefault();
-      const one = isSearching ? undefined : shown[chosen];
+      // Enter may come before the last characters are rendered.
+      const isFound = failure === undefined && found?.text === input.current?.value.trim();
+      const one = isFound ? shown[chosen] : undefined;
       if (one !== undefined) open(one.href);
-      isEntered.current = isSearching;
+      isEntered.current = !isFound;
     } else if (event.key === 'Escape') {
       setText('');
       setOpen(false);
@@ -140,11 +141,12 @@ export function Search() {
         aria-controls="search-results"
         aria-autocomplete="list"
         aria-activedescendant={isShown && shown.length > 0 ? `result-${chosen}` : undefined}
-        placeholder="Search hash, address, score or name"
+        placeholder="Hash, address, score or name"
         autocomplete="off"
         spellcheck={false}
         value={text}
         onInput={({ currentTarget }) => {
+          isEntered.current = false;
           setText(currentTarget.value);
           setOpen(true);
         }}

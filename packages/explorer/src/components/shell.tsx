@@ -48,7 +48,8 @@ function Sections({ current }: { current: string }) {
     // On a phone, the current section may be outside of the visible part of the bar.
     const link = bar.current?.querySelector<HTMLElement>('[aria-current]');
     if (bar.current === null || link == null) return;
-    bar.current.scrollLeft = link.offsetLeft - (bar.current.clientWidth - link.offsetWidth) / 2;
+    const { offsetLeft, clientWidth } = bar.current;
+    bar.current.scrollLeft = link.offsetLeft - offsetLeft - (clientWidth - link.offsetWidth) / 2;
   }, [current]);
   return (
     <nav class="sections" aria-label="Sections" ref={bar}>

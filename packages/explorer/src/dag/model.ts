@@ -37,17 +37,20 @@ export class DagModel {
   }
 
   /**
-   * Returns those of the blocks that are not older than the model. Returns undefined if some of these have no known parent, as after
-   * a pause: they would be placed at the left edge, among older blocks.
+   * Returns the blocks that are known or descend from known ones. After a pause there may be a gap: blocks without a known parent
+   * would be placed at the left edge, among older ones.
    */
-  connect(blocks: readonly DagBlock[]): DagBlock[] | undefined {
-    if (this.#vertices.size === 0) return undefined;
-    const oldest = Math.min(...[...this.#vertices.values()].map(({ block }) => Number(block.daaScore)));
-    const inside = blocks.filter(({ daaScore }) => Number(daaScore) >= oldest);
-    const known = new Set([...this.#vertices.keys(), ...inside.map(({ hash }) => hash)]);
-    const isConnected = ({ hash, parentHashes }: DagBlock): boolean =>
-      this.#vertices.has(hash) || parentHashes.some((parent) => known.has(parent));
-    return inside.every(isConnected) ? inside : undefined;
+  connect(blocks: readonly DagBlock[]): DagBlock[] {
+    const connected = new Map<string, DagBlock>();
+    const isKnown = (hash: string): boolean => this.#vertices.has(hash) || connected.has(hash);
+    // Parents may come after their children, so this is repeated until it finds no more.
+    for (let before = -1; before < connected.size; ) {
+      before = connected.size;
+      for (const block of blocks) {
+        if (isKnown(block.hash) || block.parentHashes.some(isKnown)) connected.set(block.hash, block);
+      }
+    }
+    return [...connected.values()];
   }
 
   /** Adds blocks in any order; parents are placed before their children. Known blocks only change colour. */

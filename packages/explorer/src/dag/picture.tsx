@@ -142,8 +142,9 @@ export function DagPicture({ model, version, height, isFollowing, marked, onSele
       onPointerUp={endDrag}
       onPointerCancel={endDrag}
       onDragStart={(event) => event.preventDefault()}
-      onMouseEnter={() => setPointed(true)}
-      onMouseLeave={() => {
+      // A finger that has been lifted does not point.
+      onPointerEnter={({ pointerType }) => setPointed(pointerType === 'mouse')}
+      onPointerLeave={() => {
         setPointed(false);
         if (focused === undefined) onSelect(undefined);
       }}

@@ -50,14 +50,11 @@ export function useDag(isPaused: boolean): LiveDag {
     isLoading.current = true;
     isStale.current = false;
     try {
-      const { blocks } = await request((client) => client.get('/v1/dag'));
+      const { blocks, sink } = await request((client) => client.get('/v1/dag'));
       const connected = model.current.connect(blocks);
-      if (connected === undefined || connected.length === 0) {
-        model.current = new DagModel();
-        model.current.add(blocks);
-      } else {
-        model.current.add(connected);
-      }
+      const isConnected = connected.some(({ hash }) => hash === sink);
+      if (!isConnected) model.current = new DagModel();
+      model.current.add(isConnected ? connected : blocks);
       model.current.prune(MAX_COLUMNS);
       setError(undefined);
       setVersion((old) => old + 1);
@@ -77,7 +74,7 @@ export function useDag(isPaused: boolean): LiveDag {
     for (const change of held.current.splice(0)) {
       if ('block' in change) {
         const connected = model.current.connect([change.block]);
-        if (connected === undefined) isStale.current = true;
+        if (connected.length === 0) isStale.current = true;
         else model.current.add(connected);
       } else if (!model.current.applyChain(change.chain)) isStale.current = true;
     }

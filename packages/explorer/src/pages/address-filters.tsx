@@ -109,10 +109,10 @@ async function downloadCsv(address: string, filter: HistoryFilter): Promise<void
 function CsvButton({ address }: { address: string }) {
   const { query } = useLocation();
   const [isLoading, setLoading] = useState(false);
-  const [error, setError] = useState('');
+  const [error, setError] = useState<string>();
   const download = async (): Promise<void> => {
     setLoading(true);
-    setError('');
+    setError(undefined);
     try {
       await downloadCsv(address, filterOf(query));
     } catch (reason) {
@@ -130,9 +130,11 @@ function CsvButton({ address }: { address: string }) {
       >
         {isLoading ? 'Preparing CSV…' : 'Download CSV'}
       </button>
-      <span class="negative" role="alert">
-        {error}
-      </span>
+      {error !== undefined && (
+        <span class="negative" role="alert">
+          {error}
+        </span>
+      )}
     </>
   );
 }

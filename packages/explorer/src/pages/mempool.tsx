@@ -1,8 +1,8 @@
 import type { Schema } from '@kasgres/client';
+import { useMemo } from 'preact/hooks';
 import { Card, Load, Page, Share, Stat, Table } from '../components/page.tsx';
 import { Amount, HashLink, Time } from '../components/values.tsx';
 import { formatCount, formatRate } from '../format.ts';
-import { now } from '../state/clock.ts';
 import { usePolled } from '../state/resource.ts';
 import type { Mempool } from '../stream/mempool.ts';
 import { useMempool } from '../stream/stream.ts';
@@ -26,15 +26,16 @@ function summarize(mempool: Mempool): Summary {
     });
     return { from, to, transactions: within.length, mass: sumOf(within, 'mass'), fees: sumOf(within, 'fee') };
   });
-  const isUsed = ({ transactions: count }: { transactions: number }): boolean => count > 0;
   return {
-    timestamp: now.value,
+    timestamp: Date.now(),
     size: transactions.length,
     mass: sumOf(transactions, 'mass'),
     fees: buckets.slice(Math.max(buckets.findIndex(isUsed), 0), buckets.findLastIndex(isUsed) + 1),
     newest: transactions.toSorted((one, other) => other.seenAt - one.seenAt).slice(0, NEWEST),
   };
 }
+
+const isUsed = ({ transactions }: { transactions: number }): boolean => transactions > 0;
 
 const sumOf = (transactions: Summary['newest'], field: 'mass' | 'fee'): string =>
   String(transactions.reduce((sum, one) => sum + BigInt(one[field] ?? 0), 0n));
@@ -106,7 +107,8 @@ export function MempoolPage() {
     (client) => client.get('/v1/mempool'),
     streamed === undefined ? POLL_MS : undefined,
   );
-  const resource = streamed === undefined ? polled : { ...polled, data: summarize(streamed), error: undefined };
+  const data = useMemo(() => streamed && summarize(streamed), [streamed]);
+  const resource = data === undefined ? polled : { ...polled, data, error: undefined };
   return (
     <Page title="Mempool">
       <Load resource={resource} rows={16}>
