@@ -72,7 +72,7 @@ function Details({ vertex: { block } }: { vertex: Vertex }) {
 export function LiveDag() {
   const [isPaused, setPaused] = useState(false);
   const [selected, setSelected] = useState<string>();
-  const { model, version, error, isLoaded, lastReorg, reload } = useDag(isPaused);
+  const { model, version, error, isLoaded, lastReorg, removedCount, reload } = useDag(isPaused);
 
   useEffect(() => {
     const toggle = (event: KeyboardEvent): void => {
@@ -98,7 +98,7 @@ export function LiveDag() {
         </button>
       }
     >
-      <div class={`dag-frame ${isLoaded ? '' : 'empty'}`} data-removed={model.removedCount}>
+      <div class={`dag-frame ${isLoaded ? '' : 'empty'}`} data-removed={removedCount}>
         <span class="reorg" role="status">
           {lastReorg !== undefined && now.value - lastReorg.at < REORG_SHOWN_MS
             ? `Reorganisation: ${formatCount(lastReorg.removed)} chain ${lastReorg.removed === 1 ? 'block' : 'blocks'} replaced`

@@ -27,6 +27,8 @@ export interface LiveDag {
   error: Error | undefined;
   isLoaded: boolean;
   lastReorg: Reorg | undefined;
+  /** Chain blocks that reorganisations have removed since the page was opened. */
+  removedCount: number;
   reload: () => void;
 }
 
@@ -41,6 +43,7 @@ export function useDag(isPaused: boolean): LiveDag {
   const [version, setVersion] = useState(0);
   const [error, setError] = useState<Error>();
   const [lastReorg, setLastReorg] = useState<Reorg>();
+  const removedCount = useRef(0);
 
   const load = async (): Promise<void> => {
     if (isLoading.current) {
@@ -53,6 +56,7 @@ export function useDag(isPaused: boolean): LiveDag {
       const { blocks, sink } = await request((client) => client.get('/v1/dag'));
       const connected = model.current.connect(blocks);
       const isConnected = connected.some(({ hash }) => hash === sink);
+      // After a long pause, or a reorganisation from before the picture, nothing connects them.
       if (!isConnected) model.current = new DagModel();
       model.current.add(isConnected ? connected : blocks);
       model.current.prune(MAX_COLUMNS);
@@ -80,6 +84,7 @@ export function useDag(isPaused: boolean): LiveDag {
     }
     model.current.prune(MAX_COLUMNS);
     const removed = model.current.removedCount - before;
+    removedCount.current += removed;
     if (removed > 0) setLastReorg({ removed, at: Date.now() });
     setVersion((old) => old + 1);
     // A block of the chain is missing, such as one that was indexed before the stream began.
@@ -112,5 +117,13 @@ export function useDag(isPaused: boolean): LiveDag {
   }, [isPaused]);
 
   const isLoaded = model.current.vertices.size > 0;
-  return { model: model.current, version, error, isLoaded, lastReorg, reload };
+  return {
+    model: model.current,
+    version,
+    error,
+    isLoaded,
+    lastReorg,
+    removedCount: removedCount.current,
+    reload,
+  };
 }
