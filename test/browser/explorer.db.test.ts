@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Client, createClient } from '../../packages/client/src/index.ts';
 import { type Harness, openHarness } from '../api/harness.ts';
-import { startApi } from '../support/programs.ts';
+import { freePort, startApi, startApiProgram } from '../support/programs.ts';
 import { hasChromium, launchChromium } from './chromium.ts';
 
 const FIRST_VIEW_BYTES = 200_000;
@@ -16,6 +16,12 @@ const USABLE_WITHIN_MS = 5000;
 const TAG = 'Harbour Exchange';
 /** The simulated chain begins in June 2025, long before the default range of the charts. */
 const CHARTS = '/charts?interval=hour&from=2025-06-14T00:00';
+
+const isUp = (url: string): Promise<boolean> =>
+  fetch(`${url}/v1/status`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 
 const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -79,6 +85,8 @@ describe.skipIf(!hasChromium)('the explorer', () => {
   const heading = (): Promise<string> => page.locator('h1').innerText();
   const blocksOfDag = () => page.locator('svg.dag a');
 
+  const countPolls = (): number => requested.filter((url) => url.endsWith('/v1/mempool')).length;
+
   async function mine(rounds: number): Promise<void> {
     harness.simulatedDag.mine(rounds);
     await harness.atRest();
@@ -88,7 +96,10 @@ describe.skipIf(!hasChromium)('the explorer', () => {
   const pages = (): [path: string, shown: RegExp][] => [
     ['/', /Latest blocks[\s\S]*chain[\s\S]*Latest accepted transactions/],
     ['/blocks', /Txs[\s\S]*chain/],
-    [`/blocks/${ids.block}`, /Merged by[\s\S]*Subsidy[\s\S]*Transactions[\s\S]*coinbase[\s\S]*UTXO commitment/],
+    [
+      `/blocks/${ids.block}`,
+      /Position in the DAG[\s\S]*Merged by[\s\S]*Subsidy[\s\S]*Transactions[\s\S]*coinbase[\s\S]*UTXO commitment/,
+    ],
     ['/transactions', /accepted/],
     [`/transactions/${ids.transaction}`, /Confirmations[\s\S]*Inputs and outputs/],
     [`/addresses/${ids.address}`, /Harbour Exchange[\s\S]*Balance over time[\s\S]*Cluster[\s\S]*Transactions/],
@@ -169,10 +180,22 @@ describe.skipIf(!hasChromium)('the explorer', () => {
       });
       expect(known.status).toBe(304);
     }
+  });
+
+  test('an unknown path is a page for browsers, and an error of the API for others', async () => {
     for (const path of ['/nothing', '/v1/nothing', '/assets/nothing.js', '/blocks/a/b']) {
       const response = await fetch(harness.api.url + path);
       expect([response.status, await response.json()]).toEqual([404, expect.objectContaining({ statusCode: 404 })]);
     }
+    const ofApi = await open('/v1/nothing');
+    expect([ofApi?.status(), await ofApi?.json()]).toEqual([404, expect.objectContaining({ statusCode: 404 })]);
+    const ofExplorer = await open('/nothing');
+    expect(ofExplorer?.status()).toBe(404);
+    expect(await heading()).toBe('Page not found');
+    await page.getByRole('link', { name: 'Show the DAG' }).click();
+    await blocksOfDag().first().waitFor();
+    // The browser itself tells of responses that are errors.
+    expect(complaints.splice(0).every((text) => /status of 404/.test(text))).toBe(true);
   });
 
   test('new blocks appear by themselves', async () => {
@@ -217,11 +240,80 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     harness.simulatedDag.reorganise();
     await harness.atRest();
     await expect.poll(() => old.getAttribute('class')).not.toContain('chain');
-    const [xAfter, yAfter] = await positionOf();
-    expect(xAfter).toBe(xBefore);
-    expect(yAfter).not.toBe(yBefore);
+    // It leaves the centre line once the new chain block of its column is known.
+    await expect.poll(async () => (await positionOf())[1]).not.toBe(yBefore);
+    expect((await positionOf())[0]).toBe(xBefore);
     await page.getByText(/^Reorganisation: \d+ chain blocks? replaced$/).waitFor();
     expect(Number(await page.locator('.dag-frame').getAttribute('data-removed'))).toBeGreaterThan(0);
+  });
+
+  test('a block is shown in the DAG, and the keyboard leads to its parent', async () => {
+    await open(`/blocks/${ids.block}`);
+    const marked = page.locator('svg.dag a[aria-current]');
+    await marked.waitFor();
+    expect(await marked.getAttribute('data-hash')).toBe(ids.block);
+    const { block } = await client.get('/v1/blocks/{hash}', { params: { path: { hash: ids.block } } });
+    expect(await marked.getAttribute('class')).toBe(`block ${block.isChainBlock ? 'chain' : (block.color ?? 'open')}`);
+    await marked.focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/blocks/${block.verboseData.selectedParentHash}`);
+    await expect.poll(() => marked.getAttribute('data-hash')).toBe(block.verboseData.selectedParentHash);
+  });
+
+  test('dragging the picture holds it, and resuming follows the chain again', async () => {
+    await open('/');
+    await blocksOfDag().first().waitFor();
+    const shiftOf = async (): Promise<number> =>
+      Number(/translateX\((.*?)px\)/.exec((await page.locator('svg.dag .camera').getAttribute('style')) ?? '')?.[1]);
+    const before = await shiftOf();
+    const { x = 0, y = 0 } = (await page.locator('svg.dag').boundingBox()) ?? {};
+    await page.mouse.move(x + 300, y + 10);
+    await page.mouse.down();
+    await page.mouse.move(x + 420, y + 10, { steps: 4 });
+    await page.mouse.up();
+    expect(await shiftOf()).toBe(before + 120);
+    expect(page.url()).toBe(`${harness.api.url}/`);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await expect.poll(shiftOf).toBeLessThanOrEqual(before);
+  });
+
+  test('the mempool follows the stream, without polling', async () => {
+    await open('/mempool');
+    await page.getByText('Live', { exact: true }).waitFor();
+    const size = () => page.locator('.stat', { hasText: 'Transactions' }).locator('.figure').innerText();
+    const differs = async (): Promise<number> => Number(await size()) - (await client.get('/v1/mempool')).size;
+    // The page polls until it has the snapshot of the stream.
+    await page.waitForTimeout(3000);
+    const pollsBefore = countPolls();
+    const before = Number(await size());
+    harness.simulatedDag.pay(5);
+    await expect.poll(async () => Number(await size())).toBeGreaterThan(before);
+    await expect.poll(differs).toBe(0);
+    await mine(4);
+    await page.waitForTimeout(2500);
+    await expect.poll(differs).toBe(0);
+    expect(countPolls()).toBe(pollsBefore);
+  });
+
+  test('a search can be entered before its results are there', async () => {
+    await open('/');
+    await page.getByRole('combobox').fill(TAG);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/addresses/${ids.address}`);
+  });
+
+  test('from the search for a name to a block in the DAG it takes less than a minute', async () => {
+    const startedAt = performance.now();
+    await open('/');
+    await page.getByRole('combobox').fill(TAG.slice(0, 5));
+    await page.getByRole('option', { name: TAG }).click();
+    await page.locator('.transactions a[href^="/transactions/"]').first().click();
+    await page.locator('dd a[href^="/blocks/"]').last().click();
+    const marked = page.locator('svg.dag a[aria-current]');
+    await marked.waitFor();
+    expect(page.url()).toBe(`${harness.api.url}/blocks/${await marked.getAttribute('data-hash')}`);
+    expect(performance.now() - startedAt).toBeLessThan(60_000);
   });
 
   test('confirmations grow with the chain', async () => {
@@ -364,6 +456,18 @@ describe.skipIf(!hasChromium)('the explorer', () => {
       await page.reload();
       await page.locator('tbody a').first().waitFor();
       expect(await page.evaluate('JSON.stringify(localStorage)')).toBe('{}');
+
+      await page.goto(`${url}/addresses/${ids.address}?direction=received&min=1`);
+      const downloading = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Download CSV' }).click();
+      const download = await downloading;
+      expect(download.suggestedFilename()).toBe(`${ids.address.replace(':', '-')}.csv`);
+      const filtered = `${url}/v1/addresses/${ids.address}/transactions?direction=received&min_amount=100000000`;
+      const headers = { 'x-api-key': harness.api.key, accept: 'text/csv' };
+      const csv = await (await fetch(filtered, { headers })).text();
+      expect(csv.split('\n').length).toBeGreaterThan(2);
+      expect(await readFile(await download.path(), 'utf8')).toBe(csv);
+
       await page.getByRole('button', { name: 'Forget the API key' }).click();
       await page.getByText('API key needed').waitFor();
       expect(await heading()).toBe('API key needed');
@@ -371,5 +475,35 @@ describe.skipIf(!hasChromium)('the explorer', () => {
       await program.stop();
     }
     expect(complaints.splice(0).every((text) => /401|connection/i.test(text))).toBe(true);
+  });
+
+  test('while the server is away the page says so, and continues when it returns', async () => {
+    const { database, simulatedDag } = harness;
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const start = async () => {
+      const env = { nodeUrl: simulatedDag.server.url, databaseUrl: database.url };
+      const started = startApiProgram(env, { ANONYMOUS_RATE_RU: '100000', PORT: String(port) });
+      await expect.poll(() => isUp(url), { timeout: 60_000 }).toBe(true);
+      return started;
+    };
+    let program = await start();
+    try {
+      await page.goto(url);
+      await blocksOfDag().first().waitFor();
+      await page.getByText('Live', { exact: true }).waitFor();
+      await program.stop();
+      await page.getByText(/^The server does not respond/).waitFor();
+      expect(await blocksOfDag().count()).toBeGreaterThan(0);
+      await page.getByRole('link', { name: 'Miners' }).click();
+      await page.getByText('This could not be loaded.').waitFor();
+      program = await start();
+      await page.locator('tbody a').first().waitFor({ timeout: 60_000 });
+      await page.getByText('Live', { exact: true }).waitFor();
+      expect(await page.getByText(/^The server does not respond/).count()).toBe(0);
+    } finally {
+      await program.stop();
+    }
+    expect(complaints.splice(0).every((text) => /ERR_|connection/i.test(text))).toBe(true);
   });
 });

@@ -44,9 +44,12 @@ function Pages() {
 function NotFoundPage() {
   return (
     <Page title="Page not found">
-      <p>
-        There is no such page. <a href="/">Show the DAG</a>
-      </p>
+      <div class="notice">
+        <p>This explorer has no page at this address. Search for a hash, an address, a score or a name above.</p>
+        <a class="button" href="/">
+          Show the DAG
+        </a>
+      </div>
     </Page>
   );
 }

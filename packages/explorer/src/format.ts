@@ -61,7 +61,16 @@ export function shortAddress(address: string): string {
   return `${prefix}:${payload.slice(0, 6)}…${payload.slice(-6)}`;
 }
 
-const absolute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
+const absolute = new Intl.DateTimeFormat('en', {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+  timeZoneName: 'short',
+});
 export const formatTime = (ms: number): string => absolute.format(ms);
 
 const AGES: readonly (readonly [unit: string, seconds: number])[] = [

@@ -1,10 +1,11 @@
 /**
- * Serves the explorer at / from memory. It needs no key, since its pages request the data with that of their user. Only the pages of
- * the explorer get its document: other paths are a 404 as JSON, like anywhere in the API.
+ * Serves the explorer at / from memory. It needs no key, since its pages request the data with that of their user. Unknown paths get
+ * its document only if a browser opens them as a page (http/unknown-routes.ts): anything else is a 404 as JSON, as in the whole API.
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { hasEtag } from '../index-state/respond.ts';
 import { chooseEncoding } from '../http/accept.ts';
+import { pathOf } from '../http/request-identity.ts';
 import type { ExplorerFile, ExplorerFiles } from './files.ts';
 
 /** The paths of packages/explorer/src/app.tsx. */
@@ -36,14 +37,14 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** The paths of the API, where people expect what clients get. */
+const API_PATH = /^\/(?:v1|rest|docs|openapi)/;
+
 interface ExplorerOptions {
   files: ExplorerFiles;
 }
 
 export const explorerRoutes: FastifyPluginAsync<ExplorerOptions> = async (app, { files }) => {
-  app.addHook('onSend', async (_request, reply) => {
-    reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
-  });
   const document = files.get('index.html');
   for (const [name, file] of files) {
     if (file === document) continue;
@@ -53,12 +54,18 @@ export const explorerRoutes: FastifyPluginAsync<ExplorerOptions> = async (app, {
   }
   if (document === undefined) return;
   for (const path of PAGES) {
-    app.get(path, (request, reply) => {
-      reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
-      return send(request, reply, document, 'no-cache');
-    });
+    app.get(path, (request, reply) => sendDocument(request, reply, document));
   }
 };
+
+/** Whether a browser opens a path outside of the API as a page. */
+export const isPageRequest = (request: FastifyRequest): boolean =>
+  request.method === 'GET' && /\btext\/html\b/.test(request.headers.accept ?? '') && !API_PATH.test(pathOf(request));
+
+export function sendDocument(request: FastifyRequest, reply: FastifyReply, document: ExplorerFile): FastifyReply {
+  reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
+  return send(request, reply, document, 'no-cache');
+}
 
 function send(
   request: FastifyRequest,
@@ -69,6 +76,7 @@ function send(
   const encoding = chooseEncoding(request.headers['accept-encoding'], [...contents.keys()]);
   const tag = `"${etag}-${encoding}"`;
   reply.header('content-type', contentType).header('cache-control', cacheControl).header('etag', tag);
+  reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
   if (hasEtag(request.headers['if-none-match'], tag)) return reply.code(304).send();
   // The header also keeps http/compression.ts from compressing again.
   if (encoding !== 'identity') reply.header('content-encoding', encoding);

@@ -1,10 +1,14 @@
 /** Refuses unknown paths (404) and methods that a path does not have (405). Both cost nothing, and need no key. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isPageRequest, sendDocument } from '../explorer/explorer.ts';
 import type { Services } from '../services.ts';
 import { HttpError, notFound } from './errors.ts';
 import { pathOf } from './request-identity.ts';
 
-export function refuseUnknownRoutes(app: FastifyInstance, { anonymousPacer }: Pick<Services, 'anonymousPacer'>): void {
+export function refuseUnknownRoutes(
+  app: FastifyInstance,
+  { anonymousPacer, explorer }: Pick<Services, 'anonymousPacer' | 'explorer'>,
+): void {
   const paths = new Map<string, { pattern: RegExp; methods: Set<string> }>();
 
   app.addHook('onRoute', ({ url, method }) => {
@@ -13,10 +17,15 @@ export function refuseUnknownRoutes(app: FastifyInstance, { anonymousPacer }: Pi
     paths.set(url, known);
   });
 
-  const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
+  const page = explorer?.get('index.html');
+
+  const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     await anonymousPacer.wait(reply.raw);
     const path = pathOf(request);
     const known = paths.get(path) ?? [...paths.values()].find(({ pattern }) => pattern.test(path));
+    if (known === undefined && page !== undefined && isPageRequest(request)) {
+      return sendDocument(request, reply.code(404), page);
+    }
     if (known === undefined) throw notFound('Unknown path: /openapi.json lists those of this API');
     const allow = [...known.methods].join(', ');
     reply.header('allow', allow);
@@ -26,7 +35,7 @@ export function refuseUnknownRoutes(app: FastifyInstance, { anonymousPacer }: Pi
   app.addHook('onRequest', async (request, reply) => {
     // GET /v1/transactions/acceptance is a wrong method, and no transaction with the id `acceptance`.
     const isMistaken = paths.has(pathOf(request)) && request.routeOptions.url?.includes(':') === true;
-    if (request.is404 || isMistaken) await refuse(request, reply);
+    return request.is404 || isMistaken ? refuse(request, reply) : undefined;
   });
   app.setNotFoundHandler(refuse);
 }

@@ -2,8 +2,8 @@ const DESCRIPTION = `Blocks, transactions, balances and tags of the Kaspa blockD
 
 ### Keys and request units
 
-Every request needs an API key in the header \`x-api-key\`, except those for the status and for this documentation. The operator creates keys
-(\`kasgres keys create NAME\`). Each operation costs request units (RU): \`x-request-cost-ru\`, here and as a header of the response. A key has a
+Requests need an API key in the header \`x-api-key\`, except those for the status and for this documentation. The operator creates keys
+(\`kasgres keys create NAME\`), and may allow reads without one, as in the demo. Each operation costs request units (RU): \`x-request-cost-ru\`, here and as a header of the response. A key has a
 number of units per window: \`ratelimit-limit: 500;w=1\` allows 500 RU per second, of which \`ratelimit-remaining\` are left for
 \`ratelimit-reset\` seconds. It may also have a quota per day or month. When the units are spent, the response is a 429 with the number of seconds to
 wait in \`retry-after\`. Requests that are refused with 401 or 429 cost nothing.

@@ -29,9 +29,8 @@ const month = new Intl.DateTimeFormat('en', { month: 'short', year: 'numeric' })
 
 const HOUR_MS = 3_600_000;
 
-/** Formats the ticks of the time axis by their distance. */
-function formatTicks(ticks: readonly number[]): string[] {
-  const stepMs = (ticks[1] ?? Number.POSITIVE_INFINITY) - (ticks[0] ?? 0);
+/** Formats the ticks of the time axis by their distance, since a single tick tells nothing of it. */
+function formatTicks(ticks: readonly number[], stepMs: number): string[] {
   const format = stepMs < 12 * HOUR_MS ? clock : stepMs < 26 * 24 * HOUR_MS ? day : month;
   return ticks.map((tick) => format.format(tick));
 }
@@ -63,12 +62,12 @@ export function Chart({ title, times, values, format, isStepped = false, heightP
           width: element.clientWidth,
           height: heightPx,
           ms: 1,
-          padding: [8, 12, 0, 0],
+          padding: [8, 22, 0, 0],
           legend: { show: false },
           cursor: { y: false, points: { size: 7 } },
           scales: { y: { range: (_, least, most) => rangeOf(least, most) } },
           axes: [
-            { ...axis, size: 28, space: 64, values: (_, ticks) => formatTicks(ticks) },
+            { ...axis, size: 28, space: 64, values: (_, ticks, __, ___, stepMs) => formatTicks(ticks, stepMs) },
             { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => format(tick)) },
           ],
           series: [

@@ -1,4 +1,4 @@
-/** Reads forms. */
+/** Forms and the keyboard. */
 
 /** Returns the values of the named fields as text; empty ones are empty strings. */
 export function readForm<Name extends string>(event: SubmitEvent, names: readonly Name[]): Record<Name, string> {
@@ -10,3 +10,7 @@ export function readForm<Name extends string>(event: SubmitEvent, names: readonl
   });
   return Object.fromEntries(values) as Record<Name, string>;
 }
+
+/** Whether keys go into a field, and are no shortcuts. */
+export const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));

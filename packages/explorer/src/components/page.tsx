@@ -2,7 +2,8 @@
 import { ApiError } from '@kasgres/client';
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
+import { formatPercent } from '../format.ts';
 import type { Resource } from '../state/resource.ts';
 
 interface PageProps {
@@ -94,9 +95,13 @@ interface TableProps<Row> {
   rows: readonly Row[];
   keyOf: (row: Row) => string;
   empty: string;
+  /** Highlights rows that arrive after the first ones. */
+  isLive?: boolean;
 }
 
-export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf, empty, isLive = false }: TableProps<Row>) {
+  const first = useRef<ReadonlySet<string> | undefined>(undefined);
+  first.current ??= new Set(rows.map(keyOf));
   if (rows.length === 0) return <p class="empty">{empty}</p>;
   const classOf = ({ isNumber, isMinor }: Column<Row>): string =>
     `${isNumber === true ? 'number' : ''} ${isMinor === true ? 'minor' : ''}`.trim();
@@ -116,7 +121,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<
         </thead>
         <tbody>
           {rows.map((row, index) => (
-            <tr key={keyOf(row)}>
+            <tr key={keyOf(row)} class={isLive && first.current?.has(keyOf(row)) === false ? 'fresh' : undefined}>
               {columns.map((column) => (
                 <td class={classOf(column)} key={column.title}>
                   {column.cell(row, index)}
@@ -146,7 +151,8 @@ export function Load<Data>({ resource: { data, error, reload }, rows = 6, notFou
     return (
       <div class="notice" role="alert">
         <strong>{notFound}</strong>
-        <p>{error.message}</p>
+        <p>{error.message.replace(/\.?$/, '.')}</p>
+        {error.status === 404 && <a href="/status">See which part of the chain is indexed</a>}
       </div>
     );
   }
@@ -252,7 +258,24 @@ export function Tabs({ label, parameter, tabs, current, hasDefault = true }: Tab
   );
 }
 
-/** The share of a value in the largest one, as a bar. */
+interface ShareProps {
+  /** From 0 to 1. */
+  share: number;
+  /** The share as a percentage by default. */
+  text?: string;
+}
+
+/** A number with a bar, which phones have no space for. */
+export function Share({ share, text = formatPercent(share) }: ShareProps) {
+  return (
+    <span class="share">
+      <Bar share={share} />
+      {text}
+    </span>
+  );
+}
+
+/** A share as a bar. */
 export function Bar({ share }: { share: number }) {
   return (
     <span class="bar" aria-hidden="true">

@@ -4,6 +4,7 @@ import { useLocation } from 'preact-iso';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount, formatKas, shortAddress, shortHash } from '../format.ts';
 import { request } from '../state/api.ts';
+import { isTyping } from './form.ts';
 
 type Result = ResponseBody<'get', '/v1/search'>['results'][number];
 
@@ -47,14 +48,14 @@ function toShown(result: Result): Shown {
   }
 }
 
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
-
 export function Search() {
   const { route } = useLocation();
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
   const [found, setFound] = useState<{ text: string; results: Result[] } | undefined>();
+  const [failure, setFailure] = useState<string>();
+  /** Enter was pressed before the results of the text arrived. */
+  const isEntered = useRef(false);
   const [chosen, setChosen] = useState(0);
   const [isOpen, setOpen] = useState(false);
   const query = text.trim();
@@ -70,6 +71,7 @@ export function Search() {
   }, []);
 
   useEffect(() => {
+    setFailure(undefined);
     if (query === '') {
       setFound(undefined);
       return undefined;
@@ -82,8 +84,11 @@ export function Search() {
         );
         setFound({ text: query, results });
         setChosen(0);
-      } catch {
-        // The results of the previous text stay.
+        const [best] = results;
+        if (isEntered.current && best !== undefined) open(toShown(best).href);
+      } catch (error) {
+        if (aborting.signal.aborted) return;
+        setFailure(error instanceof Error ? error.message : String(error));
       }
     };
     const timer = setTimeout(() => void search(), TYPING_PAUSE_MS);
@@ -93,8 +98,9 @@ export function Search() {
     };
   }, [query]);
 
-  const shown = found?.results.map(toShown) ?? [];
-  const isShown = isOpen && query !== '' && found !== undefined;
+  const shown = (failure === undefined && found?.results.map(toShown)) || [];
+  const isShown = isOpen && query !== '';
+  const isSearching = failure === undefined && found?.text !== query;
 
   const open = (href: string): void => {
     setText('');
@@ -110,9 +116,13 @@ export function Search() {
       setChosen((old) => (shown.length === 0 ? 0 : (old + step) % shown.length));
     } else if (event.key === 'Enter') {
       event.preventDefault();
-      const one = found?.text === query ? shown[chosen] : undefined;
+      // Enter may come before the last characters are rendered.
+      const isFound = failure === undefined && found?.text === input.current?.value.trim();
+      const one = isFound ? shown[chosen] : undefined;
       if (one !== undefined) open(one.href);
+      isEntered.current = !isFound;
     } else if (event.key === 'Escape') {
+      setText('');
       setOpen(false);
       input.current?.blur();
     }
@@ -124,17 +134,19 @@ export function Search() {
         ref={input}
         type="text"
         inputMode="search"
+        enterKeyHint="search"
         role="combobox"
         aria-label="Search blocks, transactions, addresses and tags"
         aria-expanded={isShown}
         aria-controls="search-results"
         aria-autocomplete="list"
         aria-activedescendant={isShown && shown.length > 0 ? `result-${chosen}` : undefined}
-        placeholder="Search hash, address, score or name"
+        placeholder="Hash, address, score or name"
         autocomplete="off"
         spellcheck={false}
         value={text}
         onInput={({ currentTarget }) => {
+          isEntered.current = false;
           setText(currentTarget.value);
           setOpen(true);
         }}
@@ -164,7 +176,8 @@ export function Search() {
         ))}
         {isShown && shown.length === 0 && (
           <li role="option" aria-selected={false} aria-disabled="true" class="none">
-            Nothing matches.
+            {failure ??
+              (isSearching ? 'Searching…' : 'Nothing matches. Search for a hash, an address, a score or a name.')}
           </li>
         )}
       </ul>

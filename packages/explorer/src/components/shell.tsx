@@ -1,10 +1,12 @@
-/** What surrounds every page: the header with search and navigation, and the footer with the state of the stream. */
+/** The header with search, the state of the stream and navigation, and the footer. They surround every page. */
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
-import { formatCount } from '../format.ts';
-import { apiKey, forgetKey } from '../state/api.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import { formatCount, formatDuration } from '../format.ts';
+import { apiKey, forgetKey, needsKey } from '../state/api.ts';
+import { now } from '../state/clock.ts';
 import { chooseTheme, theme } from '../state/theme.ts';
-import { connection, sinkBlueScore } from '../stream/stream.ts';
+import { connection, network, sinkBlueScore, sinkTimestamp } from '../stream/stream.ts';
 import { Search } from './search.tsx';
 
 const SECTIONS: readonly (readonly [path: string, title: string])[] = [
@@ -20,6 +22,45 @@ const SECTIONS: readonly (readonly [path: string, title: string])[] = [
 ];
 
 const CONNECTIONS = { connecting: 'Connecting', live: 'Live', lost: 'Reconnecting' } as const;
+
+/** The chain grows every second or faster, so an older sink means that the index is behind or the node is away. */
+const BEHIND_AFTER_MS = 120_000;
+
+function Connection() {
+  const ageMs = now.value - (sinkTimestamp.value ?? now.value);
+  return (
+    <div class="state">
+      {connection.value === 'live' && ageMs > BEHIND_AFTER_MS && (
+        <a class="badge warning" href="/status" title="The newest indexed block is this old">
+          {formatDuration(ageMs / 1000)} behind
+        </a>
+      )}
+      <span class={`connection ${connection.value}`} role="status">
+        {CONNECTIONS[connection.value]}
+      </span>
+    </div>
+  );
+}
+
+function Sections({ current }: { current: string }) {
+  const bar = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a phone, the current section may be outside of the visible part of the bar.
+    const link = bar.current?.querySelector<HTMLElement>('[aria-current]');
+    if (bar.current === null || link == null) return;
+    const { offsetLeft, clientWidth } = bar.current;
+    bar.current.scrollLeft = link.offsetLeft - offsetLeft - (clientWidth - link.offsetWidth) / 2;
+  }, [current]);
+  return (
+    <nav class="sections" aria-label="Sections" ref={bar}>
+      {SECTIONS.map(([href, title]) => (
+        <a key={href} href={href} aria-current={href === current ? 'page' : undefined}>
+          {title}
+        </a>
+      ))}
+    </nav>
+  );
+}
 
 function ThemeButton() {
   const other = theme.value === 'dark' ? 'light' : 'dark';
@@ -45,6 +86,13 @@ function ThemeButton() {
 export function Shell({ children }: { children: ComponentChildren }) {
   const { path } = useLocation();
   const section = `/${path.split('/')[1] ?? ''}`;
+  const main = useRef<HTMLElement>(null);
+  const shownPath = useRef(path);
+  useEffect(() => {
+    // The keyboard and screen readers continue at the new page instead of at a link that is gone.
+    if (shownPath.current !== path) main.current?.focus({ preventScroll: true });
+    shownPath.current = path;
+  }, [path]);
   return (
     <>
       <a class="skip" href="#main">
@@ -56,24 +104,22 @@ export function Shell({ children }: { children: ComponentChildren }) {
             <img src="/favicon.svg" alt="" width="28" height="28" />
             <span>Kasgres</span>
           </a>
+          {network.value !== undefined && <span class="badge quiet network">{network.value}</span>}
           <Search />
+          {!needsKey.value && <Connection />}
           <ThemeButton />
         </div>
-        <nav class="sections" aria-label="Sections">
-          {SECTIONS.map(([href, title]) => (
-            <a key={href} href={href} aria-current={href === section ? 'page' : undefined}>
-              {title}
-            </a>
-          ))}
-        </nav>
+        <Sections current={section} />
       </header>
-      <main id="main" tabIndex={-1}>
+      {connection.value === 'lost' && !needsKey.value && (
+        <p class="banner" role="alert">
+          The server does not respond, so this page may be out of date. It reconnects by itself.
+        </p>
+      )}
+      <main id="main" tabIndex={-1} ref={main}>
         {children}
       </main>
       <footer class="bottom">
-        <span class={`connection ${connection.value}`} role="status">
-          {CONNECTIONS[connection.value]}
-        </span>
         {sinkBlueScore.value !== undefined && <span>Blue score {formatCount(sinkBlueScore.value)}</span>}
         <a href="/docs">API documentation</a>
         {apiKey.value !== undefined && (

@@ -101,9 +101,9 @@ export function TransactionList({ transactions, tags = {}, empty, own }: ListPro
       {transactions.map((transaction) => (
         <li key={transaction.transactionId}>
           <header>
-            <HashLink kind="transaction" hash={transaction.transactionId} canCopy />
+            <HashLink kind="transaction" hash={transaction.transactionId} />
             {isCoinbase(transaction) && <span class="badge quiet">coinbase</span>}
-            <AcceptanceBadge isAccepted={transaction.isAccepted} />
+            <AcceptanceBadge isAccepted={transaction.isAccepted} blockTime={transaction.blockTime} />
             <Time ms={transaction.blockTime} />
             {transaction.balanceChange !== undefined && (
               <span class="change">

@@ -36,16 +36,15 @@ interface HashProps {
   hash: string;
   /** Shows all characters. */
   isLong?: boolean;
-  canCopy?: boolean;
 }
 
-export function HashLink({ kind, hash, isLong = false, canCopy = isLong }: HashProps) {
+export function HashLink({ kind, hash, isLong = false }: HashProps) {
   return (
     <span class={isLong ? 'value long' : 'value'}>
       <a class="mono" href={`/${kind}s/${hash}`} title={isLong ? undefined : hash}>
         {isLong ? hash : shortHash(hash)}
       </a>
-      {canCopy && <CopyButton value={hash} label={`${kind} ${shortHash(hash)}`} />}
+      <CopyButton value={hash} label={`${kind} ${shortHash(hash)}`} />
     </span>
   );
 }
@@ -78,16 +77,26 @@ export function AddressLink({ address, tag, isLong = false, canCopy = isLong }: 
   );
 }
 
-/** Amounts of a column align at the decimal point. */
+/** Trailing zeros are not shown. In columns they take their space, so that amounts align at the decimal point. */
 export function Amount({ sompi, isSigned = false }: { sompi: string | bigint; isSigned?: boolean }) {
   const { sign, kas, fraction } = splitAmount(sompi);
+  const decimals = fraction.replace(/0+$/, '');
+  const zeros = fraction.slice(decimals.length);
   const isPositive = isSigned && BigInt(sompi) > 0n;
   const tone = !isSigned ? '' : isPositive ? ' positive' : sign === '' ? '' : ' negative';
   return (
     <span class={`amount${tone}`} title={formatKas(sompi)}>
       {isPositive ? '+' : sign}
       {kas}
-      <span class="fraction">.{fraction}</span>
+      <span class="fraction">
+        {decimals !== '' && `.${decimals}`}
+        {zeros !== '' && (
+          <span class="zeros" aria-hidden="true">
+            {decimals === '' && '.'}
+            {zeros}
+          </span>
+        )}
+      </span>
     </span>
   );
 }
@@ -98,6 +107,16 @@ export function Time({ ms }: { ms: number | null }) {
     <time dateTime={new Date(ms).toISOString()} title={formatTime(ms)}>
       {formatAge(ms, now.value)}
     </time>
+  );
+}
+
+/** An address with its name beside it, or below it where space is short. */
+export function NamedAddress({ address, tag }: { address: string | null; tag: Schema<'AddressTag'> | null }) {
+  return (
+    <span class="named">
+      <AddressLink address={address} canCopy />
+      <TagBadge tag={tag} />
+    </span>
   );
 }
 
@@ -133,7 +152,19 @@ export function BlockBadge({ isChainBlock, color }: BlockState) {
   return <span class={`badge ${color}`}>{color}</span>;
 }
 
-export function AcceptanceBadge({ isAccepted, isPending = false }: { isAccepted: boolean; isPending?: boolean }) {
+interface Acceptance {
+  isAccepted: boolean;
+  isPending?: boolean;
+  /** When its block was mined. */
+  blockTime?: number | null;
+}
+
+/** The chain accepts a transaction some seconds after a block contains it. */
+const USUALLY_ACCEPTED_MS = 60_000;
+
+export function AcceptanceBadge({ isAccepted, isPending = false, blockTime = null }: Acceptance) {
   if (isAccepted) return <span class="badge good">accepted</span>;
-  return <span class="badge quiet">{isPending ? 'pending' : 'not accepted'}</span>;
+  if (isPending) return <span class="badge quiet">pending</span>;
+  const isNew = blockTime !== null && now.value - blockTime < USUALLY_ACCEPTED_MS;
+  return <span class="badge quiet">{isNew ? 'not accepted yet' : 'not accepted'}</span>;
 }

@@ -180,3 +180,27 @@ test('every DAG keeps one block per place, and x never changes', () => {
     }),
   );
 });
+
+const connected = (...blocks: DagBlock[]): string[] =>
+  diamond()
+    .connect(blocks)
+    .map(({ hash }) => hash)
+    .sort();
+
+describe('blocks that arrive after a pause', () => {
+  test('they connect through a known parent, or through each other', () => {
+    expect(connected(block('e', ['d']), block('d', ['c']))).toEqual(['d', 'e']);
+  });
+
+  test('they do not connect if all of their parents are missing', () => {
+    expect(connected(block('d', ['c', 'missing']), block('f', ['missing']))).toEqual(['d']);
+  });
+
+  test('known ones connect even if their parents are missing', () => {
+    expect(connected(block('g', ['pruned']), block('old', ['pruned']))).toEqual(['g']);
+  });
+
+  test('nothing connects to an empty model', () => {
+    expect(new DagModel().connect([block('g', [])])).toEqual([]);
+  });
+});

@@ -36,6 +36,23 @@ export class DagModel {
     return this.#removedCount;
   }
 
+  /**
+   * Returns the blocks that are known or descend from known ones. After a pause there may be a gap: blocks without a known parent
+   * would be placed at the left edge, among older ones.
+   */
+  connect(blocks: readonly DagBlock[]): DagBlock[] {
+    const connected = new Map<string, DagBlock>();
+    const isKnown = (hash: string): boolean => this.#vertices.has(hash) || connected.has(hash);
+    // Parents may come after their children, so this is repeated until it finds no more.
+    for (let before = -1; before < connected.size; ) {
+      before = connected.size;
+      for (const block of blocks) {
+        if (isKnown(block.hash) || block.parentHashes.some(isKnown)) connected.set(block.hash, block);
+      }
+    }
+    return [...connected.values()];
+  }
+
   /** Adds blocks in any order; parents are placed before their children. Known blocks only change colour. */
   add(blocks: readonly DagBlock[]): void {
     const pending = new Map(blocks.map((block) => [block.hash, block]));

@@ -1,6 +1,7 @@
 /**
  * The picture of the DAG as SVG. Each block is a link; one of them is in the tab order, and arrow keys move along parents,
- * children and lanes. The picture follows the sink, and stands still while a block is pointed at or has the focus.
+ * children and lanes. The live picture follows the sink, and stands still while a block is pointed at or has the focus. Others have
+ * a marked block in their middle. Both can be dragged sideways.
  */
 import { useLocation } from 'preact-iso';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -18,8 +19,15 @@ interface Props {
   version: number;
   height: number;
   isFollowing: boolean;
+  /** Hash of the block whose page this is. */
+  marked?: string;
   onSelect: (vertex: Vertex | undefined) => void;
+  /** The picture has been dragged away from where it was. */
+  onDrag?: () => void;
 }
+
+/** A shorter way of the pointer is a click. */
+const DRAG_PX = 6;
 
 const nameOf = ({ block }: Vertex): string => {
   const state = block.isChainBlock ? 'chain block' : block.color === null ? 'not merged' : `${block.color} block`;
@@ -28,13 +36,18 @@ const nameOf = ({ block }: Vertex): string => {
 
 const classOf = ({ block }: Vertex): string => `block ${block.isChainBlock ? 'chain' : (block.color ?? 'open')}`;
 
-export function DagPicture({ model, version, height, isFollowing, onSelect }: Props) {
+export function DagPicture({ model, version, height, isFollowing, marked, onSelect, onDrag }: Props) {
   const { route } = useLocation();
   const svg = useRef<SVGSVGElement>(null);
   const [width, setWidth] = useState(0);
   const [focused, setFocused] = useState<string>();
   const [isPointed, setPointed] = useState(false);
+  const [, setDrags] = useState(0);
+  const redraw = (): void => setDrags((old) => old + 1);
   const centre = useRef(0);
+  /** The marked block and width that the picture was centred for, so that it can be dragged away from there. */
+  const centredFor = useRef('');
+  const drag = useRef<{ pointerX: number; centre: number; isMoving: boolean } | undefined>(undefined);
 
   useLayoutEffect(() => {
     const element = svg.current;
@@ -56,7 +69,12 @@ export function DagPicture({ model, version, height, isFollowing, onSelect }: Pr
 
   // Standing still keeps the position; a focused block outside of the picture is brought into it.
   const held = focused === undefined ? undefined : vertices.get(focused);
-  if (held !== undefined) {
+  const middle = vertices.get(marked ?? '');
+  const centring = `${marked} ${width}`;
+  if (middle !== undefined && centredFor.current !== centring) {
+    centre.current = toX(middle.x);
+    centredFor.current = centring;
+  } else if (held !== undefined && drag.current?.isMoving !== true) {
     const half = width / 2 - MARGIN_PX;
     centre.current = Math.min(Math.max(centre.current, toX(held.x) - half), toX(held.x) + half);
   } else if (isFollowing && !isPointed) {
@@ -67,7 +85,32 @@ export function DagPicture({ model, version, height, isFollowing, onSelect }: Pr
   const lastShown = (centre.current + width / 2) / COLUMN_PX + 2;
   const shown = ordered.filter(({ x }) => x >= firstShown && x <= lastShown);
 
-  const entry = held ?? sink ?? ordered.at(-1);
+  const entry = held ?? middle ?? sink ?? ordered.at(-1);
+
+  const startDrag = ({ button, clientX }: PointerEvent): void => {
+    if (button === 0) drag.current = { pointerX: clientX, centre: centre.current, isMoving: false };
+  };
+  const moveDrag = (event: PointerEvent): void => {
+    const started = drag.current;
+    if (started === undefined || event.buttons === 0) return;
+    const way = event.clientX - started.pointerX;
+    if (!started.isMoving && Math.abs(way) < DRAG_PX) return;
+    if (!started.isMoving) {
+      started.isMoving = true;
+      svg.current?.setPointerCapture(event.pointerId);
+      onDrag?.();
+    }
+    const leftmost = ordered[0]?.x ?? 0;
+    centre.current = Math.min(Math.max(started.centre - way, toX(leftmost)), toX(rightmost));
+    redraw();
+  };
+  const endDrag = (): void => {
+    // The click that follows must still find that this was a drag.
+    setTimeout(() => {
+      drag.current = undefined;
+      redraw();
+    });
+  };
 
   const press = (event: KeyboardEvent, vertex: Vertex): void => {
     if (event.key === 'Escape') {
@@ -92,15 +135,24 @@ export function DagPicture({ model, version, height, isFollowing, onSelect }: Pr
       ref={svg}
       class="dag"
       role="group"
-      aria-label="Recent blocks of the DAG. Arrow keys move between blocks, Enter opens one."
+      aria-label={`${marked === undefined ? 'Recent blocks' : 'Blocks around this one'}. Arrow keys move between blocks, Enter opens one.`}
       height={height}
-      onMouseEnter={() => setPointed(true)}
-      onMouseLeave={() => {
+      onPointerDown={startDrag}
+      onPointerMove={moveDrag}
+      onPointerUp={endDrag}
+      onPointerCancel={endDrag}
+      onDragStart={(event) => event.preventDefault()}
+      // A finger that has been lifted does not point.
+      onPointerEnter={({ pointerType }) => setPointed(pointerType === 'mouse')}
+      onPointerLeave={() => {
         setPointed(false);
         if (focused === undefined) onSelect(undefined);
       }}
     >
-      <g class="camera" style={{ transform: `translateX(${shift}px)` }}>
+      <g
+        class={drag.current?.isMoving === true ? 'camera dragged' : 'camera'}
+        style={{ transform: `translateX(${shift}px)` }}
+      >
         <g class="edges" aria-hidden="true">
           {shown.flatMap((child) =>
             child.block.parentHashes.map((hash) => {
@@ -133,13 +185,14 @@ export function DagPicture({ model, version, height, isFollowing, onSelect }: Pr
               href={`/blocks/${hash}`}
               class={classOf(vertex)}
               data-hash={hash}
+              aria-current={hash === marked ? 'true' : undefined}
               aria-label={nameOf(vertex)}
               tabIndex={vertex === entry ? 0 : -1}
               style={{ transform: `translate(${toX(vertex.x)}px, ${toY(vertex.lane)}px)` }}
               onClick={(event) => {
                 if (event.ctrlKey || event.metaKey || event.shiftKey) return;
                 event.preventDefault();
-                route(`/blocks/${hash}`);
+                if (drag.current?.isMoving !== true) route(`/blocks/${hash}`);
               }}
               onKeyDown={(event) => press(event, vertex)}
               onFocus={() => {
@@ -149,6 +202,16 @@ export function DagPicture({ model, version, height, isFollowing, onSelect }: Pr
               onBlur={() => setFocused((old) => (old === hash ? undefined : old))}
               onMouseEnter={() => onSelect(vertex)}
             >
+              {hash === marked && (
+                <rect
+                  class="ring"
+                  x={-SIZE_PX / 2 - 6}
+                  y={-SIZE_PX / 2 - 6}
+                  width={SIZE_PX + 12}
+                  height={SIZE_PX + 12}
+                  rx="10"
+                />
+              )}
               <rect x={-SIZE_PX / 2} y={-SIZE_PX / 2} width={SIZE_PX} height={SIZE_PX} rx="6" />
               {vertex.block.color === 'red' && !vertex.block.isChainBlock && (
                 <path class="cross" d="M-4,-4 L4,4 M4,-4 L-4,4" />

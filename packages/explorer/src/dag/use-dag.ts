@@ -27,6 +27,8 @@ export interface LiveDag {
   error: Error | undefined;
   isLoaded: boolean;
   lastReorg: Reorg | undefined;
+  /** Chain blocks that reorganisations have removed since the page was opened. */
+  removedCount: number;
   reload: () => void;
 }
 
@@ -34,45 +36,61 @@ export function useDag(isPaused: boolean): LiveDag {
   const model = useRef(new DagModel());
   const held = useRef<Change[]>([]);
   const isStale = useRef(false);
+  const isLoading = useRef(false);
   const drawing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const isPausedNow = useRef(isPaused);
+  isPausedNow.current = isPaused;
   const [version, setVersion] = useState(0);
   const [error, setError] = useState<Error>();
   const [lastReorg, setLastReorg] = useState<Reorg>();
+  const removedCount = useRef(0);
 
   const load = async (): Promise<void> => {
+    if (isLoading.current) {
+      isStale.current = true;
+      return;
+    }
+    isLoading.current = true;
     isStale.current = false;
     try {
-      const { blocks } = await request((client) => client.get('/v1/dag'));
-      // After a long absence nothing connects the old window with the new one.
-      const known = model.current.vertices;
-      if (!blocks.some(({ hash }) => known.has(hash))) model.current = new DagModel();
-      model.current.add(blocks);
+      const { blocks, sink } = await request((client) => client.get('/v1/dag'));
+      const connected = model.current.connect(blocks);
+      const isConnected = connected.some(({ hash }) => hash === sink);
+      // After a long pause, or a reorganisation from before the picture, nothing connects them.
+      if (!isConnected) model.current = new DagModel();
+      model.current.add(isConnected ? connected : blocks);
       model.current.prune(MAX_COLUMNS);
       setError(undefined);
       setVersion((old) => old + 1);
     } catch (reason) {
       setError(reason instanceof Error ? reason : new Error(String(reason)));
     }
+    isLoading.current = false;
+    // Changes that arrived meanwhile may be newer than the window.
+    if (!isPausedNow.current && (held.current.length > 0 || isStale.current)) draw();
   };
   const reload = (): void => void load();
 
   const draw = (): void => {
     drawing.current = undefined;
+    if (isLoading.current) return;
     const before = model.current.removedCount;
     for (const change of held.current.splice(0)) {
-      if ('block' in change) model.current.add([change.block]);
-      else if (!model.current.applyChain(change.chain)) isStale.current = true;
+      if ('block' in change) {
+        const connected = model.current.connect([change.block]);
+        if (connected.length === 0) isStale.current = true;
+        else model.current.add(connected);
+      } else if (!model.current.applyChain(change.chain)) isStale.current = true;
     }
     model.current.prune(MAX_COLUMNS);
     const removed = model.current.removedCount - before;
+    removedCount.current += removed;
     if (removed > 0) setLastReorg({ removed, at: Date.now() });
     setVersion((old) => old + 1);
     // A block of the chain is missing, such as one that was indexed before the stream began.
     if (isStale.current) reload();
   };
 
-  const isPausedNow = useRef(isPaused);
-  isPausedNow.current = isPaused;
   const hold = (change: Change): void => {
     held.current.push(change);
     if (held.current.length > MAX_HELD) {
@@ -99,5 +117,13 @@ export function useDag(isPaused: boolean): LiveDag {
   }, [isPaused]);
 
   const isLoaded = model.current.vertices.size > 0;
-  return { model: model.current, version, error, isLoaded, lastReorg, reload };
+  return {
+    model: model.current,
+    version,
+    error,
+    isLoaded,
+    lastReorg,
+    removedCount: removedCount.current,
+    reload,
+  };
 }

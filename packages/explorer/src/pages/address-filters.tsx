@@ -1,11 +1,38 @@
-/** Filters of the transactions of an address, which are part of the address of the page. */
+/** Filters of the transactions of an address, which are part of the address of the page, and the download of all that match. */
+import { ApiError } from '@kasgres/client';
 import { useLocation } from 'preact-iso';
+import { useState } from 'preact/hooks';
 import { readForm } from '../components/form.ts';
 import { useHref } from '../components/page.tsx';
+import { parseKas } from '../format.ts';
+import { request } from '../state/api.ts';
 
 const NAMES = ['direction', 'min', 'from', 'to'] as const;
+const DAY_MS = 86_400_000;
 
-export function AddressFilters() {
+export interface HistoryFilter {
+  direction?: 'received' | 'sent';
+  min_amount?: string;
+  from?: number;
+  to?: number;
+}
+
+/** Returns the filter in the address of the page; invalid parts are ignored. */
+export function filterOf(query: Readonly<Record<string, string>>): HistoryFilter {
+  const direction = (['received', 'sent'] as const).find((name) => name === query['direction']);
+  const minimum = parseKas(query['min'] ?? '');
+  const from = Date.parse(`${query['from']}T00:00`);
+  const to = Date.parse(`${query['to']}T00:00`);
+  return {
+    ...(direction !== undefined && { direction }),
+    ...(minimum !== undefined && { min_amount: minimum }),
+    ...(!Number.isNaN(from) && { from }),
+    // The day is included.
+    ...(!Number.isNaN(to) && { to: to + DAY_MS }),
+  };
+}
+
+export function AddressFilters({ address }: { address: string }) {
   const { query, route } = useLocation();
   const href = useHref();
   const submit = (event: SubmitEvent): void => {
@@ -18,9 +45,13 @@ export function AddressFilters() {
       <label>
         Direction{' '}
         <select name="direction">
-          {['', 'received', 'sent'].map((name) => (
-            <option key={name} value={name} selected={name === (query['direction'] ?? '')}>
-              {name === '' ? 'Both' : name}
+          {[
+            ['', 'Both'],
+            ['received', 'Received'],
+            ['sent', 'Sent'],
+          ].map(([value, title]) => (
+            <option key={value} value={value} selected={value === (query['direction'] ?? '')}>
+              {title}
             </option>
           ))}
         </select>
@@ -31,6 +62,7 @@ export function AddressFilters() {
           name="min"
           inputMode="decimal"
           pattern="\d{1,11}([.,]\d{1,8})?"
+          title="An amount in KAS with at most eight decimals"
           size={8}
           placeholder="0"
           value={query['min'] ?? ''}
@@ -42,8 +74,67 @@ export function AddressFilters() {
       <label>
         To <input type="date" name="to" value={query['to'] ?? ''} />
       </label>
-      <button type="submit">Filter</button>
-      {isFiltered && <a href={href({ ...none, after: undefined, before: undefined })}>Clear</a>}
+      <span class="row">
+        <button type="submit">Filter</button>
+        {isFiltered && (
+          <a class="button" href={href({ ...none, after: undefined, before: undefined })}>
+            Clear
+          </a>
+        )}
+        <CsvButton address={address} />
+      </span>
     </form>
+  );
+}
+
+/** Requests the file with the key of the tab, which a link could not send. */
+async function downloadCsv(address: string, filter: HistoryFilter): Promise<void> {
+  const csv = await request(async (client) => {
+    const { data, error, response } = await client.http.GET('/v1/addresses/{address}/transactions', {
+      params: { path: { address }, query: filter },
+      headers: { accept: 'text/csv' },
+      parseAs: 'blob',
+    });
+    if (data === undefined) throw new ApiError(response, error);
+    return data;
+  });
+  const url = URL.createObjectURL(csv);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = `${address.replace(':', '-')}.csv`;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+function CsvButton({ address }: { address: string }) {
+  const { query } = useLocation();
+  const [isLoading, setLoading] = useState(false);
+  const [error, setError] = useState<string>();
+  const download = async (): Promise<void> => {
+    setLoading(true);
+    setError(undefined);
+    try {
+      await downloadCsv(address, filterOf(query));
+    } catch (reason) {
+      setError(reason instanceof Error ? reason.message : String(reason));
+    }
+    setLoading(false);
+  };
+  return (
+    <>
+      <button
+        type="button"
+        disabled={isLoading}
+        title="All transactions that match, newest first, at most 100,000"
+        onClick={() => void download()}
+      >
+        {isLoading ? 'Preparing CSV…' : 'Download CSV'}
+      </button>
+      {error !== undefined && (
+        <span class="negative" role="alert">
+          {error}
+        </span>
+      )}
+    </>
   );
 }

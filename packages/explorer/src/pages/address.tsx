@@ -4,11 +4,11 @@ import { useState } from 'preact/hooks';
 import { Card, Facts, Load, NewerButton, Page, Pager, Stat, Table, useCursor, useHref } from '../components/page.tsx';
 import { TransactionList } from '../components/transfers.tsx';
 import { Amount, AddressLink, CopyButton, HashLink, Labels, TagBadge, Time } from '../components/values.tsx';
-import { formatCount, parseKas, shortAddress } from '../format.ts';
+import { formatCount, shortAddress } from '../format.ts';
 import { useResource } from '../state/resource.ts';
 import { useAddressStream } from '../stream/stream.ts';
 import { BalanceChart } from './address-balance.tsx';
-import { AddressFilters } from './address-filters.tsx';
+import { AddressFilters, filterOf } from './address-filters.tsx';
 
 type Details = Schema<'AddressDetails'>;
 
@@ -86,19 +86,7 @@ function ClusterCard({ address }: { address: string }) {
 function Transactions({ details: { address, transactionCount } }: { details: Details }) {
   const { query } = useLocation();
   const cursor = useCursor();
-  const { from, to } = query;
-  const direction = (['received', 'sent'] as const).find((name) => name === query['direction']);
-  const minAmount = parseKas(query['min'] ?? '');
-  const parameters = {
-    limit: 20,
-    include: 'tags' as const,
-    ...cursor,
-    ...(direction !== undefined && { direction }),
-    ...(minAmount !== undefined && { min_amount: minAmount }),
-    ...(from && { from: Date.parse(`${from}T00:00`) }),
-    // The day is included.
-    ...(to && { to: Date.parse(`${to}T00:00`) + 86_400_000 }),
-  };
+  const parameters = { limit: 20, include: 'tags' as const, ...cursor, ...filterOf(query) };
   const isFirst = Object.keys(cursor).length === 0;
   const resource = useResource(`transactions of ${address} ${JSON.stringify(parameters)}`, async (client) => ({
     ...(await client.get('/v1/addresses/{address}/transactions', { params: { path: { address }, query: parameters } })),
@@ -108,7 +96,7 @@ function Transactions({ details: { address, transactionCount } }: { details: Det
   return (
     <>
       <div class="row">
-        <AddressFilters />
+        <AddressFilters address={address} />
         <NewerButton isShown={isOutdated} onClick={resource.reload} />
       </div>
       <Load resource={resource} rows={12}>
@@ -141,7 +129,7 @@ function Utxos({ address }: { address: string }) {
             columns={[
               {
                 title: 'Transaction',
-                cell: ({ transactionId }) => <HashLink kind="transaction" hash={transactionId} canCopy />,
+                cell: ({ transactionId }) => <HashLink kind="transaction" hash={transactionId} />,
               },
               { title: 'Output', isNumber: true, cell: ({ index }) => index },
               { title: 'Kind', isMinor: true, cell: ({ isCoinbase }) => (isCoinbase ? 'coinbase' : 'payment') },

@@ -1,18 +1,10 @@
 import type { Schema } from '@kasgres/client';
 import { useLocation } from 'preact-iso';
-import { Card, Facts, Load, Page, Pager, Skeleton, Tabs, useCursor } from '../components/page.tsx';
+import { Card, Facts, Load, Page, Pager, Tabs, useCursor } from '../components/page.tsx';
 import { TransactionList } from '../components/transfers.tsx';
-import {
-  AddressLink,
-  Amount,
-  BlockBadge,
-  CopyButton,
-  HashLink,
-  PlainHash,
-  TagBadge,
-  Time,
-} from '../components/values.tsx';
+import { Amount, BlockBadge, CopyButton, HashLink, NamedAddress, PlainHash, Time } from '../components/values.tsx';
 import { formatCompact, formatCount, formatTime, shortHash } from '../format.ts';
+import { DagAround } from '../dag/panel.tsx';
 import { useResource } from '../state/resource.ts';
 
 type Details = Schema<'BlockDetails'>;
@@ -36,20 +28,11 @@ function Hashes({ hashes }: { hashes: readonly string[] }) {
   );
 }
 
-function Miner({ miner }: { miner: NonNullable<Details['miner']> }) {
-  return (
-    <span class="row">
-      <AddressLink address={miner.address} canCopy />
-      <TagBadge tag={miner.tag} />
-    </span>
-  );
-}
-
 function Overview({ block }: { block: Details }) {
   const { verboseData, miner } = block;
   return (
     <div class="columns">
-      <Card title="Position">
+      <Card title="Overview">
         <Facts
           facts={[
             [
@@ -77,7 +60,7 @@ function Overview({ block }: { block: Details }) {
       <Card title="Miner and rewards, KAS">
         <Facts
           facts={[
-            ['Miner', miner === null ? <span class="muted">none</span> : <Miner miner={miner} />],
+            ['Miner', miner === null ? <span class="muted">none</span> : <NamedAddress {...miner} />],
             ['Extra data', miner?.extraText ?? <span class="mono">{miner?.extraData ?? ''}</span>],
             ['Subsidy', <Reward sompi={block.subsidy} />],
             ['Fees', <Reward sompi={block.fees} />],
@@ -189,13 +172,13 @@ export function BlockPage({ hash }: { hash: string }) {
       <Load resource={resource} rows={16} notFound="No such block is indexed.">
         {({ block: details }) => (
           <>
+            <DagAround hash={hash} />
             <Overview block={details} />
             <Transactions hash={hash} />
             <Header block={details} />
           </>
         )}
       </Load>
-      {block === undefined && resource.error === undefined && <Skeleton rows={8} />}
     </Page>
   );
 }

@@ -1,6 +1,6 @@
 import { Card, Load, Page, Stat, Table } from '../components/page.tsx';
 import { Amount, HashLink, Time } from '../components/values.tsx';
-import { DagPanel } from '../dag/panel.tsx';
+import { LiveDag } from '../dag/panel.tsx';
 import { formatCompact, formatCount, formatHashRate, formatRate, toKas } from '../format.ts';
 import { type Resource, useResource } from '../state/resource.ts';
 import type { ResponseBody } from '@kasgres/client';
@@ -55,15 +55,16 @@ export function HomePage() {
     { refreshMs: REFRESH_MS },
   );
   return (
-    <Page title="The Kaspa DAG">
+    <Page title="Kaspa explorer" heading="The Kaspa blockDAG">
       <NetworkStats resource={network} />
-      <DagPanel />
+      <LiveDag />
       <div class="columns">
-        <Card title="Latest blocks" aside={<a href="/blocks">All blocks</a>}>
+        <Card title="Latest blocks" aside={<a href="/blocks">View all</a>}>
           <Load resource={blocks} rows={LATEST + 1}>
             {(data) => (
               <Table
                 caption="Latest blocks"
+                isLive
                 columns={BLOCK_COLUMNS.filter(({ title }) => title !== 'DAA score')}
                 rows={data.blocks}
                 keyOf={({ hash }) => hash}
@@ -72,11 +73,12 @@ export function HomePage() {
             )}
           </Load>
         </Card>
-        <Card title="Latest accepted transactions" aside={<a href="/transactions">All transactions</a>}>
+        <Card title="Latest accepted transactions" aside={<a href="/transactions">View all</a>}>
           <Load resource={transactions} rows={LATEST + 1}>
             {(data) => (
               <Table
                 caption="Latest accepted transactions"
+                isLive
                 columns={[
                   {
                     title: 'Transaction',

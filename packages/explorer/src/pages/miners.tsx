@@ -1,12 +1,12 @@
 import { useLocation } from 'preact-iso';
-import { Bar, Card, Load, Page, Table, Tabs } from '../components/page.tsx';
-import { AddressLink, Amount, TagBadge, Time } from '../components/values.tsx';
-import { formatCount, formatPercent } from '../format.ts';
+import { Card, Load, Page, Share, Table, Tabs } from '../components/page.tsx';
+import { Amount, NamedAddress, Time } from '../components/values.tsx';
+import { formatCount } from '../format.ts';
 import { useResource } from '../state/resource.ts';
 
 const INTERVALS = [
-  ['day', 'Day'],
   ['hour', 'Hour'],
+  ['day', 'Day'],
   ['week', 'Week'],
 ] as const;
 
@@ -19,7 +19,10 @@ export function MinersPage() {
     { refreshMs: 30_000 },
   );
   return (
-    <Page title="Miners" aside={<Tabs label="Interval" parameter="interval" tabs={INTERVALS} current={interval} />}>
+    <Page
+      title="Miners"
+      aside={<Tabs label="Interval" parameter="interval" tabs={INTERVALS} current={interval} hasDefault={false} />}
+    >
       <Card
         title="Miners by blocks"
         aside={
@@ -35,11 +38,9 @@ export function MinersPage() {
             <Table
               caption="Miners by blocks"
               columns={[
-                { title: 'Miner', cell: ({ address }) => <AddressLink address={address} canCopy /> },
-                { title: 'Name', cell: ({ tag }) => <TagBadge tag={tag} /> },
+                { title: 'Miner', cell: (miner) => <NamedAddress {...miner} /> },
                 { title: 'Blocks', isNumber: true, cell: ({ blocks }) => formatCount(blocks) },
-                { title: 'Share', isNumber: true, cell: ({ share }) => formatPercent(share) },
-                { title: 'Of all', isMinor: true, cell: ({ share }) => <Bar share={share} /> },
+                { title: 'Share', isNumber: true, cell: ({ share }) => <Share share={share} /> },
                 { title: 'Red', isNumber: true, isMinor: true, cell: ({ redBlocks }) => formatCount(redBlocks) },
                 {
                   title: 'Rewards, KAS',

@@ -1,7 +1,7 @@
 import type { ResponseBody } from '@kasgres/client';
-import { Bar, Card, Load, Page, Pager, Table, useCursor } from '../components/page.tsx';
-import { AddressLink, Amount, TagBadge, Time } from '../components/values.tsx';
-import { formatCompact, formatCount, formatPercent, toKas } from '../format.ts';
+import { Card, Load, Page, Pager, Share, Table, useCursor } from '../components/page.tsx';
+import { Amount, NamedAddress, Time } from '../components/values.tsx';
+import { formatCompact, formatCount, toKas } from '../format.ts';
 import { useResource } from '../state/resource.ts';
 
 type Tiers = ResponseBody<'get', '/v1/network/distribution'>['tiers'];
@@ -25,10 +25,13 @@ function Distribution({ tiers }: { tiers: Tiers }) {
       caption="Addresses by balance"
       columns={[
         { title: 'Balance, KAS', cell: nameOf },
-        { title: 'Addresses', isNumber: true, cell: ({ addresses }) => formatCount(addresses) },
-        { title: 'Share of addresses', isMinor: true, cell: ({ addresses }) => <Bar share={addresses / most} /> },
+        {
+          title: 'Addresses',
+          isNumber: true,
+          cell: ({ addresses }) => <Share share={addresses / most} text={formatCount(addresses)} />,
+        },
         { title: 'Total, KAS', isNumber: true, isMinor: true, cell: ({ balance }) => <Amount sompi={balance} /> },
-        { title: 'Of all', isNumber: true, cell: ({ balance }) => formatPercent(shareOf(balance)) },
+        { title: 'Share of supply', isNumber: true, cell: ({ balance }) => <Share share={shareOf(balance)} /> },
       ]}
       rows={tiers.slice(0, last + 1)}
       keyOf={({ from }) => from}
@@ -77,14 +80,13 @@ export function RichListPage() {
                   ...(isFirst
                     ? [{ title: '#', isNumber: true, cell: (_: unknown, index: number) => formatCount(index + 1) }]
                     : []),
-                  { title: 'Address', cell: ({ address }) => <AddressLink address={address} canCopy /> },
-                  { title: 'Name', cell: ({ tag }) => <TagBadge tag={tag} /> },
+                  { title: 'Address', cell: (row) => <NamedAddress {...row} /> },
                   { title: 'Balance, KAS', isNumber: true, cell: ({ balance }) => <Amount sompi={balance} /> },
                   {
-                    title: 'Of supply',
+                    title: 'Share of supply',
                     isNumber: true,
                     isMinor: true,
-                    cell: ({ balance }) => formatPercent(supply === 0 ? 0 : Number(balance) / supply),
+                    cell: ({ balance }) => <Share share={supply === 0 ? 0 : Number(balance) / supply} />,
                   },
                 ]}
                 rows={addresses}

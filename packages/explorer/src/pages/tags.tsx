@@ -1,6 +1,7 @@
 import { useLocation } from 'preact-iso';
 import { Card, Load, Page, Pager, Table, useCursor } from '../components/page.tsx';
 import { AddressLink, Amount, Labels } from '../components/values.tsx';
+import { formatCount } from '../format.ts';
 import { useResource } from '../state/resource.ts';
 
 export function TagsPage() {
@@ -33,7 +34,11 @@ export function TagsPage() {
                         </a>
                       )),
                   },
-                  { title: 'Address', cell: ({ address }) => <AddressLink address={address} canCopy /> },
+                  {
+                    title: 'Address',
+                    isMinor: true,
+                    cell: ({ address }) => <AddressLink address={address} canCopy />,
+                  },
                 ]}
                 rows={rows}
                 keyOf={({ address }) => address}
@@ -97,7 +102,8 @@ export function TagPage({ name }: { name: string }) {
                   {
                     title: 'Transactions',
                     isNumber: true,
-                    cell: ({ transactionCount }) => transactionCount.toLocaleString('en'),
+                    isMinor: true,
+                    cell: ({ transactionCount }) => formatCount(transactionCount),
                   },
                   { title: 'Balance, KAS', isNumber: true, cell: ({ balance }) => <Amount sompi={balance} /> },
                 ]}

@@ -1,13 +1,27 @@
 import { ApiError, type Schema } from '@kasgres/client';
 import { Card, Facts, Load, Page } from '../components/page.tsx';
 import { confirmationsOf, isCoinbase, Sides, type Transaction } from '../components/transfers.tsx';
-import { AcceptanceBadge, Amount, CopyButton, HashLink, type TagsByAddress, Time } from '../components/values.tsx';
+import {
+  AcceptanceBadge,
+  Amount,
+  CopyButton,
+  HashLink,
+  PlainHash,
+  type TagsByAddress,
+  Time,
+} from '../components/values.tsx';
 import { formatCount, formatTime, shortHash } from '../format.ts';
 import { type Resource, useResource } from '../state/resource.ts';
 import { outputSum } from './transactions.tsx';
 
 const REFRESH_MS = 3000;
 const LONG_PAYLOAD = 512;
+
+/** Names of well-known subnetworks by id. */
+const SUBNETWORKS: ReadonlyMap<string, string> = new Map([
+  ['00'.repeat(20), 'native'],
+  [`01${'00'.repeat(19)}`, 'coinbase'],
+]);
 
 interface Found {
   transaction: Transaction | Schema<'TransactionInMempool'>;
@@ -40,7 +54,7 @@ function useTransaction(transactionId: string): Resource<Found> {
 
 const isIndexed = (transaction: Found['transaction']): transaction is Transaction => 'blockTime' in transaction;
 
-function Summary({ found: { transaction, isPending } }: { found: Found }) {
+function Summary({ transaction }: Pick<Found, 'transaction'>) {
   const indexed = isIndexed(transaction) ? transaction : undefined;
   return (
     <Card title="Summary">
@@ -56,14 +70,13 @@ function Summary({ found: { transaction, isPending } }: { found: Found }) {
               </>
             ),
           ],
-          ['Status', <AcceptanceBadge isAccepted={transaction.isAccepted} isPending={isPending} />],
           ['Confirmations', <span id="confirmations">{formatCount(indexed ? confirmationsOf(indexed) : 0)}</span>],
           [
             'Accepted by',
             transaction.acceptingBlockHash === null ? (
               <span class="muted">no block yet</span>
             ) : (
-              <HashLink kind="block" hash={transaction.acceptingBlockHash} canCopy />
+              <HashLink kind="block" hash={transaction.acceptingBlockHash} />
             ),
           ],
           [
@@ -92,15 +105,20 @@ function Summary({ found: { transaction, isPending } }: { found: Found }) {
   );
 }
 
-function Technical({ transaction }: { transaction: Found['transaction'] }) {
+function Technical({ transaction }: Pick<Found, 'transaction'>) {
   const { payload = '' } = transaction;
   return (
     <Card title="Details">
       <Facts
         facts={[
-          ['Hash', <span class="mono wrap">{transaction.hash}</span>],
+          ['Hash', <PlainHash hash={transaction.hash} label="hash" />],
           ['Version', transaction.version],
-          ['Subnetwork', <span class="mono wrap">{transaction.subnetworkId}</span>],
+          [
+            'Subnetwork',
+            SUBNETWORKS.get(transaction.subnetworkId) ?? (
+              <PlainHash hash={transaction.subnetworkId} label="subnetwork" />
+            ),
+          ],
           ['Lock time', formatCount(transaction.lockTime)],
           ['Gas', formatCount(transaction.gas)],
           ['Compute mass', formatCount(transaction.computeMass)],
@@ -119,14 +137,20 @@ function Technical({ transaction }: { transaction: Found['transaction'] }) {
 
 export function TransactionPage({ transactionId }: { transactionId: string }) {
   const resource = useTransaction(transactionId);
+  const found = resource.data;
   return (
     <Page
       title={`Transaction ${shortHash(transactionId)}`}
       heading={
         <>
           Transaction{' '}
-          {resource.data !== undefined && isCoinbase(resource.data.transaction) && (
-            <span class="badge quiet">coinbase</span>
+          {found !== undefined && isCoinbase(found.transaction) && <span class="badge quiet">coinbase</span>}
+          {found !== undefined && (
+            <AcceptanceBadge
+              isAccepted={found.transaction.isAccepted}
+              isPending={found.isPending}
+              blockTime={isIndexed(found.transaction) ? found.transaction.blockTime : null}
+            />
           )}
           <span class="subject mono">
             {transactionId} <CopyButton value={transactionId} label="transaction id" />
@@ -135,14 +159,14 @@ export function TransactionPage({ transactionId }: { transactionId: string }) {
       }
     >
       <Load resource={resource} rows={16} notFound="No such transaction is indexed or pending.">
-        {(found) => (
+        {({ transaction, tags }) => (
           <>
             <div class="columns">
-              <Summary found={found} />
-              <Technical transaction={found.transaction} />
+              <Summary transaction={transaction} />
+              <Technical transaction={transaction} />
             </div>
             <Card title="Inputs and outputs, KAS">
-              <Sides transaction={found.transaction} tags={found.tags} hasSpenders />
+              <Sides transaction={transaction} tags={tags} hasSpenders />
             </Card>
           </>
         )}

@@ -30,6 +30,8 @@ export async function request<Data>(call: (client: Client) => Promise<Data>): Pr
     return await call(client);
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) needsKey.value = true;
+    // Browsers throw a TypeError without a useful message if there is no response.
+    if (error instanceof TypeError) throw new Error('The server does not respond.', { cause: error });
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 /** Data of a page: loaded from the API, kept on screen while it is loaded again, and refreshed as the chain grows. */
 import { ApiError, type Client } from '@kasgres/client';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { useChain } from '../stream/stream.ts';
-import { request } from './api.ts';
+import { connection, useChain } from '../stream/stream.ts';
+import { apiKey, request } from './api.ts';
 
 export interface Resource<Data> {
   data: Data | undefined;
@@ -15,31 +15,53 @@ interface Options {
   refreshMs?: number | undefined;
 }
 
+/** Without the stream, data is refreshed by the clock. */
+const REFRESH_WITHOUT_STREAM_MS = 10_000;
+const MAX_CACHED = 50;
+
+/** The latest data by key, so that a page that is opened again shows something at once. It is loaded again nevertheless. */
+const cache = new Map<string, unknown>();
+// One key must not show what another one loaded.
+apiKey.subscribe(() => cache.clear());
+
+function remember(key: string, data: unknown): void {
+  cache.delete(key);
+  cache.set(key, data);
+  const oldest = cache.keys().next();
+  if (cache.size > MAX_CACHED && oldest.done !== true) cache.delete(oldest.value);
+}
+
 /** @param key names the data: another key loads other data */
 export function useResource<Data>(
   key: string,
   load: (client: Client) => Promise<Data>,
   { refreshMs }: Options = {},
 ): Resource<Data> {
-  const [state, setState] = useState<{ key: string; data?: Data; error?: Error }>({ key });
+  const [state, setState] = useState<{ key: string; data?: Data; error?: Error }>();
   const [version, setVersion] = useState(0);
   const loader = useRef(load);
   loader.current = load;
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const loadedAt = useRef(0);
+  const reload = useCallback(() => setVersion((old) => old + 1), []);
 
   useEffect(() => {
     let isCurrent = true;
     const run = async (): Promise<void> => {
       try {
         const data = await request(loader.current);
+        remember(key, data);
         if (isCurrent) setState({ key, data });
       } catch (error) {
         if (!isCurrent) return;
         const failure = error instanceof Error ? error : new Error(String(error));
         // A failed refresh keeps what is shown, unless the data no longer exists.
         const isGone = failure instanceof ApiError && failure.status === 404;
-        setState((old) => (old.key === key && old.data !== undefined && !isGone ? old : { key, error: failure }));
+        if (isGone) cache.delete(key);
+        setState((old) => {
+          const shown = old?.key === key ? old.data : (cache.get(key) as Data | undefined);
+          return shown !== undefined && !isGone ? { key, data: shown } : { key, error: failure };
+        });
       } finally {
         loadedAt.current = performance.now();
       }
@@ -56,20 +78,34 @@ export function useResource<Data>(
     const waitMs = Math.max(0, loadedAt.current + refreshMs - performance.now());
     timer.current = setTimeout(() => {
       timer.current = undefined;
-      setVersion((old) => old + 1);
+      reload();
     }, waitMs);
   });
 
-  const reload = useCallback(() => setVersion((old) => old + 1), []);
-  const current = state.key === key ? state : undefined;
-  return { data: current?.data, error: current?.error, reload };
+  const current = state?.key === key ? state : undefined;
+  const hasFailed = current?.error !== undefined;
+  const isLost = connection.value === 'lost';
+  useEffect(() => {
+    if (!isLost && hasFailed) reload();
+    if (!isLost || refreshMs === undefined) return undefined;
+    const interval = setInterval(reload, Math.max(refreshMs, REFRESH_WITHOUT_STREAM_MS));
+    return () => clearInterval(interval);
+  }, [isLost]);
+
+  const data = current === undefined ? (cache.get(key) as Data | undefined) : current.data;
+  return { data, error: current?.error, reload };
 }
 
-/** Loads the data every `everyMs` while the page is visible: for data of the node, which does not follow the chain. */
-export function usePolled<Data>(key: string, load: (client: Client) => Promise<Data>, everyMs: number): Resource<Data> {
+/** Loads the data every `everyMs` while the page is visible, unless it is undefined: for data of the node, which does not follow the chain. */
+export function usePolled<Data>(
+  key: string,
+  load: (client: Client) => Promise<Data>,
+  everyMs: number | undefined,
+): Resource<Data> {
   const resource = useResource(key, load);
   const { reload } = resource;
   useEffect(() => {
+    if (everyMs === undefined) return undefined;
     const timer = setInterval(() => {
       if (document.visibilityState === 'visible') reload();
     }, everyMs);

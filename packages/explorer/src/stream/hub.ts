@@ -1,9 +1,10 @@
 /**
  * Holds one stream for all pages of the browser, and closes it while none of them is visible. It continues at its cursor if only
- * the addresses change, and otherwise begins at the sink of that moment.
+ * the subscriptions change, and otherwise begins at the sink of that moment.
  */
 import { ApiError, createClient, StreamError } from '@kasgres/client';
-import type { FromHub, PageState, StreamMessage } from './messages.ts';
+import { applyMempoolChange, type Mempool } from './mempool.ts';
+import type { FromHub, PageState, Sink, StreamMessage } from './messages.ts';
 
 interface Page {
   state: PageState | undefined;
@@ -15,18 +16,26 @@ export interface PageConnection {
   close: () => void;
 }
 
+interface Subscription {
+  addresses: readonly string[];
+  hasMempool: boolean;
+}
+
 const RETRY_MS = 3000;
 
 export class StreamHub {
   readonly #baseUrl: string;
   readonly #pages = new Set<Page>();
-  /** What the current stream was opened for. */
+  /** The subscription of the current stream, as text. */
   #wanted = '';
   #key: string | undefined;
   #cursor: string | undefined;
   #stream: AbortController | undefined;
-  /** Whether the current stream has begun. */
-  #isRunning = false;
+  /** Set once the current stream has begun. */
+  #sink: Sink | undefined;
+  #isLost = false;
+  /** Pages that join later receive it as a snapshot. */
+  #mempool: Mempool | undefined;
 
   constructor(baseUrl: string) {
     this.#baseUrl = baseUrl;
@@ -37,11 +46,11 @@ export class StreamHub {
     this.#pages.add(page);
     return {
       update: (state) => {
-        const isNew = page.state === undefined;
+        const old = page.state;
         page.state = state;
         this.#update(state.apiKey);
-        // It loaded its data before it received events of the stream that runs already.
-        if (isNew && this.#isRunning) send({ type: 'begin' });
+        if (old === undefined) this.#welcome(page);
+        if (state.wantsMempool && old?.wantsMempool !== true) this.#sendMempool(page);
       },
       close: () => {
         this.#pages.delete(page);
@@ -50,50 +59,100 @@ export class StreamHub {
     };
   }
 
+  #welcome({ send }: Page): void {
+    // The page loaded its data before it received events of the stream that runs already.
+    if (this.#sink !== undefined) send({ type: 'begin', sink: this.#sink });
+    if (this.#isLost) send({ type: 'connection', isLost: true });
+  }
+
+  #sendMempool({ send }: Page): void {
+    if (this.#mempool === undefined) return;
+    const data = { added: [...this.#mempool.values()], removed: [], isSnapshot: true };
+    send({ type: 'events', events: [{ event: 'mempool', data }] });
+  }
+
   #update(key: string | undefined): void {
     const visible = [...this.#pages].flatMap(({ state }) => (state?.isVisible === true ? [state] : []));
     const addresses = [...new Set(visible.flatMap((state) => state.addresses))].sort();
-    const wanted = visible.length === 0 ? '' : JSON.stringify([key ?? null, addresses]);
+    const hasMempool = visible.some(({ wantsMempool }) => wantsMempool);
+    const wanted = visible.length === 0 ? '' : JSON.stringify([key ?? null, addresses, hasMempool]);
     if (wanted === this.#wanted) return;
     const isContinued = this.#wanted !== '' && key === this.#key;
     this.#wanted = wanted;
     this.#key = key;
     this.#stream?.abort();
     this.#stream = undefined;
-    this.#isRunning = false;
-    if (!isContinued) this.#cursor = undefined;
+    this.#mempool = undefined;
+    if (!isContinued) this.#restart();
     if (wanted === '') return;
     this.#stream = new AbortController();
-    void this.#run(this.#stream.signal, key, addresses);
+    void this.#run(this.#stream.signal, key, { addresses, hasMempool });
   }
 
-  async #run(signal: AbortSignal, apiKey: string | undefined, addresses: readonly string[]): Promise<void> {
-    const client = createClient({ baseUrl: this.#baseUrl, apiKey });
+  #restart(): void {
+    this.#cursor = undefined;
+    this.#sink = undefined;
+  }
+
+  async #run(signal: AbortSignal, apiKey: string | undefined, subscription: Subscription): Promise<void> {
+    const { addresses, hasMempool } = subscription;
+    const fetch = (request: Request): Promise<Response> => this.#fetch(request, signal);
+    const client = createClient({ baseUrl: this.#baseUrl, apiKey, fetch });
+    const events = ['chain', 'block', ...(hasMempool ? (['mempool'] as const) : [])] as const;
     while (!signal.aborted) {
       try {
         if (this.#cursor === undefined) {
+          const { network, sink, blueScore, timestamp } = await client.get('/v1/network', { signal });
+          this.#cursor = sink;
+          this.#sink = { network, sink, blueScore, timestamp };
           // The pages load their data after this, so that no event is missing between both.
-          this.#cursor = (await client.get('/v1/rpc/getSink')).sink;
-          this.#send({ type: 'begin' });
+          this.#send({ type: 'begin', sink: this.#sink });
         }
-        this.#isRunning = true;
-        const events = ['chain', 'block'] as const;
         for await (const step of client.subscribe({ events, addresses, from: this.#cursor, signal })) {
           if (signal.aborted) return;
           this.#cursor = step.cursor ?? this.#cursor;
-          this.#send({ type: 'events', events: step.events as StreamMessage[] });
+          this.#receive(step.events as StreamMessage[]);
         }
       } catch (error) {
-        const statusCode =
-          error instanceof StreamError ? error.statusCode : error instanceof ApiError ? error.status : 0;
         if (signal.aborted) return;
-        this.#send({ type: 'refused', statusCode });
-        if (statusCode === 401) return;
-        this.#cursor = undefined;
-        this.#isRunning = false;
+        this.#setLost(true);
+        if (error instanceof StreamError && error.statusCode === 401) return;
+        if (error instanceof ApiError && error.status === 401) return;
+        this.#restart();
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
+  }
+
+  /** The client connects again without a word, so failures are noticed here. */
+  async #fetch(request: Request, signal: AbortSignal): Promise<Response> {
+    try {
+      const response = await globalThis.fetch(request);
+      if (!signal.aborted) this.#setLost(!response.ok);
+      return response;
+    } catch (error) {
+      if (!signal.aborted) this.#setLost(true);
+      throw error;
+    }
+  }
+
+  #setLost(isLost: boolean): void {
+    if (isLost === this.#isLost) return;
+    this.#isLost = isLost;
+    // Changes are missing until the next snapshot.
+    if (isLost) this.#mempool = undefined;
+    this.#send({ type: 'connection', isLost });
+  }
+
+  #receive(events: StreamMessage[]): void {
+    for (const { event, data } of events) {
+      if (event === 'mempool') this.#mempool = applyMempoolChange(this.#mempool, data);
+      const top = event === 'chain' ? data.added.at(-1) : undefined;
+      if (top !== undefined && this.#sink !== undefined) {
+        this.#sink = { ...this.#sink, sink: top.hash, blueScore: top.blueScore, timestamp: top.timestamp };
+      }
+    }
+    this.#send({ type: 'events', events });
   }
 
   #send(message: FromHub): void {

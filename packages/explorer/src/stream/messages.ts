@@ -1,7 +1,8 @@
 /** Messages between a page and the hub that holds the stream. */
-import type { Schema } from '@kasgres/client';
+import type { ResponseBody, Schema } from '@kasgres/client';
 
 export type DagBlock = Schema<'DagBlock'>;
+export type PendingTransaction = Schema<'PendingTransaction'>;
 
 export interface AddedChainBlock {
   hash: string;
@@ -27,20 +28,33 @@ export interface AddressEvent {
   status: 'accepted' | 'reverted' | 'confirmed' | 'pending' | 'dropped';
 }
 
+/** After connecting, one snapshot of the whole mempool comes first. */
+export type MempoolChange =
+  | { available: false }
+  | { available?: true; added: PendingTransaction[]; removed: string[]; isSnapshot: boolean };
+
 export type StreamMessage =
   | { event: 'chain'; data: ChainChange }
   | { event: 'block'; data: DagBlock }
-  | { event: 'address'; data: AddressEvent };
+  | { event: 'address'; data: AddressEvent }
+  | { event: 'mempool'; data: MempoolChange };
 
 /** What a page wants of the stream. */
 export interface PageState {
   isVisible: boolean;
   apiKey: string | undefined;
   addresses: readonly string[];
+  wantsMempool: boolean;
 }
+
+/** The sink when the stream began. */
+export type Sink = Pick<ResponseBody<'get', '/v1/network'>, 'network' | 'sink' | 'blueScore' | 'timestamp'>;
 
 export type FromHub =
   /** The stream begins at the sink: what was loaded before may be older, and must be loaded again. */
-  { type: 'begin' } | { type: 'events'; events: StreamMessage[] } | { type: 'refused'; statusCode: number };
+  | { type: 'begin'; sink: Sink }
+  | { type: 'events'; events: StreamMessage[] }
+  /** Whether the server responds. The stream connects again by itself. */
+  | { type: 'connection'; isLost: boolean };
 
 export type ToHub = { type: 'state'; state: PageState } | { type: 'close' };

@@ -1,8 +1,9 @@
-/** The stream as pages see it: chain changes, new blocks and the activity of watched addresses. */
+/** The stream as pages see it: chain changes, new blocks, the mempool and the activity of watched addresses. */
 import { effect, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { apiKey } from '../state/api.ts';
 import { type PageConnection, StreamHub } from './hub.ts';
+import { applyMempoolChange, type Mempool } from './mempool.ts';
 import type { AddressEvent, ChainChange, DagBlock, FromHub, PageState, ToHub } from './messages.ts';
 
 export interface StreamListener {
@@ -14,8 +15,15 @@ export interface StreamListener {
 
 export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
 
-/** Blue score of the sink, from the stream or from a response; undefined until the first one. */
+/** The name of the network, such as `mainnet`; undefined until the stream begins, like the following ones. */
+export const network = signal<string | undefined>(undefined);
 export const sinkBlueScore = signal<number | undefined>(undefined);
+/** When the sink was mined, in Unix milliseconds. */
+export const sinkTimestamp = signal<number | undefined>(undefined);
+
+/** The mempool while a component uses it; undefined until its snapshot arrives, and while the server or its node is away. */
+const mempool = signal<Mempool | undefined>(undefined);
+const mempoolUsers = signal(0);
 
 const listeners = new Set<StreamListener>();
 const watched = new Map<string, number>();
@@ -25,26 +33,33 @@ const addresses = signal<readonly string[]>([]);
 let page: PageConnection | undefined;
 
 function receive(message: FromHub): void {
-  if (message.type === 'refused') {
-    connection.value = 'lost';
+  if (message.type === 'connection') {
+    connection.value = message.isLost ? 'lost' : 'live';
+    if (message.isLost) mempool.value = undefined;
     return;
   }
   connection.value = 'live';
   if (message.type === 'begin') {
+    network.value = message.sink.network;
+    setSink(message.sink);
     for (const { onBegin } of listeners) onBegin?.();
     return;
   }
   for (const { event, data } of message.events) {
-    if (event === 'chain') {
-      const top = data.added.at(-1);
-      if (top !== undefined) sinkBlueScore.value = Number(top.blueScore);
-    }
+    if (event === 'mempool') mempool.value = applyMempoolChange(mempool.value, data);
+    if (event === 'chain') setSink(data.added.at(-1));
     for (const listener of listeners) {
       if (event === 'chain') listener.onChain?.(data);
       else if (event === 'block') listener.onBlock?.(data);
-      else listener.onAddress?.(data);
+      else if (event === 'address') listener.onAddress?.(data);
     }
   }
+}
+
+function setSink(sink: { blueScore: string; timestamp: number } | undefined): void {
+  if (sink === undefined) return;
+  sinkBlueScore.value = Number(sink.blueScore);
+  sinkTimestamp.value = sink.timestamp;
 }
 
 function connect(): PageConnection {
@@ -69,7 +84,8 @@ export function startStream(): void {
     if (persisted) location.reload();
   });
   effect(() => {
-    page?.update({ isVisible: isVisible.value, apiKey: apiKey.value, addresses: addresses.value });
+    const wantsMempool = mempoolUsers.value > 0;
+    page?.update({ isVisible: isVisible.value, apiKey: apiKey.value, addresses: addresses.value, wantsMempool });
   });
 }
 
@@ -106,4 +122,16 @@ export function useAddressStream(address: string, onAddress: (event: AddressEven
       addresses.value = [...watched.keys()];
     };
   }, [address]);
+}
+
+/** Returns the mempool, kept up to date by the stream; undefined while the stream does not tell. */
+export function useMempool(): Mempool | undefined {
+  useEffect(() => {
+    mempoolUsers.value += 1;
+    return () => {
+      mempoolUsers.value -= 1;
+      if (mempoolUsers.value === 0) mempool.value = undefined;
+    };
+  }, []);
+  return mempool.value;
 }
