@@ -13,6 +13,8 @@ let api: Program;
 /** By what listens there. */
 let ports: Record<string, number>;
 
+const portOf = (url: string): number => Number(new URL(url).port);
+
 beforeAll(async () => {
   simulatedDag = await SimulatedDag.start('malformed');
   simulatedDag.mine(3);
@@ -21,7 +23,6 @@ beforeAll(async () => {
   indexer = startIndexer(env);
   const started = await startApi(env, () => true);
   api = started.program;
-  const portOf = (url: string): number => Number(new URL(url).port);
   ports = {
     'metrics of the indexer': portOf(await indexer.metricsUrl()),
     'metrics of the API': portOf(await api.metricsUrl()),

@@ -217,7 +217,14 @@ describe('a demo on the database of DATABASE_URL', () => {
 });
 
 test('wrong variables of all programs are named at once, before anything is written', async () => {
-  const wrong = { PORT: 'first', METRICS_HOST: '', ON_GAP: 'maybe', RETENTION: '5x', TRUST_PROXY: 'some', LOG_LEVEL: 'loud' };
+  const wrong = {
+    PORT: 'first',
+    METRICS_HOST: '',
+    ON_GAP: 'maybe',
+    RETENTION: '5x',
+    TRUST_PROXY: 'some',
+    LOG_LEVEL: 'loud',
+  };
   const named = ['PORT', 'LOG_LEVEL', 'ON_GAP', 'RETENTION', 'TRUST_PROXY'];
   expect(namesIn(await refuse(wrong))).toEqual(named);
   for (const [program, names] of [

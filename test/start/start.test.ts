@@ -136,6 +136,31 @@ async function findBlueScore(): Promise<number> {
   return now?.sinkBlueScore ?? 0;
 }
 
+/** Kills a program and listens on its port before it is restarted. */
+async function killAndTakePort(processId: number, port: number): Promise<Server> {
+  const supervisor = started.processId('kasgres.js start');
+  process.kill(supervisor, 'SIGSTOP');
+  try {
+    process.kill(processId, 'SIGKILL');
+    while (!(await isFree(port))) await sleep(20);
+    const server = createServer().listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return server;
+  } finally {
+    process.kill(supervisor, 'SIGCONT');
+  }
+}
+
+function postmasterId(): number {
+  return Number(readFileSync(join(dataDir, 'postgres/cluster/data/postmaster.pid'), 'utf8').split('\n')[0]);
+}
+
+/** Returns the port of the node or of Postgres. */
+function portOf(name: 'nodeUrl' | 'databaseUrl'): number {
+  const runtime = JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')) as Record<string, string>;
+  return Number(new URL(runtime[name] ?? '').port);
+}
+
 describe('the first start, from nothing', () => {
   beforeAll(async () => {
     started = new Started({ env });
@@ -275,21 +300,6 @@ describe('further starts on the same data', () => {
     blueScore = now.sinkBlueScore;
   }
 
-  const postmasterId = (): number =>
-    Number(readFileSync(join(dataDir, 'postgres/cluster/data/postmaster.pid'), 'utf8').split('\n')[0]);
-
-  /** Kills a program and listens on its port before it is restarted. */
-  async function killAndTakePort(processId: number, port: number): Promise<Server> {
-    const supervisor = started.processId('kasgres.js start');
-    process.kill(supervisor, 'SIGSTOP');
-    process.kill(processId, 'SIGKILL');
-    while (!(await isFree(port))) await sleep(20);
-    const server = createServer().listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    process.kill(supervisor, 'SIGCONT');
-    return server;
-  }
-
   /** Waits until the API shows a later sink than before. */
   async function hasGrown(): Promise<void> {
     const before = blueScore;
@@ -310,11 +320,6 @@ describe('further starts on the same data', () => {
 
   test('it continues on another port if another program takes that of the node or of Postgres', LONG, async () => {
     await startAgain();
-    const portOf = (name: 'nodeUrl' | 'databaseUrl'): number =>
-      Number(
-        new URL((JSON.parse(readFileSync(join(dataDir, 'runtime.json'), 'utf8')) as Record<string, string>)[name] ?? '')
-          .port,
-      );
     const before = { nodeUrl: portOf('nodeUrl'), databaseUrl: portOf('databaseUrl') };
     const takers = [
       await killAndTakePort(started.processId('devnet/src/main.ts'), before.nodeUrl),

@@ -18,7 +18,10 @@ export const programPaths = {
 };
 
 /** Programs that print the problems of the environment of another one as a JSON array. */
-const environmentChecks = [pathOf('../../indexer/src/check-environment.ts'), pathOf('../../api/src/check-environment.ts')];
+const environmentChecks = [
+  pathOf('../../indexer/src/check-environment.ts'),
+  pathOf('../../api/src/check-environment.ts'),
+];
 
 /** Returns the problems of the environment of the indexer and of the API, in which some variables are replaced. */
 export async function findEnvironmentProblems(replaced: Record<string, string>): Promise<string[]> {

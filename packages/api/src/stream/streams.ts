@@ -112,7 +112,7 @@ export class Streams {
     }
   }
 
-  /** Returns the sink: one that the follower knows, if it runs, since a stream then needs no reads of its own. */
+  /** Returns the sink: one that the follower knows, if it runs, since a stream then needs no separate reads. */
   async #findSink(): Promise<Cursor> {
     const { sinkHash, sinkBlueScore } = await this.#options.index.getState();
     const sink = { hash: sinkHash, blueScore: sinkBlueScore };

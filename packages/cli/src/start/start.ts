@@ -108,16 +108,18 @@ async function run(
     for (const program of programs) program.restart();
   };
   const startPostgres = (): Promise<string> => {
-    const onUrl = (url: string): void => setAddress('databaseUrl', url);
-    const postgres = new SupervisedPostgres(dataDir.postgres, { print, onUrl });
+    const postgres = new SupervisedPostgres(dataDir.postgres, {
+      print,
+      onUrl: (url) => setAddress('databaseUrl', url),
+    });
     shutdown.add('Postgres', () => postgres.stop({ immediate: false }));
     requests.immediate.addEventListener('abort', () => void postgres.stop({ immediate: true }));
     return postgres.url;
   };
   const opening = given ?? startPostgres().then(open);
   shutdown.add('the programs', () => supervisor.stop());
-  const onUrl = (url: string): void => setAddress('nodeUrl', url);
-  const node = env.NODE_URL ?? startSimulatedNode(supervisor, dataDir, { onUrl, signal });
+  const node =
+    env.NODE_URL ?? startSimulatedNode(supervisor, dataDir, { onUrl: (url) => setAddress('nodeUrl', url), signal });
   const [database, nodeUrl] = await Promise.all([opening, node]);
   if (env.NODE_URL === undefined) await checkChainOfSimulatedNode(database, nodeUrl);
   else await checkNodes(nodeUrl.split(','), database, { print, signal });

@@ -77,7 +77,7 @@ export class Registry {
 
   /** The highest key of a transaction so far. */
   get lastTransaction(): TransactionKey {
-    return (this.#next.nextTransactionId - 1) as TransactionKey;
+    return this.#next.nextTransactionId - 1;
   }
 
   begin(lookedUp: LookedUp): Seen {
