@@ -42,10 +42,8 @@ test('a first catch-up writes the same rows from its sums as from all rows', asy
   await indexer.stop();
   // Only a batch writes it, and the tip may have had some.
   const tables = FILLED_TABLES.filter((table) => table !== 'seen_before');
-  const read = async (): Promise<unknown[][]> => {
-    const select = (table: string) => pool.query<Record<string, unknown>>(`select * from ${table} order by 1, 2`);
-    return (await Promise.all(tables.map(select))).map(({ rows }) => rows);
-  };
+  const select = (table: string) => pool.query<Record<string, unknown>>(`select * from ${table} order by 1, 2`);
+  const read = async (): Promise<unknown[][]> => (await Promise.all(tables.map(select))).map(({ rows }) => rows);
   const summed = await read();
   for (const [i, rows] of summed.entries()) expect(rows.length, tables[i]).toBeGreaterThan(0);
   await pool.query('update checkpoint set first_catch_up = true');
