@@ -68,7 +68,7 @@ test(`a client that is cut ${CUTS} times reconstructs the chain, acceptance and 
   for (let step = 0; connections.cuts < CUTS; step += 1) {
     if (step % 5 === 4) harness.simulatedDag.reorganise();
     else harness.simulatedDag.mine(2);
-    await connections.lose(CUTS_PER_STEP);
+    await Promise.race([connections.lose(CUTS_PER_STEP), following]);
   }
   connections.isReliable = true;
   await harness.atRest();
@@ -181,6 +181,7 @@ test('new blocks are sent as in the DAG, also before they are merged', async () 
 });
 
 test('the mempool is sent whole once, and pending transactions of an address', async () => {
+  harness.simulatedDag.pay(3);
   const { entries } = await harness.node.call('getMempoolEntries', {
     includeOrphanPool: false,
     filterTransactionPool: false,

@@ -72,7 +72,7 @@ test.skipIf(findKaspad() === undefined)(
         await deliverer.kill();
         deliverer = startDeliverer();
       }
-      await connections.lose(CUTS_PER_STEP);
+      await Promise.race([connections.lose(CUTS_PER_STEP), following]);
     }
     connections.isReliable = true;
     await untilIndexed(index, peer);

@@ -128,15 +128,16 @@ async function connect(
   });
   const response = await fetch(request);
   if (response.ok && response.body !== null) return response.body;
-  const refused = refusal(await response.json().catch(() => ({})), response.status);
-  if (response.status === 429 || response.status >= 500) throw new Error(refused.message);
-  throw refused;
+  throw refusal(await response.json().catch(() => ({})), response.status);
 }
 
 function refusal(data: unknown, status = 500): Error {
   const { statusCode = status, message = 'The stream ended' } = data as { statusCode?: number; message?: string };
-  return statusCode === 429 || statusCode >= 500 ? new Error(message) : new StreamError(statusCode, message);
+  return isTemporary(statusCode) ? new Error(message) : new StreamError(statusCode, message);
 }
+
+/** A timeout, a limit, or a failure of the server: not a refusal. */
+const isTemporary = (statusCode: number): boolean => statusCode === 408 || statusCode === 429 || statusCode >= 500;
 
 /** Of an address, what is in the mempool belongs to no step. */
 const isPending = (event: string, data: unknown): boolean =>

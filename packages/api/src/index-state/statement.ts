@@ -76,7 +76,7 @@ export async function readJson(db: Db, { body, tables = {} }: Omit<Content<unkno
   return Buffer.from(rows[0]?.body ?? 'null');
 }
 
-const commonTable = ([name, table]: [string, Expression<unknown>]): RawBuilder<unknown> =>
+export const commonTable = ([name, table]: [string, Expression<unknown>]): RawBuilder<unknown> =>
   sql`${sql.ref(name)} as materialized (${table})`;
 
 /** Has one row with the columns of StatementRow; none while nothing is indexed. */

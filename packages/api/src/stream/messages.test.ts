@@ -16,7 +16,6 @@ const change = (address: string, transactionId: string): AddressChange => ({
 const makeStep = (): Step => ({
   from: 'a',
   to: 'b',
-  fromBlueScore: 14n,
   blueScore: 15n,
   isCaughtUp: true,
   removed: [],

@@ -42,7 +42,6 @@ export interface Step {
   /** Hashes of the block that the step begins at, and of the one that it reaches. */
   from: string;
   to: string;
-  fromBlueScore: bigint;
   blueScore: bigint;
   /** Whether the reached block is the sink. */
   isCaughtUp: boolean;
@@ -84,6 +83,18 @@ interface ChainRow {
 }
 
 /**
+ * Returns the blue score of a block from which the chain can be followed up to the sink.
+ * @throws HttpError 404 if the block is unknown; 409 if it is before the index, below a gap, or what it accepted is no longer known
+ */
+export async function requireStart(reading: Reading, from: Uint8Array, withAddresses: boolean): Promise<bigint> {
+  const { offChain, chainBlock } = await getPathToChain(reading, from);
+  const gap = (await listGaps(reading)).findLast(({ after }) => after.index >= chainBlock.index);
+  if (gap !== undefined) throw cannotCross(gap);
+  if (withAddresses) await requireKnown(reading.db, offChain);
+  return (offChain[0] ?? chainBlock).blueScore;
+}
+
+/**
  * Returns undefined if the block is the sink.
  * @throws HttpError 404 if the block is unknown; 409 if it is before the index, below a gap, or what it accepted is no longer known
  */
@@ -108,7 +119,6 @@ export async function readStep(reading: Reading, from: string, request: StepRequ
   return {
     from,
     to: reached.hash,
-    fromBlueScore: start.blueScore,
     blueScore: reached.blueScore,
     isCaughtUp: reached.hash === state.sinkHash,
     removed: removed.map(({ hash }) => hash),
@@ -245,19 +255,25 @@ async function listAccepted(db: Db, rows: readonly ChainRow[], addresses: readon
 /** @param blocks from the top down */
 async function listReverted(db: Db, blocks: readonly { id: bigint }[], addresses: readonly string[] | 'all') {
   if (blocks.length === 0) return [];
-  const ids = blocks.map(({ id }) => id);
-  const { rows } = await sql<{ known: bigint }>`
-    select count(*) as known from removed_chain_blocks where block_id = any(${ids}::bigint[])`.execute(db);
-  if (Number(rows[0]?.known) < ids.length) {
-    throw conflict(
-      'What the removed blocks had accepted is no longer known: read the present state and continue from its sink',
-    );
-  }
+  await requireKnown(db, blocks);
   const source = sql`
     select listed.n as place, b.hash, b.blue_score, r.accepted_transactions
-    from unnest(${ids}::bigint[]) with ordinality listed (id, n)
+    from unnest(${blocks.map(({ id }) => id)}::bigint[]) with ordinality listed (id, n)
     join removed_chain_blocks r on r.block_id = listed.id join blocks b on b.id = listed.id`;
   return listChanges(db, source, addresses);
+}
+
+/** @throws HttpError 409 if it is no longer known what these blocks had accepted, which were removed from the chain */
+async function requireKnown(db: Db, blocks: readonly { id: bigint }[]): Promise<void> {
+  if (blocks.length === 0) return;
+  const { rows } = await sql<{ known: bigint }>`
+    select count(*) as known from removed_chain_blocks where block_id = any(${blocks.map(({ id }) => id)}::bigint[])`.execute(
+    db,
+  );
+  if (Number(rows[0]?.known) === blocks.length) return;
+  throw conflict(
+    'What the removed blocks had accepted is no longer known: read the present state and continue from its sink',
+  );
 }
 
 interface ChangeRow extends Omit<AddressChange, 'amountSent' | 'amountReceived'> {

@@ -10,11 +10,10 @@ import type { IndexReader, Reading } from '../index-state/state.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { MempoolSamples } from '../mempool-samples.ts';
 import { clientOf } from '../http/request-identity.ts';
-import { cannotCross, getPathToChain, listGaps } from '../resources/chain/segments.ts';
 import { type Cursor, Follower } from './follower.ts';
 import { MempoolEvents } from './mempool-events.ts';
 import type { Subscription } from './messages.ts';
-import { readStep } from './read-step.ts';
+import { requireStart } from './read-step.ts';
 import { type Output, Subscriber } from './subscriber.ts';
 
 const CATCH_UPS = 4;
@@ -98,12 +97,9 @@ export class Streams {
     const until = performance.now() + unknownForMs;
     for (;;) {
       try {
-        const addresses = subscription.addresses.size > 0 ? [] : undefined;
-        return await this.catchUp(async (reading) => {
-          await requireWayToSink(reading, from);
-          const step = await readStep(reading, hash, { withIds: false, addresses, confirmations: [] });
-          return { hash, blueScore: step?.fromBlueScore ?? reading.state.sinkBlueScore };
-        });
+        const withAddresses = subscription.addresses.size > 0;
+        const blueScore = await this.catchUp((reading) => requireStart(reading, from, withAddresses));
+        return { hash, blueScore };
       } catch (error) {
         const isUnknown = error instanceof HttpError && error.statusCode === 404;
         if (!isUnknown || performance.now() > until) throw error;
@@ -197,13 +193,6 @@ export class Streams {
       logger.warn({ reason: String(error) }, 'could not charge a stream');
     }
   }
-}
-
-/** @throws HttpError 404 for an unknown block, 409 with the first usable one if it is before the index or below a gap */
-async function requireWayToSink(reading: Reading, from: Uint8Array): Promise<void> {
-  const { chainBlock } = await getPathToChain(reading, from);
-  const gap = (await listGaps(reading)).findLast(({ after }) => after.index >= chainBlock.index);
-  if (gap !== undefined) throw cannotCross(gap);
 }
 
 /** Runs at most a number of tasks at once; the others wait in order. */

@@ -86,7 +86,6 @@ test('it sends a heartbeat with the cursor at once, and every 15 seconds', () =>
 const makeStep = (from: string, to: string): Step => ({
   from,
   to,
-  fromBlueScore: 5n,
   blueScore: 6n,
   isCaughtUp: true,
   removed: [],

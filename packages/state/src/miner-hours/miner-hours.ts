@@ -32,11 +32,16 @@ class MinerHourChanges {
 }
 
 async function count(client: ClientBase, first: number, last: number, removed: readonly Row[] = []): Promise<void> {
-  await client.query({
-    name: 'count-miner-hours',
-    text: CHANGE,
-    values: [first, last, ...columnsOf(removed, 'hour', 'script', 'blocks', 'redBlocks', 'rewards')],
-  });
+  const [hours, scripts, blocks, redBlocks, rewards] = columnsOf(
+    removed,
+    'hour',
+    'script',
+    'blocks',
+    'redBlocks',
+    'rewards',
+  );
+  const values = [first, last, hours, scripts, blocks, redBlocks, rewards];
+  await client.query({ name: 'count-miner-hours', text: CHANGE, values });
 }
 
 /** The hours of bootstrap blocks, and those that retention cut, cannot be counted again. */

@@ -2,9 +2,10 @@
 import { Readable } from 'node:stream';
 import { sql } from 'kysely';
 import type { IndexReader } from '../../index-state/state.ts';
+import { commonTable } from '../../index-state/statement.ts';
 import { isAccepted } from '../transactions/fields.ts';
 import { joinAmounts } from './amounts.ts';
-import { filterBy, type HistoryFilter, shapeOf, timedTable } from './history-filter.ts';
+import { filterBy, type HistoryFilter, shapeOf, timedTables } from './history-filter.ts';
 
 export const MAX_CSV_ROWS = 100_000;
 const CHUNK_ROWS = 1000;
@@ -32,13 +33,15 @@ async function* linesOf(index: IndexReader, address: string, filter: HistoryFilt
   const shape = shapeOf(filter);
   const scriptId = sql`(select id from script)`;
   const conditions = [sql`script_id = ${scriptId}`, ...filterBy(shape, sql`${minimum}::numeric`)];
-  const timed = timedTable({ from: sql`${from}::bigint`, to: sql`${to}::bigint` }, scriptId);
+  const tables = {
+    script: sql`select id from scripts where address = ${address}`,
+    ...(shape.isTimed && timedTables({ from: sql`${from}::bigint`, to: sql`${to}::bigint` }, scriptId)),
+  };
   let below = 9_223_372_036_854_775_807n;
   for (let count = 0; count < MAX_CSV_ROWS; count += CHUNK_ROWS) {
     const rows = await index.read(async ({ db }) => {
       const found = await sql<Row>`
-        with script as materialized (select id from scripts where address = ${address})
-          ${shape.isTimed ? sql`, timed as materialized (${timed})` : sql``}
+        with ${sql.join(Object.entries(tables).map(commonTable))}
         select page.key, encode(transactions.transaction_id, 'hex') as transaction_id,
           to_char(to_timestamp(accepting.chain_time / 1000.0) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as accepted_at,
           (${isAccepted()})::text as is_accepted, (transactions.subnetwork_id = 1)::text as is_coinbase,

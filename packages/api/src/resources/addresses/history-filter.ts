@@ -54,40 +54,42 @@ const positionAt = (time: Value): Value => sql`(
   order by to_timestamp(c.chain_time / 1000::double precision), c.index limit 1)`;
 
 /**
- * Selects which chain blocks a range of time has, and between which keys the transactions of a script are that these accept. Keys are in the order of
- * first writing, which is about that of acceptance: a block accepts none that were written after it was added, and few that were written long before.
+ * Selects in `period` the chain blocks of a range of time, and in `timed` the keys between which the transactions of a script are that these blocks
+ * accept. Keys are in the order of first writing, which is about that of acceptance: a block accepts none that were written after it was added, and
+ * few that were written long before.
  */
-export const timedTable = ({ from, to }: Record<'from' | 'to', Value>, scriptId: Value): Value => sql`
-  select blocks.*,
-    case when ends_at = ${BEYOND} then ends_at
-      else coalesce((select highest_transaction from chain_blocks where index = ends_at - 1), -1) end as last_key,
-    case when blocks.first_key = ${FIRST} then blocks.first_key else least(blocks.first_key, (
+export const timedTables = ({ from, to }: Record<'from' | 'to', Value>, scriptId: Value): Record<string, Value> => ({
+  period: sql`
+    select case when ${from}::bigint is null then ${FIRST} else coalesce(${positionAt(from)}, ${BEYOND}) end as begins_at,
+      case when ${to}::bigint is null then ${BEYOND} else coalesce(${positionAt(to)}, ${BEYOND}) end as ends_at`,
+  bounds: sql`
+    select begins_at, ends_at,
+      case when begins_at = ${FIRST} then ${FIRST}
+        else coalesce((select highest_transaction - ${LATE_BY} from chain_blocks where index = begins_at), ${BEYOND}) end as first_key,
+      case when ends_at = ${BEYOND} then ${BEYOND}
+        else coalesce((select highest_transaction from chain_blocks where index = ends_at - 1), -1) end as last_key
+    from period`,
+  timed: sql`
+    select last_key, case when first_key = ${FIRST} then first_key else least(first_key, (
       select min(accepted.key) from chain_blocks late cross join unnest(late.accepted_transactions) accepted (key)
       where late.lowest_transaction < late.highest_transaction - ${LATE_BY} and late.index >= begins_at and late.index < ends_at
-        and accepted.key < blocks.first_key
+        and accepted.key < first_key
         and exists (select from script_deltas touch where touch.transaction_id = accepted.key and touch.script_id = ${scriptId} offset 0)
-    )) end as lowest_key
-  from (
-    select positions.*,
-      case when begins_at = ${FIRST} then begins_at
-        else coalesce((select highest_transaction - ${LATE_BY} from chain_blocks where index = begins_at), ${BEYOND}) end as first_key
-    from (
-      select case when ${from}::bigint is null then ${FIRST} else coalesce(${positionAt(from)}, ${BEYOND}) end as begins_at,
-        case when ${to}::bigint is null then ${BEYOND} else coalesce(${positionAt(to)}, ${BEYOND}) end as ends_at
-    ) positions
-  ) blocks`;
+    )) end as first_key
+    from bounds`,
+});
 
 /** Within a query of `script_deltas` of the script. `offset 0` keeps Postgres from joins, so that reading stops with the page. */
 export function filterBy(shape: FilterShape, minimum: Value): Value[] {
   const conditions: Value[] = [];
   if (shape.isTimed) {
     conditions.push(
-      sql`transaction_id >= (select lowest_key from timed)`,
+      sql`transaction_id >= (select first_key from timed)`,
       sql`transaction_id <= (select last_key from timed)`,
       sql`exists (
         select from transactions
         where id = script_deltas.transaction_id
-          and accepting_index >= (select begins_at from timed) and accepting_index < (select ends_at from timed) offset 0)`,
+          and accepting_index >= (select begins_at from period) and accepting_index < (select ends_at from period) offset 0)`,
     );
   } else if (shape.acceptedOnly) {
     // Few transactions are not accepted.

@@ -24,7 +24,7 @@ import {
   type HistoryFilter,
   historyFilter,
   shapeOf,
-  timedTable,
+  timedTables,
 } from './history-filter.ts';
 import { restTransaction, transactionFlags } from '../transactions/rest/schemas.ts';
 import { includeTags, tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
@@ -81,7 +81,7 @@ const transactionPage = statementsBy(
       ...parts,
       tables: {
         script: sql`select ${scriptIdOf(parameter)} as id`,
-        ...(shape.isTimed && { timed: timedTable(range, scriptId) }),
+        ...(shape.isTimed && timedTables(range, scriptId)),
         ...tables,
       },
       body: jsonBuildObject({
