@@ -40,7 +40,7 @@ async function chainAbove(hash: string) {
 }
 
 test(`a client that is cut ${CUTS} times reconstructs the chain, acceptance and balances`, {
-  timeout: 120_000 + CUTS * 200,
+  timeout: 120_000 + CUTS * 600,
 }, async () => {
   const balances = await listAddresses(8);
   const start = await sinkOf();
