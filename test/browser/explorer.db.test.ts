@@ -362,7 +362,7 @@ describe.skipIf(!hasChromium)('the explorer', () => {
 
     await page.keyboard.press('/');
     await page.keyboard.type(ids.block.slice(0, 12));
-    await page.getByRole('option').first().waitFor();
+    await page.getByRole('listbox').getByRole('option').first().waitFor();
     await page.keyboard.press('Enter');
     await expect.poll(() => page.url()).toBe(`${harness.api.url}/blocks/${ids.block}`);
 

@@ -1,12 +1,13 @@
 /** The header with search, the state of the stream and navigation, and the footer. They surround every page. */
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { formatCount, formatDuration } from '../format.ts';
 import { apiKey, forgetKey, needsKey } from '../state/api.ts';
 import { now } from '../state/clock.ts';
 import { chooseTheme, theme } from '../state/theme.ts';
 import { connection, network, sinkBlueScore, sinkTimestamp } from '../stream/stream.ts';
+import { isTyping } from './form.ts';
 import { Search } from './search.tsx';
 
 const SECTIONS: readonly (readonly [path: string, title: string])[] = [
@@ -88,9 +89,10 @@ export function Shell({ children }: { children: ComponentChildren }) {
   const section = `/${path.split('/')[1] ?? ''}`;
   const main = useRef<HTMLElement>(null);
   const shownPath = useRef(path);
-  useEffect(() => {
+  // Before the next key, which may already lead elsewhere.
+  useLayoutEffect(() => {
     // The keyboard and screen readers continue at the new page instead of at a link that is gone.
-    if (shownPath.current !== path) main.current?.focus({ preventScroll: true });
+    if (shownPath.current !== path && !isTyping(document.activeElement)) main.current?.focus({ preventScroll: true });
     shownPath.current = path;
   }, [path]);
   return (

@@ -4,7 +4,7 @@
  * a marked block in their middle. Both can be dragged sideways.
  */
 import { useLocation } from 'preact-iso';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatCount, shortHash } from '../format.ts';
 import type { DagModel, Vertex } from './model.ts';
 import { neighbourOf } from './neighbours.ts';
@@ -124,8 +124,8 @@ export function DagPicture({ model, version, height, isFollowing, marked, onSele
     onSelect(next);
   };
 
-  // The next block may be drawn only now that it is selected.
-  useEffect(() => {
+  // The next block may be drawn only now that it is selected. The next key may follow at once.
+  useLayoutEffect(() => {
     if (focused === undefined || svg.current?.contains(document.activeElement) !== true) return;
     svg.current.querySelector<SVGElement>(`[data-hash="${focused}"]`)?.focus({ preventScroll: true });
   }, [focused]);
