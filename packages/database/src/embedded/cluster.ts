@@ -25,6 +25,9 @@ export const INDEXER_SETTINGS: Readonly<Record<string, string>> = {
   checkpoint_timeout: '15min',
   // Full page images become three times smaller. These binaries are built without lz4.
   wal_compression: 'pglz',
+  // Nothing replicates from it, so a new index needs no WAL, only a disk sync.
+  wal_level: 'minimal',
+  max_wal_senders: '0',
   random_page_cost: '1.1',
   // Compiling a short query takes longer than running it.
   jit: 'off',

@@ -26,6 +26,8 @@ import type { StopOptions } from '../embedded/supervisor.ts';
 
 const SETTINGS: Readonly<Record<string, string>> = {
   ...TEMPORARY_SETTINGS,
+  wal_level: 'replica',
+  max_wal_senders: '10',
   // Commits are sent at once, not by the next cycle of the WAL writer.
   synchronous_commit: 'on',
   // A stopped standby can catch up later.

@@ -92,15 +92,20 @@ export class MassBudget {
   private storage = 500_000n;
   private transient = 1_000_000n;
 
+  hasRoomFor(transaction: DagTransaction): boolean {
+    return (
+      transaction.computeMass <= this.compute &&
+      transaction.storageMass <= this.storage &&
+      transientMass(transaction) <= this.transient
+    );
+  }
+
   /** Reserves the masses of a transaction. Returns false if they do not fit. */
   take(transaction: DagTransaction): boolean {
-    const compute = this.compute - transaction.computeMass;
-    const storage = this.storage - transaction.storageMass;
-    const transient = this.transient - transientMass(transaction);
-    if (compute < 0n || storage < 0n || transient < 0n) return false;
-    this.compute = compute;
-    this.storage = storage;
-    this.transient = transient;
+    if (!this.hasRoomFor(transaction)) return false;
+    this.compute -= transaction.computeMass;
+    this.storage -= transaction.storageMass;
+    this.transient -= transientMass(transaction);
     return true;
   }
 }

@@ -1,5 +1,5 @@
 /** The set of unspent outputs, and views of it through changes that are not made to it. */
-import { HASH_BYTES, type Outpoint, type ScriptPublicKey, type Utxo } from '@kasgres/kaspa';
+import { HASH_BYTES, type Outpoint, type ScriptPublicKey, type Transaction, type Utxo } from '@kasgres/kaspa';
 import type { DagTransaction } from '../dag/dag.ts';
 
 export interface UtxoEntry extends Utxo {
@@ -23,6 +23,19 @@ export function outpointKey({ transactionId, index }: Outpoint): string {
   keyBytes.set(transactionId);
   keyBytes.writeUInt32LE(index, HASH_BYTES);
   return keyBytes.toString('latin1');
+}
+
+/** Transactions wait in the mempool for many blocks, each of which asks for these keys. */
+const spentKeys = new WeakMap<Transaction, readonly string[]>();
+
+/** Returns the keys of the outputs that a transaction spends. */
+export function spentKeysOf(transaction: Transaction): readonly string[] {
+  let keys = spentKeys.get(transaction);
+  if (keys === undefined) {
+    keys = transaction.inputs.map(({ previousOutpoint }) => outpointKey(previousOutpoint));
+    spentKeys.set(transaction, keys);
+  }
+  return keys;
 }
 
 export function scriptKey({ version, script }: ScriptPublicKey): string {

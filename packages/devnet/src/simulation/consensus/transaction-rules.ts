@@ -1,7 +1,7 @@
 /** The rules for payments. Scripts and covenants are not checked. Source of the messages: rusty-kaspa, consensus/core/src/errors/tx.rs. */
 import { type Outpoint, toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
-import { outpointKey, type UtxoEntry, type UtxoLookup } from '../../economy/utxo.ts';
+import { spentKeysOf, type UtxoEntry, type UtxoLookup } from '../../economy/utxo.ts';
 
 export interface TransactionRules {
   coinbaseMaturity: number;
@@ -24,8 +24,8 @@ export function checkTransaction(
   rules: TransactionRules,
 ): TransactionCheck {
   const spent: UtxoEntry[] = [];
-  for (const { previousOutpoint } of transaction.inputs) {
-    const entry = utxos.find(outpointKey(previousOutpoint));
+  for (const key of spentKeysOf(transaction)) {
+    const entry = utxos.find(key);
     if (entry === undefined) return { kind: 'missing-inputs' };
     spent.push(entry);
   }

@@ -6,7 +6,7 @@ import type { SimulationOptions } from '../../economy/options.ts';
 import type { Payments } from '../../economy/payments.ts';
 import type { Random } from '../../economy/random.ts';
 import { withOtherSignatures } from '../../economy/signatures.ts';
-import { outpointKey, type UtxoView } from '../../economy/utxo.ts';
+import { outpointKey, spentKeysOf, type UtxoView } from '../../economy/utxo.ts';
 import type { Block } from '../consensus/block.ts';
 import type { Miner } from '../consensus/coinbase.ts';
 import type { Consensus, Virtual } from '../consensus/consensus.ts';
@@ -29,6 +29,8 @@ export interface MiningJob {
 
 /** The share of pending payments that a miner includes. */
 const PICK_RATE = 0.7;
+/** A block is full when this many payments in a row had no room, so that mining takes as long with a large mempool as with a small one. */
+const FULL_AFTER_REFUSALS = 64;
 
 /** Miners who work on the DAG as they know it, so that parallel blocks contain equal, conflicting or variant transactions. */
 export class Mining {
@@ -71,7 +73,8 @@ export class Mining {
     }
     for (const id of this.pending) if (!this.isInPool(id)) this.pending.delete(id);
     for (const { transaction } of this.node.mempool.ready()) {
-      if (this.leavesPending(toHex(transaction.transactionId))) continue;
+      if (filling.isFull) break;
+      if (this.pendingCount > 0 && this.leavesPending(toHex(transaction.transactionId))) continue;
       if (random.chance(PICK_RATE)) filling.tryAdd(transaction);
     }
     const { virtual, miner, timestamp } = job;
@@ -114,6 +117,7 @@ export class BlockFilling {
   private readonly budget = new MassBudget();
   private readonly ids = new Set<string>();
   private readonly spent = new Set<string>();
+  private refusalsInARow = 0;
 
   constructor(consensus: Consensus, virtual: Virtual) {
     this.consensus = consensus;
@@ -121,16 +125,25 @@ export class BlockFilling {
     this.utxos = consensus.viewOf(virtual);
   }
 
+  get isFull(): boolean {
+    return this.refusalsInARow >= FULL_AFTER_REFUSALS;
+  }
+
   /**
    * Adds a payment if possible.
    * @param variant another variant, possibly invalid, that the block contains instead
    */
   tryAdd(payment: DagTransaction, variant: DagTransaction = payment): boolean {
+    if (!this.budget.hasRoomFor(variant)) {
+      this.refusalsInARow += 1;
+      return false;
+    }
     const id = toHex(payment.transactionId);
-    const keys = payment.inputs.map(({ previousOutpoint }) => outpointKey(previousOutpoint));
+    const keys = spentKeysOf(payment);
     if (this.ids.has(id) || keys.some((key) => this.spent.has(key))) return false;
     if (this.consensus.checkPayment(payment, this.utxos, this.virtual.daaScore).kind !== 'valid') return false;
-    if (!this.budget.take(variant)) return false;
+    this.budget.take(variant);
+    this.refusalsInARow = 0;
     this.ids.add(id);
     for (const key of keys) this.spent.add(key);
     this.payments.push(variant);

@@ -17,7 +17,7 @@ import {
 } from '../../dag/node-state.ts';
 import type { Consensus } from '../consensus/consensus.ts';
 import { describeOutpoint } from '../consensus/transaction-rules.ts';
-import { createdEntries, outpointKey, scriptKey, type UtxoEntry } from '../../economy/utxo.ts';
+import { createdEntries, outpointKey, scriptKey, spentKeysOf, type UtxoEntry } from '../../economy/utxo.ts';
 import { requiredStorageMass, withDerived } from '../../economy/build-transaction.ts';
 
 const MAX_VERSION = 1;
@@ -67,7 +67,7 @@ export class Mempool {
   insert(id: string, transaction: DagTransaction, fee: bigint): void {
     this.orphans.delete(id);
     this.pool.set(id, { fee, transaction, isOrphan: false });
-    for (const key of outpointKeys(transaction)) this.spenders.set(key, id);
+    for (const key of spentKeysOf(transaction)) this.spenders.set(key, id);
     for (const entry of createdEntries(transaction, Number.MAX_SAFE_INTEGER, false)) this.outputs.set(entry.key, entry);
   }
 
@@ -78,7 +78,7 @@ export class Mempool {
       const id = toHex(transaction.transactionId);
       this.orphans.delete(id);
       this.remove(id);
-      for (const key of outpointKeys(transaction)) this.removeWithDependants(this.spenders.get(key));
+      for (const key of spentKeysOf(transaction)) this.removeWithDependants(this.spenders.get(key));
     }
     this.adoptOrphans();
   }
@@ -95,7 +95,7 @@ export class Mempool {
   /** Returns the entries that the next block could include, oldest first: they spend only UTXOs of the virtual block. */
   *ready(): Generator<MempoolEntry> {
     for (const entry of this.pool.values()) {
-      const keys = outpointKeys(entry.transaction);
+      const keys = spentKeysOf(entry.transaction);
       if (keys.every((key) => this.consensus.utxos.find(key) !== undefined)) yield entry;
     }
   }
@@ -116,7 +116,7 @@ export class Mempool {
       of !== undefined && scriptKey(of.scriptPublicKey) === wanted;
     return {
       sending: entries.filter(({ transaction }) =>
-        outpointKeys(transaction).some((key) => isWanted(this.findUtxo(key))),
+        spentKeysOf(transaction).some((key) => isWanted(this.findUtxo(key))),
       ),
       receiving: entries.filter(({ transaction }) => transaction.outputs.some(isWanted)),
     };
@@ -127,7 +127,7 @@ export class Mempool {
   }
 
   private isComplete(transaction: DagTransaction): boolean {
-    return outpointKeys(transaction).every((key) => this.findUtxo(key) !== undefined);
+    return spentKeysOf(transaction).every((key) => this.findUtxo(key) !== undefined);
   }
 
   private findProblemBeforehand(transaction: DagTransaction, id: string): string | undefined {
@@ -147,7 +147,7 @@ export class Mempool {
     const entry = this.pool.get(id);
     if (entry === undefined) return;
     this.pool.delete(id);
-    for (const key of outpointKeys(entry.transaction)) this.spenders.delete(key);
+    for (const key of spentKeysOf(entry.transaction)) this.spenders.delete(key);
     for (const key of outputKeys(entry.transaction)) this.outputs.delete(key);
   }
 
@@ -173,10 +173,6 @@ export class Mempool {
   }
 }
 
-function outpointKeys({ inputs }: Transaction): string[] {
-  return inputs.map(({ previousOutpoint }) => outpointKey(previousOutpoint));
-}
-
 function outputKeys({ transactionId, outputs }: DagTransaction): string[] {
   return outputs.map((_, index) => outpointKey({ transactionId, index }));
 }
@@ -197,7 +193,7 @@ function findFormProblem(transaction: DagTransaction): string | undefined {
   if (version > MAX_VERSION)
     return notStandard(transaction, `transaction version ${version} is not in the valid range of 0-1`);
   if (inputs.length === 0) return 'transaction has no inputs';
-  if (new Set(outpointKeys(transaction)).size < inputs.length) return 'transaction has duplicate inputs';
+  if (new Set(spentKeysOf(transaction)).size < inputs.length) return 'transaction has duplicate inputs';
   if (computeMass > MAX_MASS) return tooHeavy('compute', computeMass, MAX_MASS);
   const transient = transientMass(transaction);
   if (transient > MAX_TRANSIENT_MASS) return tooHeavy('transient (storage)', transient, MAX_TRANSIENT_MASS);
