@@ -141,9 +141,10 @@ export class Follower {
   /** Returns the milliseconds that should pass before the next read. */
   async #read(): Promise<number> {
     const { index, turns } = this.#options;
-    const state = await index.getState();
-    const isFirst = this.#cursor === undefined;
-    if (isFirst) this.#reach(state.sinkHash, state.sinkBlueScore);
+    if (this.#cursor === undefined) {
+      const { sinkHash, sinkBlueScore } = await index.getState();
+      this.#reach(sinkHash, sinkBlueScore);
+    }
     const subscriptions = Array.from(this.subscribers, ({ subscription }) => subscription);
     const request = requestForAll(subscriptions);
     const withBlocks = subscriptions.some(({ events }) => events.has('block'));
