@@ -1258,7 +1258,7 @@ create table cluster_merges (
   held_merge_id bigint,
   size_limit bigint,
   merged_size_limit bigint,
-  constraint cluster_merges_pkey primary key (id)
+  constraint cluster_merges_pkey primary key (id) with (fillfactor = 100)
 );
 comment on table cluster_merges is 'Why scripts are together: every merge of two clusters (or single scripts), in order, with the transaction that has inputs of both.';
 comment on column cluster_merges.id is 'Key, in the order of merging; undone from the last.';

@@ -10,7 +10,7 @@ test('the default limit gives 384 MiB ahead and 3,200,000 transactions', () => {
   expect(indexerOptions(readEnv(envSchema, REQUIRED))).toMatchObject({
     pageStreams: 3,
     maxBytesAhead: 384 * MIB,
-    batchTransactions: 20_000,
+    batchTransactions: 4_000,
     memoryTransactions: 3_200_000,
   });
 });

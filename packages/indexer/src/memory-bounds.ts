@@ -22,7 +22,7 @@ export function memoryBounds(limitMb: number): MemoryBounds {
   return {
     pageStreams: 3,
     maxBytesAhead: Math.min(MAX_BYTES_AHEAD, Math.floor(share * 384 * 1024 * 1024)),
-    batchTransactions: 20_000,
+    batchTransactions: 4_000,
     memoryTransactions: Math.floor(share * 3_200_000),
   };
 }

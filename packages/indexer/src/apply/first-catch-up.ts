@@ -44,6 +44,8 @@ const FILLFACTORS = { transactions: 70, blocks: 90 };
 const WORK_MEMORY = '128MB';
 /** Dropping an index waits for readers of its table, and later readers queue behind it, so the attempt fails early and is retried. */
 const DROP_LOCK_TIMEOUT = '1s';
+/** Every table with a hash index has this column. */
+const KEY = 'id';
 
 /** Drops the deferred indexes. Must run inside a transaction on an empty database. Idempotent. */
 export async function deferIndexes(client: ClientBase): Promise<void> {
@@ -149,11 +151,23 @@ async function createIndex(client: ClientBase, name: string, definition: string)
   );
   const define = (index: string, on: string): string =>
     definition.replace(/^CREATE INDEX \S+ ON \S+ /, `create index ${index} on ${on} `);
-  if (rows.length === 0) return void (await client.query(definition));
+  if (rows.length === 0) {
+    await countRows(client, table, definition);
+    await client.query(definition);
+    return;
+  }
   await client.query(define(name, `only ${table}`));
   for (const partition of rows) {
+    await countRows(client, partition.name, definition);
     const index = name.replace(table, partition.name);
     await client.query(define(index, partition.name));
     await client.query(`alter index ${name} attach partition ${index}`);
   }
+}
+
+/** Postgres makes a hash index as large as the estimated number of rows needs. For a table without statistics that is up to twice as many. */
+async function countRows(client: ClientBase, table: string, definition: string): Promise<void> {
+  if (!definition.includes(' USING hash ')) return;
+  await client.query('set local default_statistics_target = 1');
+  await client.query(`analyze ${table} (${KEY})`);
 }
