@@ -149,7 +149,7 @@ class Attempt {
         this.#startApplying(batch, update.atTip, update.added.at(-1)?.block.header.timestamp);
         if (update.atTip) {
           await this.#applying;
-          if (checkpoint.firstCatchUp) checkpoint = await this.#finishFirstCatchUp(checkpoint, preparer.totals);
+          if (checkpoint.firstCatchUp) checkpoint = await this.#finishFirstCatchUp(checkpoint, preparer.takeTotals());
         }
         requestedAt = performance.now();
       }

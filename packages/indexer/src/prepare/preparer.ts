@@ -31,11 +31,13 @@ export class Preparer {
     if (registry.memory.isComplete) this.#totals = new ChainTotals();
   }
 
-  /** What was summed up of the whole chain, if it can replace a computation from all rows. */
-  get totals(): CatchUpTotals | undefined {
+  /** Returns what was summed up of the whole chain, if it can replace a computation from all rows. It is needed once, and then forgotten. */
+  takeTotals(): CatchUpTotals | undefined {
     const { memory } = this.#registry;
-    if (this.#totals?.isExact !== true || !memory.isComplete) return undefined;
-    return { chain: this.#totals, utxos: memory.utxos.unspent() };
+    const chain = this.#totals;
+    this.#totals = undefined;
+    if (chain?.isExact !== true || !memory.isComplete) return undefined;
+    return { chain, utxos: memory.utxos.unspent() };
   }
 
   /** @param from the checkpoint that the batch will find @param fork the chain block below `removed`; the checkpoint's without a reorg */
