@@ -73,7 +73,7 @@ test('only statements that name roles, indexes or tables at run time are not che
       "packages/database/src/logins/read-only-login.ts": 6,
       "packages/database/src/schema/migrate.ts": 1,
       "packages/database/src/testing/server-url.ts": 1,
-      "packages/indexer/src/apply/first-catch-up.ts": 9,
+      "packages/indexer/src/apply/first-catch-up.ts": 10,
       "packages/indexer/src/apply/late-inputs.ts": 1,
       "packages/indexer/src/apply/statistics.ts": 1,
       "packages/indexer/src/bootstrap/discard-index.ts": 1,
