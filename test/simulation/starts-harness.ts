@@ -1,7 +1,7 @@
 /** Simulated DAGs whose nodes prune, and indexes that are bootstrapped there. */
 import type { Connection } from '@kasgres/database';
 import { type DagBlock, type DagTransaction, SimulatedNode, type SimulatedNodeOptions } from '@kasgres/devnet';
-import { outpointKey } from '../../packages/devnet/src/economy/utxo.ts';
+import { spentKeysOf } from '../../packages/devnet/src/economy/utxo.ts';
 import { getNetwork, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
 import { expect } from 'vitest';
@@ -230,8 +230,8 @@ export async function acceptable(
   const { utxos } = theirs.node.consensus;
   return ours.node.dag.chainBlocks
     .flatMap(({ accepted = [] }) => accepted.map(({ transaction }) => transaction))
-    .filter(({ transactionId, inputs }) => {
-      const areThere = inputs.every(({ previousOutpoint }) => utxos.find(outpointKey(previousOutpoint)) !== undefined);
-      return known.has(toHex(transactionId)) && areThere;
+    .filter((transaction) => {
+      const areThere = spentKeysOf(transaction).every((key) => utxos.find(key) !== undefined);
+      return known.has(toHex(transaction.transactionId)) && areThere;
     });
 }

@@ -44,8 +44,6 @@ const FILLFACTORS = { transactions: 70, blocks: 90 };
 const WORK_MEMORY = '128MB';
 /** Dropping an index waits for readers of its table, and later readers queue behind it, so the attempt fails early and is retried. */
 const DROP_LOCK_TIMEOUT = '1s';
-/** Every table with a hash index has this column. */
-const KEY = 'id';
 
 /** Drops the deferred indexes. Must run inside a transaction on an empty database. Idempotent. */
 export async function deferIndexes(client: ClientBase): Promise<void> {
@@ -145,20 +143,16 @@ async function buildIndex(client: ClientBase, name: string): Promise<void> {
 /** With partitions, gives their indexes names: those that Postgres gives would collide with what the other connection builds. */
 async function createIndex(client: ClientBase, name: string, definition: string): Promise<void> {
   const [, table = ''] = /^CREATE (?:UNIQUE )?INDEX \S+ ON (?:public\.)?(\S+) /.exec(definition) ?? [];
+  if (definition.includes(' USING hash ')) await countRows(client, table);
   const { rows } = await client.query<{ name: string }>(
     'select relid::text as name from pg_partition_tree($1::text::regclass) where isleaf and relid <> $1::text::regclass',
     [table],
   );
   const define = (index: string, on: string): string =>
     definition.replace(/^CREATE INDEX \S+ ON \S+ /, `create index ${index} on ${on} `);
-  if (rows.length === 0) {
-    await countRows(client, table, definition);
-    await client.query(definition);
-    return;
-  }
+  if (rows.length === 0) return void (await client.query(definition));
   await client.query(define(name, `only ${table}`));
   for (const partition of rows) {
-    await countRows(client, partition.name, definition);
     const index = name.replace(table, partition.name);
     await client.query(define(index, partition.name));
     await client.query(`alter index ${name} attach partition ${index}`);
@@ -166,8 +160,7 @@ async function createIndex(client: ClientBase, name: string, definition: string)
 }
 
 /** Postgres makes a hash index as large as the estimated number of rows needs. For a table without statistics that is up to twice as many. */
-async function countRows(client: ClientBase, table: string, definition: string): Promise<void> {
-  if (!definition.includes(' USING hash ')) return;
+async function countRows(client: ClientBase, table: string): Promise<void> {
   await client.query('set local default_statistics_target = 1');
-  await client.query(`analyze ${table} (${KEY})`);
+  await client.query(`analyze ${table} (id)`);
 }

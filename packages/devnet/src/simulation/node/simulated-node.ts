@@ -24,7 +24,7 @@ import type {
 } from '../../dag/node-state.ts';
 import { MassBudget, withDerived } from '../../economy/build-transaction.ts';
 import { hasValidSignatures } from '../../economy/signatures.ts';
-import { createdEntries, outpointKey, type UtxoEntry } from '../../economy/utxo.ts';
+import { createdEntries, spentKeysOf, type UtxoEntry } from '../../economy/utxo.ts';
 import { BlockRuleError } from '../consensus/block-rules.ts';
 import type { Block } from '../consensus/block.ts';
 import { type BlockBody, type ChainMove, Consensus } from '../consensus/consensus.ts';
@@ -99,7 +99,7 @@ export class SimulatedNode implements NodeState {
     const utxos = new Map(this.pruningPointUtxos.map((entry) => [entry.key, entry]));
     for (const { header, accepted = [] } of above) {
       for (const { transaction } of accepted) {
-        for (const { previousOutpoint } of transaction.inputs) utxos.delete(outpointKey(previousOutpoint));
+        for (const key of spentKeysOf(transaction)) utxos.delete(key);
         const created = createdEntries(transaction, Number(header.daaScore), isCoinbase(transaction));
         for (const entry of created) utxos.set(entry.key, entry);
       }
