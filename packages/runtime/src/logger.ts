@@ -24,7 +24,7 @@ const SECRET_HEADERS = ['x-api-key', 'authorization', 'cookie'];
 /** Creates a logger of JSON lines, with 64-bit integers as decimal strings; pretty-printed if standard output is a terminal. */
 export function createLogger({ name, level = 'info', destination }: LoggerOptions): Logger {
   // Not pino's own writer, which retries endlessly when the reader of standard output has exited.
-  const stream = destination ?? (process.stdout.isTTY ? pretty({ destination: process.stdout }) : process.stdout);
+  const stream = destination ?? (process.stdout.isTTY ? pretty({ destination: process.stdout }) : standardOutput);
   const options = {
     name,
     level,
@@ -43,6 +43,24 @@ export function createLogger({ name, level = 'info', destination }: LoggerOption
     },
   };
   return pino(options, stream);
+}
+
+/** Writes the lines of one turn of the event loop together, since each write takes longer than making a line. */
+const standardOutput = {
+  lines: '',
+  write(line: string): void {
+    if (this.lines === '') {
+      if (!process.listeners('exit').includes(writeLines)) process.on('exit', writeLines);
+      setImmediate(writeLines);
+    }
+    this.lines += line;
+  },
+};
+
+function writeLines(): void {
+  const { lines } = standardOutput;
+  standardOutput.lines = '';
+  if (lines !== '') process.stdout.write(lines);
 }
 
 /** Returns the address without its password. Text that is not a URL is not repeated. */
