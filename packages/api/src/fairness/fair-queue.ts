@@ -4,18 +4,27 @@
  * free slot at once.
  */
 import { PoolExhaustedError } from '@kasgres/database';
+import { type Deadline, Deadlines } from '../deadlines.ts';
+import { type Item, LinkedList } from '../linked-list.ts';
+import { RecentlyUsed } from '../recently-used.ts';
 
 interface Pending {
+  caller: Caller;
   start: () => void;
-  drop: () => void;
+  reject: (error: Error) => void;
+  deadline?: Deadline<Item<Pending>>;
 }
 
 interface Caller {
   running: number;
   /** Milliseconds that its tasks have taken. A new caller starts at the level of the others. */
   served: number;
-  pending: Set<Pending>;
+  pending: LinkedList<Pending>;
+  /** Its place among the callers with pending tasks. */
+  place: Item<Caller> | undefined;
 }
+
+const isActive = ({ running, pending }: Caller): boolean => running > 0 || pending.size > 0;
 
 export interface FairQueueOptions {
   slots: number;
@@ -29,7 +38,9 @@ export interface FairQueueOptions {
 export class FairQueue {
   readonly #options: Required<FairQueueOptions>;
   readonly #slotsPerCaller: number;
-  readonly #callers = new Map<string, Caller>();
+  readonly #callers = new RecentlyUsed<Caller>(isActive);
+  readonly #withPending = new LinkedList<Caller>();
+  readonly #deadlines: Deadlines<Item<Pending>>;
   #running = 0;
   #pending = 0;
   /** `served` of the caller whose task was started last. */
@@ -38,6 +49,7 @@ export class FairQueue {
   constructor(options: FairQueueOptions) {
     this.#options = { busy: () => new PoolExhaustedError(), ...options };
     this.#slotsPerCaller = Math.max(Math.floor(options.slots / 2), 1);
+    this.#deadlines = new Deadlines(options.maxWaitMs, (pending) => this.#drop(pending));
   }
 
   get waiting(): number {
@@ -46,34 +58,53 @@ export class FairQueue {
 
   /** Runs a task when it is the caller's turn. @throws the error of `busy` if too many tasks are pending, or this one has waited for too long */
   run<T>(name: string, task: () => Promise<T>): Promise<T> {
-    const caller = this.#callers.get(name) ?? { running: 0, served: this.#served, pending: new Set() };
-    this.#callers.set(name, caller);
+    const caller = this.#callerOf(name);
+    // While a slot is free, the pending tasks are those of callers that have all their slots.
+    if (this.#hasSlot() && this.#mayStart(caller)) return this.#execute(caller, task);
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const leave = (): void => {
-      clearTimeout(timer);
-      caller.pending.delete(pending);
-      this.#pending -= 1;
-    };
-    const pending: Pending = {
-      start: () => {
-        leave();
-        resolve(this.#execute(name, caller, task));
-      },
-      drop: () => {
-        leave();
-        this.#forgetIfIdle(name, caller);
-        reject(this.#options.busy());
-      },
-    };
-    const timer = setTimeout(pending.drop, this.#options.maxWaitMs);
-    caller.pending.add(pending);
+    const pending: Pending = { caller, start: () => resolve(this.#execute(caller, task)), reject };
+    const item = caller.pending.add(pending);
+    pending.deadline = this.#deadlines.add(item);
+    caller.place ??= this.#withPending.add(caller);
     this.#pending += 1;
-    this.#startNext();
     if (this.#pending > this.#options.maxWaiting) this.#dropLatest();
     return promise;
   }
 
-  async #execute<T>(name: string, caller: Caller, task: () => Promise<T>): Promise<T> {
+  #hasSlot(): boolean {
+    return this.#running < this.#options.slots;
+  }
+
+  #mayStart({ running }: Caller): boolean {
+    return running < this.#slotsPerCaller;
+  }
+
+  #callerOf(name: string): Caller {
+    const known = this.#callers.get(name);
+    const caller =
+      known ?? this.#callers.add(name, { running: 0, served: 0, pending: new LinkedList(), place: undefined });
+    // With its low `served` from before, an idle caller would overtake all others.
+    if (!isActive(caller)) caller.served = this.#served;
+    return caller;
+  }
+
+  #leave(item: Item<Pending>): void {
+    const { caller, deadline } = item.value;
+    if (deadline !== undefined) this.#deadlines.remove(deadline);
+    caller.pending.remove(item);
+    if (caller.pending.size === 0 && caller.place !== undefined) {
+      this.#withPending.remove(caller.place);
+      caller.place = undefined;
+    }
+    this.#pending -= 1;
+  }
+
+  #drop(item: Item<Pending>): void {
+    this.#leave(item);
+    item.value.reject(this.#options.busy());
+  }
+
+  async #execute<T>(caller: Caller, task: () => Promise<T>): Promise<T> {
     this.#served = Math.max(this.#served, caller.served);
     caller.running += 1;
     this.#running += 1;
@@ -85,30 +116,28 @@ export class FairQueue {
       caller.running -= 1;
       this.#running -= 1;
       this.#startNext();
-      this.#forgetIfIdle(name, caller);
     }
   }
 
-  /** An idle caller that stayed would keep its low `served`, and overtake all others the next time. */
-  #forgetIfIdle(name: string, { running, pending }: Caller): void {
-    if (running === 0 && pending.size === 0) this.#callers.delete(name);
-  }
-
   #dropLatest(): void {
-    const [longest] = [...this.#callers.values()].toSorted((left, right) => right.pending.size - left.pending.size);
-    [...(longest?.pending ?? [])].at(-1)?.drop();
+    let longest: Caller | undefined;
+    for (const { value } of this.#withPending) {
+      if (longest === undefined || value.pending.size > longest.pending.size) longest = value;
+    }
+    if (longest?.pending.last !== undefined) this.#drop(longest.pending.last);
   }
 
   #startNext(): void {
-    while (this.#running < this.#options.slots && this.#pending > 0) {
+    while (this.#hasSlot() && this.#pending > 0) {
       let next: Caller | undefined;
-      for (const caller of this.#callers.values()) {
-        if (caller.pending.size === 0 || caller.running >= this.#slotsPerCaller) continue;
-        if (next === undefined || caller.served < next.served) next = caller;
+      for (let place = this.#withPending.first; place !== undefined; place = place.next) {
+        const { value } = place;
+        if (this.#mayStart(value) && (next === undefined || value.served < next.served)) next = value;
       }
-      const [first] = next?.pending ?? [];
+      const first = next?.pending.first;
       if (first === undefined) return;
-      first.start();
+      this.#leave(first);
+      first.value.start();
     }
   }
 }

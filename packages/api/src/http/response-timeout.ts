@@ -2,33 +2,43 @@
  * Limits the time until a response is ready. Fastify's `handlerTimeout` also counts the time in which a client reads a streamed response, and
  * would cut off slow clients.
  */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { type Deadline, Deadlines } from '../deadlines.ts';
 import { unavailable } from './errors.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 
+declare module 'fastify' {
+  interface FastifyReply {
+    /** How many responses were sent: a second one follows the 503 of the deadline. */
+    responses: number;
+    deadline: Deadline<FastifyReply> | null;
+    isLate: boolean;
+  }
+}
+
 /** Responds with a 503 if no response is ready after `limitMs`. */
 export function limitResponseTime(app: FastifyInstance, limitMs: number): void {
-  const deadlines = new WeakMap<FastifyRequest, { timer: NodeJS.Timeout; responses: number; hasPassed: boolean }>();
+  const deadlines = new Deadlines<FastifyReply>(limitMs, (reply) => {
+    // A stream has begun.
+    if (reply.sent) return;
+    reply.isLate = true;
+    reply.send(unavailable(`The response was not ready after ${limitMs / 1000} seconds`, RETRY_AFTER_SECONDS));
+  });
+  app.decorateReply('responses', 0);
+  app.decorateReply('deadline', null);
+  app.decorateReply('isLate', false);
 
-  app.addHook('onRequest', (request, reply, done) => {
-    const timer = setTimeout(() => {
-      // A stream has begun.
-      if (reply.sent) return;
-      deadline.hasPassed = true;
-      reply.send(unavailable(`The response was not ready after ${limitMs / 1000} seconds`, RETRY_AFTER_SECONDS));
-    }, limitMs);
-    const deadline = { timer, responses: 0, hasPassed: false };
-    deadlines.set(request, deadline);
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.deadline = deadlines.add(reply);
     done();
   });
 
-  app.addHook('onSend', (request, _reply, payload, done) => {
-    const deadline = deadlines.get(request);
-    clearTimeout(deadline?.timer);
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (reply.deadline !== null) deadlines.remove(reply.deadline);
     // A response that was still being serialized at the deadline is dropped: the 503 has been sent.
-    if (deadline?.hasPassed === true && deadline.responses > 0) return;
-    if (deadline) deadline.responses += 1;
+    if (reply.isLate && reply.responses > 0) return;
+    reply.responses += 1;
     done(null, payload);
   });
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Item } from '../linked-list.ts';
 import { type CutOffReason, type Unread, UnreadResponses } from './unread-responses.ts';
 
 const OPTIONS = { stallMs: 30_000, maxBytes: 1000, graceMs: 2000, checkMs: 500 };
@@ -16,11 +17,11 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const add = (name: string, { caller = 'one', bytes = 100 } = {}): Unread =>
-  unread.add(caller, bytes, (reason) => cutOff.push([name, reason]));
+const add = (name: string, { caller = 'one', bytes = 100, raw = { destroyed: false } } = {}): Item<Unread> =>
+  unread.add(caller, bytes, raw, (reason) => cutOff.push([name, reason]));
 
-function takeSlice(response: Unread): void {
-  response.progressAt = performance.now();
+function takeSlice({ value }: Item<Unread>): void {
+  value.progressAt = performance.now();
 }
 
 describe('a response whose client does not read', () => {
@@ -58,6 +59,17 @@ describe('responses that exceed the memory limit', () => {
     vi.advanceTimersByTime(1000);
     expect(cutOff.slice(1)).toEqual([['second', 'memory']]);
     expect(unread.bytes).toBe(900);
+  });
+
+  it('does not count a response whose client has disconnected', () => {
+    const raw = { destroyed: false };
+    add('disconnected', { bytes: 500, raw });
+    add('unread', { bytes: 501 });
+    vi.advanceTimersByTime(1900);
+    raw.destroyed = true;
+    vi.advanceTimersByTime(1000);
+    expect(cutOff).toEqual([]);
+    expect(unread.bytes).toBe(501);
   });
 
   it('keeps a response that its client reads', () => {

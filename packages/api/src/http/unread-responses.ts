@@ -7,9 +7,11 @@
  *
  * A response counts with its whole size until it has been sent, since its slices share one buffer.
  */
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
+import { type Item, LinkedList } from '../linked-list.ts';
 import { callerOf } from './request-identity.ts';
 
 const UNREAD_RESPONSES = {
@@ -32,12 +34,19 @@ export interface Unread {
   sentAt: number;
   /** When the latest slice was taken. */
   progressAt: number;
+  raw: Pick<ServerResponse, 'destroyed'>;
   cutOff: (reason: CutOffReason) => void;
+}
+
+declare module 'fastify' {
+  interface FastifyReply {
+    unread: Item<Unread> | null;
+  }
 }
 
 export class UnreadResponses {
   readonly #options: typeof UNREAD_RESPONSES;
-  readonly #responses = new Set<Unread>();
+  readonly #responses = new LinkedList<Unread>();
   readonly #timer: NodeJS.Timeout;
   bytes = 0;
 
@@ -46,16 +55,15 @@ export class UnreadResponses {
     this.#timer = setInterval(() => this.#check(), options.checkMs).unref();
   }
 
-  add(caller: string, bytes: number, cutOff: Unread['cutOff']): Unread {
+  add(caller: string, bytes: number, raw: Unread['raw'], cutOff: Unread['cutOff']): Item<Unread> {
     const now = performance.now();
-    const unread = { caller, bytes, sentAt: now, progressAt: now, cutOff };
-    this.#responses.add(unread);
     this.bytes += bytes;
-    return unread;
+    return this.#responses.add({ caller, bytes, sentAt: now, progressAt: now, raw, cutOff });
   }
 
-  remove(unread: Unread): void {
-    if (this.#responses.delete(unread)) this.bytes -= unread.bytes;
+  remove(unread: Item<Unread>): void {
+    if (unread.isIn) this.bytes -= unread.value.bytes;
+    this.#responses.remove(unread);
   }
 
   close(): void {
@@ -65,7 +73,10 @@ export class UnreadResponses {
   #check(): void {
     const now = performance.now();
     for (const unread of this.#responses) {
-      if (now - unread.progressAt >= this.#options.stallMs) this.#cutOff(unread, 'stalled');
+      const { raw, progressAt } = unread.value;
+      // The client disconnected.
+      if (raw.destroyed) this.remove(unread);
+      else if (now - progressAt >= this.#options.stallMs) this.#cutOff(unread, 'stalled');
     }
     while (this.bytes > this.#options.maxBytes) {
       const next = this.#findNextToClose(now);
@@ -74,19 +85,19 @@ export class UnreadResponses {
     }
   }
 
-  #cutOff(unread: Unread, reason: CutOffReason): void {
+  #cutOff(unread: Item<Unread>, reason: CutOffReason): void {
     this.remove(unread);
-    unread.cutOff(reason);
+    unread.value.cutOff(reason);
   }
 
   /** Returns undefined while all responses of the caller with the most bytes are within the grace period. */
-  #findNextToClose(now: number): Unread | undefined {
+  #findNextToClose(now: number): Item<Unread> | undefined {
     const bytesOf = new Map<string, number>();
-    for (const { caller, bytes } of this.#responses) bytesOf.set(caller, (bytesOf.get(caller) ?? 0) + bytes);
+    for (const { value } of this.#responses) bytesOf.set(value.caller, (bytesOf.get(value.caller) ?? 0) + value.bytes);
     const [largest] = [...bytesOf].toSorted(([, left], [, right]) => right - left)[0] ?? [];
     return [...this.#responses]
-      .filter(({ caller, sentAt }) => caller === largest && now - sentAt >= this.#options.graceMs)
-      .toSorted((left, right) => left.progressAt - right.progressAt)[0];
+      .filter(({ value: { caller, sentAt } }) => caller === largest && now - sentAt >= this.#options.graceMs)
+      .toSorted((left, right) => left.value.progressAt - right.value.progressAt)[0];
   }
 }
 
@@ -98,11 +109,15 @@ export function limitUnreadResponses(
 ): void {
   const unread = new UnreadResponses({ ...UNREAD_RESPONSES, maxBytes: UNREAD_RESPONSES.maxBytes / processes });
   app.addHook('onClose', async () => unread.close());
-  app.addHook('onSend', async (request, reply, payload: unknown) => {
-    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
+  app.decorateReply('unread', null);
+  app.addHook('onSend', (request, reply, payload: unknown, done) => {
+    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) {
+      done(null, payload);
+      return;
+    }
     const bytes = Buffer.byteLength(payload);
-    const response = unread.add(callerOf(request), bytes, (reason) => {
-      const seconds = Math.round((performance.now() - response.sentAt) / 1000);
+    const response = unread.add(callerOf(request), bytes, reply.raw, (reason) => {
+      const seconds = Math.round((performance.now() - response.value.sentAt) / 1000);
       const fields = { reason, bytes, seconds, apiKeyId: request.apiKey?.id };
       request.log.info(fields, 'closed connection of client that did not read');
       onCutOff(reason);
@@ -111,11 +126,18 @@ export function limitUnreadResponses(
       if (socket instanceof TLSSocket) reply.raw.destroy();
       else socket.resetAndDestroy();
     });
-    reply.raw.once('close', () => unread.remove(response));
-    if (bytes <= SLICE_BYTES) return payload;
+    reply.unread = response;
+    if (bytes <= SLICE_BYTES) {
+      done(null, payload);
+      return;
+    }
     reply.header('content-length', String(bytes));
     const body = Buffer.isBuffer(payload) ? payload : Buffer.from(payload);
-    return Readable.from(slicesOf(body, response), { objectMode: false, highWaterMark: SLICE_BYTES });
+    done(null, Readable.from(slicesOf(body, response.value), { objectMode: false, highWaterMark: SLICE_BYTES }));
+  });
+  app.addHook('onResponse', (_request, reply, done) => {
+    if (reply.unread !== null) unread.remove(reply.unread);
+    done();
   });
 }
 
