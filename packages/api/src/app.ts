@@ -145,8 +145,9 @@ export const api: FastifyPluginAsync<Services> = async (app, services) => {
   app.setValidatorCompiler(validatorCompiler);
   const operations = collectOperations(app);
   // Requests that are refused, or need no key, cost nothing.
-  app.addHook('onRequest', async (_request, reply) => {
+  app.addHook('onRequest', (_request, reply, done) => {
     reply.header('x-request-cost-ru', '0');
+    done();
   });
   useErrorEnvelope(app);
   refuseUnknownRoutes(app, services);

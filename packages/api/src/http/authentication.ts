@@ -3,8 +3,17 @@
  * is charged at once, even if its response will be an error.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { RequestKey } from '../limits/admission.ts';
-import { type Charge, fromHundredths, type RefusalReason, toHundredths, type Verdict } from '../limits/limits.ts';
+import { type Awaitable, whenKnown } from '../awaitable.ts';
+import type { Admitted, RequestKey } from '../limits/admission.ts';
+import {
+  type Charge,
+  fromHundredths,
+  type RefusalReason,
+  type Refused,
+  type Standing,
+  toHundredths,
+} from '../limits/limits.ts';
+import type { AnyOperation } from '../route.ts';
 import type { Services } from '../services.ts';
 import { HttpError } from './errors.ts';
 import { parseToken } from './stream-tokens.ts';
@@ -40,48 +49,46 @@ export function requireKey(
   app.decorateRequest('refusal', null);
   app.decorateRequest('hasResponse', false);
 
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     // Only the client's own cache may keep the response, and must revalidate it with the etag.
     reply.header('cache-control', 'private, no-cache');
-    const cost = costOf(request);
+    const operation = operationOf(request);
     const credential = credentialOf(request);
-    const admitted = await (credential === undefined
-      ? admitAnonymous(request, cost)
-      : admission.admit(credential, cost));
-    if (admitted === undefined) throw await refuseKey(request, reply, credential === undefined);
-    const { apiKey } = admitted;
-    request.apiKey = apiKey;
-    if (admitted.verdict === undefined) throw admitted.error;
-
-    request.charge = await requireAdmitted(request, reply, admitted.verdict, cost);
-    reply.raw.once('close', () => {
-      if (request.hasResponse) release(request);
-    });
-    // The response was not ready in time, and has been sent without a charge.
-    if (reply.raw.writableEnded) release(request);
-
-    if (apiKey.readOnly && request.routeOptions.config.operation?.submits === true) {
-      request.refusal = 'read_only';
-      throw new HttpError(403, 'The API key is read-only: it may not submit to the network');
-    }
+    const admitted =
+      credential === undefined ? admitAnonymous(request, operation) : admission.admit(credential, operation.cost);
+    const begun = whenKnown(admitted, (known) =>
+      known === undefined
+        ? refuseKey(request, reply, credential === undefined)
+        : begin(request, reply, known, operation),
+    );
+    if (begun === undefined) done();
+    return begun;
   });
 
   // Bodies that take milliseconds to parse and validate take turns.
-  app.addHook('preParsing', async (request) => {
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
-    if (encoding !== undefined || Number(length ?? 0) >= LARGE_BODY_BYTES) await turns.next(callerOf(request));
+    if (encoding !== undefined || Number(length ?? 0) >= LARGE_BODY_BYTES) return turns.next(callerOf(request));
+    done();
+    return undefined;
   });
 
   // The items of a request are counted and charged once the body is known to be valid.
-  app.addHook('preHandler', async (request, reply) => {
+  const chargeItems = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { apiKey, charge: first } = request;
-    const path = request.routeOptions.config.operation?.costsByItemsOf;
+    const { cost, costsByItemsOf: path } = operationOf(request);
     if (path === undefined || apiKey === null || first === null) return;
     const groups = Math.ceil(countItems(request.body, path) / ITEMS_PER_COST);
     if (groups <= 1) return;
-    const hundredths = toHundredths(costOf(request));
+    const hundredths = toHundredths(cost);
     const verdict = await admission.chargeMore(apiKey, first, fromHundredths(hundredths * (groups - 1)));
-    await requireAdmitted(request, reply, verdict, fromHundredths(hundredths * groups));
+    if (verdict.refusal !== undefined) return refuse(request, reply, verdict);
+    setLimitHeaders(request, reply, verdict, fromHundredths(hundredths * groups));
+  };
+  app.addHook('preHandler', (request, reply, done) => {
+    if (request.body !== undefined) return chargeItems(request, reply);
+    done();
+    return undefined;
   });
 
   // A request is in flight until both its computation, which continues if the client disconnects, and its response have finished.
@@ -91,10 +98,38 @@ export function requireKey(
     done(null, payload);
   });
 
-  function admitAnonymous(request: FastifyRequest, cost: number) {
-    const { operation } = request.routeOptions.config;
-    if (!isAnonymousAllowed || operation?.submits === true || operation?.requiresKey === true) return undefined;
+  function admitAnonymous(
+    request: FastifyRequest,
+    { cost, submits, requiresKey }: PaidOperation,
+  ): Awaitable<Admitted | undefined> {
+    if (!isAnonymousAllowed || submits === true || requiresKey === true) return undefined;
     return admission.admitAnonymous(clientOf(request.ip), cost);
+  }
+
+  /** @throws HttpError 403, 429 or 503 */
+  function begin(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    admitted: Admitted,
+    { cost, submits }: PaidOperation,
+  ): Promise<never> | undefined {
+    const { apiKey, verdict } = admitted;
+    request.apiKey = apiKey;
+    if (verdict === undefined) throw admitted.error;
+    if (verdict.refusal !== undefined) return refuse(request, reply, verdict);
+    setLimitHeaders(request, reply, verdict, cost);
+    request.charge = verdict.charge;
+    reply.raw.on('close', () => {
+      if (request.hasResponse) release(request);
+    });
+    // The response was not ready in time, and has been sent without a charge.
+    if (reply.raw.writableEnded) release(request);
+
+    if (apiKey.readOnly && submits === true) {
+      request.refusal = 'read_only';
+      throw new HttpError(403, 'The API key is read-only: it may not submit to the network');
+    }
+    return undefined;
   }
 
   function release(request: FastifyRequest): void {
@@ -103,31 +138,28 @@ export function requireKey(
     admission.release(request.apiKey);
   }
 
-  async function refuseKey(request: FastifyRequest, reply: FastifyReply, isMissing: boolean): Promise<HttpError> {
+  async function refuseKey(request: FastifyRequest, reply: FastifyReply, isMissing: boolean): Promise<never> {
     request.refusal = isMissing ? 'missing_key' : 'invalid_key';
     await anonymousPacer.wait(reply.raw);
-    return new HttpError(401, isMissing ? 'x-api-key is missing from header' : 'Invalid API key');
+    throw new HttpError(401, isMissing ? 'x-api-key is missing from header' : 'Invalid API key');
   }
 
-  /** @param ru the cost of the request if it is admitted. @throws HttpError 429 */
-  async function requireAdmitted(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    verdict: Verdict,
-    ru: number,
-  ): Promise<Charge> {
-    const { name, rateRu, windowSeconds } = (request.apiKey as RequestKey).bucket;
-    request.spentRu = verdict.refusal === undefined ? ru : 0;
-    reply
-      .header('x-request-cost-ru', String(request.spentRu))
-      .header('ratelimit-limit', `${rateRu};w=${windowSeconds}`)
-      .header('ratelimit-remaining', String(verdict.remainingRu))
-      .header('ratelimit-reset', String(verdict.resetSeconds));
-    if (verdict.refusal === undefined) return verdict.charge;
+  async function refuse(request: FastifyRequest, reply: FastifyReply, verdict: Refused): Promise<never> {
+    setLimitHeaders(request, reply, verdict, 0);
     request.refusal = verdict.refusal;
-    await refusalPacers.wait(name, reply.raw);
+    await refusalPacers.wait((request.apiKey as RequestKey).bucket.name, reply.raw);
     throw new HttpError(429, 'Rate limit exceeded', { retryAfterSeconds: verdict.resetSeconds });
   }
+}
+
+function setLimitHeaders(request: FastifyRequest, reply: FastifyReply, standing: Standing, ru: number): void {
+  const { rateRu, windowSeconds } = (request.apiKey as RequestKey).bucket;
+  request.spentRu = ru;
+  reply
+    .header('x-request-cost-ru', String(ru))
+    .header('ratelimit-limit', `${rateRu};w=${windowSeconds}`)
+    .header('ratelimit-remaining', String(standing.remainingRu))
+    .header('ratelimit-reset', String(standing.resetSeconds));
 }
 
 /** A token of a stream may be in the URL, and only there. */
@@ -138,10 +170,14 @@ export function credentialOf({ headers, query, routeOptions }: FastifyRequest): 
   return routeOptions.config.operation?.acceptsToken === true && typeof token === 'string' ? token : undefined;
 }
 
-function costOf(request: FastifyRequest): number {
-  const cost = request.routeOptions.config.operation?.cost;
-  if (cost === undefined) throw new Error(`No cost is declared for ${request.routeOptions.url}`);
-  return cost;
+type PaidOperation = AnyOperation & { cost: number };
+
+const isPaid = (operation: AnyOperation | undefined): operation is PaidOperation => operation?.cost !== undefined;
+
+function operationOf({ routeOptions: { url, config } }: FastifyRequest): PaidOperation {
+  const { operation } = config;
+  if (!isPaid(operation)) throw new Error(`No cost is declared for ${url}`);
+  return operation;
 }
 
 function countItems(body: unknown, path: readonly string[]): number {

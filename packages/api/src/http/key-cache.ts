@@ -3,12 +3,19 @@
  * within seconds. Other keys, most of them invalid, are looked up over a separate connection, so that a flood of them delays no key in use.
  */
 import { hashKey, type KeyInForce } from '@kasgres/database';
+import { type Awaitable, whenKnown } from '../awaitable.ts';
 import { Batches } from '../batches.ts';
 import type { Bucket } from '../limits/limits.ts';
 import { unavailable } from './errors.ts';
 
 export interface CachedKey extends KeyInForce {
   bucket: Bucket;
+}
+
+interface KeyHash {
+  keyHash: Uint8Array;
+  /** The hash as the key of a map. */
+  name: string;
 }
 
 interface Entry {
@@ -39,6 +46,7 @@ const INVALID_LIFE_MS = 2000;
 const MAX_INVALID = 10_000;
 const MAX_PER_QUERY = 500;
 const MAX_PENDING = 10_000;
+const MAX_KNOWN_HASHES = 10_000;
 
 const KEY_PATTERN = /^kdp_[0-9a-f]{64}$/;
 
@@ -49,11 +57,16 @@ export class KeyCache {
   readonly #known: Batches<Uint8Array, Found>;
   readonly #unknown: Batches<Uint8Array, Found>;
   readonly #isUsageUncertain: KeyCacheOptions['isUsageUncertain'];
-  /** This and the following maps are by the hash of the key. */
+  /** This and the two maps after it are by the hash of the key. */
   readonly #entries = new Map<string, Entry>();
   readonly #lookUps = new Map<string, Promise<CachedKey | undefined>>();
   /** When each expires, oldest first. */
   readonly #invalid = new Map<string, number>();
+  /**
+   * Hashes of keys that were valid, by their text. A look-up in a map takes a time that depends on a text which somebody guesses only if its hash
+   * in V8, with a secret seed, is that of a key.
+   */
+  readonly #hashes = new Map<string, KeyHash>();
   readonly #timer: NodeJS.Timeout;
 
   constructor({ readKnown, readUnknown, isUsageUncertain, onError }: KeyCacheOptions) {
@@ -63,12 +76,22 @@ export class KeyCache {
     this.#timer = setInterval(() => void this.#refresh().catch(onError), REFRESH_MS).unref();
   }
 
-  find(key: string): CachedKey | undefined | Promise<CachedKey | undefined> {
-    return isKey(key) ? this.findByHash(hashKey(key)) : undefined;
+  find(key: string): Awaitable<CachedKey | undefined> {
+    const known = this.#hashes.get(key);
+    if (known !== undefined) return this.#find(known);
+    if (!isKey(key)) return undefined;
+    const hash = toKeyHash(hashKey(key));
+    return whenKnown(this.#find(hash), (found) => {
+      if (found !== undefined) this.#keepHash(key, hash);
+      return found;
+    });
   }
 
-  findByHash(keyHash: Uint8Array): CachedKey | undefined | Promise<CachedKey | undefined> {
-    const name = nameOf(keyHash);
+  findByHash(keyHash: Uint8Array): Awaitable<CachedKey | undefined> {
+    return this.#find(toKeyHash(keyHash));
+  }
+
+  #find({ name, keyHash }: KeyHash): Awaitable<CachedKey | undefined> {
     const now = performance.now();
     const entry = this.#entries.get(name);
     if (entry !== undefined) {
@@ -80,6 +103,11 @@ export class KeyCache {
 
   close(): void {
     clearInterval(this.#timer);
+  }
+
+  #keepHash(key: string, hash: KeyHash): void {
+    if (this.#hashes.size >= MAX_KNOWN_HASHES) this.#hashes.clear();
+    this.#hashes.set(key, hash);
   }
 
   #lookUp(lookUps: Batches<Uint8Array, Found>, name: string, keyHash: Uint8Array): Promise<CachedKey | undefined> {
@@ -145,6 +173,8 @@ const lookUpsOf = (read: ReadKeys) =>
     maxPending: MAX_PENDING,
     busy: () => unavailable('Too many keys are being looked up', 1),
   });
+
+const toKeyHash = (keyHash: Uint8Array): KeyHash => ({ keyHash, name: nameOf(keyHash) });
 
 const nameOf = (keyHash: Uint8Array): string => Buffer.from(keyHash).toString('latin1');
 

@@ -11,9 +11,11 @@ export function serializeLargeResponses(app: FastifyInstance, turns: EventLoopTu
   app.setReplySerializer((payload) =>
     Buffer.isBuffer(payload) ? (payload as unknown as string) : JSON.stringify(payload),
   );
-  app.addHook('preSerialization', async (request, _reply, payload) =>
-    hasManyItems(payload) ? await toJson(payload, new Slices(turns, callerOf(request))) : payload,
-  );
+  app.addHook('preSerialization', (request, _reply, payload, done) => {
+    if (hasManyItems(payload)) return toJson(payload, new Slices(turns, callerOf(request)));
+    done(null, payload);
+    return undefined;
+  });
 }
 
 function hasManyItems(payload: unknown): payload is object {

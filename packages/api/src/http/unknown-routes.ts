@@ -32,10 +32,12 @@ export function refuseUnknownRoutes(
     throw new HttpError(405, `This path supports ${allow} only`);
   };
   // This hook runs before any error of the body.
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     // GET /v1/transactions/acceptance is a wrong method, and no transaction with the id `acceptance`.
-    const isMistaken = paths.has(pathOf(request)) && request.routeOptions.url?.includes(':') === true;
-    return request.is404 || isMistaken ? refuse(request, reply) : undefined;
+    const isMistaken = Object.keys(request.params as object).length > 0 && paths.has(pathOf(request));
+    if (request.is404 || isMistaken) return refuse(request, reply);
+    done();
+    return undefined;
   });
   app.setNotFoundHandler(refuse);
 }

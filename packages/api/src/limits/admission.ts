@@ -4,6 +4,7 @@
  */
 import { addUsage, findKeyHash, findKeys } from '@kasgres/database';
 import type { Logger } from '@kasgres/runtime';
+import { type Awaitable, whenKnown } from '../awaitable.ts';
 import { KeyCache } from '../http/key-cache.ts';
 import { isValidToken, parseToken, type StreamToken } from '../http/stream-tokens.ts';
 import type { Db } from '../index-state/sql.ts';
@@ -30,9 +31,9 @@ export interface Admission<Key extends RequestKey = RequestKey> {
    * Finds a key, or that of a stream token, charges the cost of a request to it and counts the request as in flight, or refuses the request. Each
    * admitted request must be released. Returns undefined if the key or token is invalid.
    */
-  admit(credential: string, ru: number): Promise<Admitted<Key> | undefined>;
+  admit(credential: string, ru: number): Awaitable<Admitted<Key> | undefined>;
   /** Like `admit`, for a client without a key. @param client its address. Returns undefined if such requests are not served */
-  admitAnonymous(client: string, ru: number): Promise<Admitted<Key> | undefined>;
+  admitAnonymous(client: string, ru: number): Awaitable<Admitted<Key> | undefined>;
   /** Charges what a request in flight costs beyond its first charge. A refusal also refunds the first charge. */
   chargeMore(apiKey: Key, first: Charge, ru: number): Promise<Verdict>;
   release(apiKey: Key): void;
@@ -84,16 +85,15 @@ export class LocalAdmission implements Admission<LocalKey> {
     });
   }
 
-  async admit(credential: string, ru: number): Promise<Admitted<LocalKey> | undefined> {
-    const key = await this.#find(credential);
-    return key && this.#charge(key, ru);
+  admit(credential: string, ru: number): Awaitable<Admitted<LocalKey> | undefined> {
+    return whenKnown(this.#find(credential), (key) => key && this.#charge(key, ru));
   }
 
   async isInForce(credential: string): Promise<boolean> {
     return (await this.#find(credential)) !== undefined;
   }
 
-  async admitAnonymous(client: string, ru: number): Promise<Admitted<LocalKey> | undefined> {
+  admitAnonymous(client: string, ru: number): Awaitable<Admitted<LocalKey> | undefined> {
     if (this.#anonymousRateRu === undefined) return undefined;
     const bucket = {
       name: `anonymous:${client}`,
@@ -106,15 +106,16 @@ export class LocalAdmission implements Admission<LocalKey> {
     return this.#charge({ id: null, readOnly: true, bucket }, ru);
   }
 
-  async #charge(apiKey: LocalKey, ru: number): Promise<Admitted<LocalKey>> {
-    try {
-      return { apiKey, verdict: await this.#limits.admit(apiKey.bucket, ru) };
-    } catch (error) {
-      return { apiKey, error };
-    }
+  #charge(apiKey: LocalKey, ru: number): Awaitable<Admitted<LocalKey>> {
+    const verdict = this.#limits.admit(apiKey.bucket, ru);
+    if (!(verdict instanceof Promise)) return { apiKey, verdict };
+    return verdict.then(
+      (settled) => ({ apiKey, verdict: settled }),
+      (error: unknown) => ({ apiKey, error }),
+    );
   }
 
-  async #find(credential: string): Promise<LocalKey | undefined> {
+  #find(credential: string): Awaitable<LocalKey | undefined> {
     const token = parseToken(credential);
     return token === undefined ? this.#keys.find(credential) : this.#findByToken(token);
   }

@@ -1,11 +1,13 @@
 /**
  * Decides whether a request may run: rate limits, quotas and requests in flight of a bucket, which belongs to a key or to an anonymous client. Windows may be shared
- * with other processes; requests in flight are counted per process. The methods are asynchronous and take plain data, so that one process could
- * coordinate several API workers.
+ * with other processes; requests in flight are counted per process. The methods take plain data, so that one process can coordinate several API
+ * workers, and wait only for shared windows.
  */
 import { dayOf, endOf, firstDayOf, type QuotaPeriod } from '@kasgres/database';
+import type { Awaitable } from '../awaitable.ts';
+import { RecentlyUsed } from '../recently-used.ts';
 import type { UsageMeter } from './usage-meter.ts';
-import type { Windows } from './windows.ts';
+import type { Windows, WindowState } from './windows.ts';
 
 /** Requests that are limited together. */
 export interface Bucket {
@@ -57,7 +59,7 @@ const CONCURRENCY_RETRY_SECONDS = 1;
 export class Limits {
   readonly #windows: Windows;
   readonly #usage: UsageMeter;
-  readonly #inFlight = new Map<string, number>();
+  readonly #inFlight = new RecentlyUsed<{ count: number }>(({ count }) => count > 0);
 
   constructor(windows: Windows, usage: UsageMeter) {
     this.#windows = windows;
@@ -68,18 +70,20 @@ export class Limits {
    * Charges the cost of a request and counts it as in flight, or refuses it and charges nothing. Each admitted request must be released.
    * @throws HttpError 503 if the store is unavailable
    */
-  async admit(bucket: Bucket, ru: number): Promise<Verdict> {
-    const inFlight = this.#inFlight.get(bucket.name) ?? 0;
-    if (inFlight >= bucket.concurrency) return refuse('concurrency', CONCURRENCY_RETRY_SECONDS);
-    this.#inFlight.set(bucket.name, inFlight + 1);
-    let isAdmitted = false;
-    try {
-      const verdict = await this.#charge(bucket, ru, 1);
-      isAdmitted = verdict.refusal === undefined;
+  admit(bucket: Bucket, ru: number): Awaitable<Verdict> {
+    const inFlight = this.#inFlight.get(bucket.name) ?? this.#inFlight.add(bucket.name, { count: 0 });
+    if (inFlight.count >= bucket.concurrency) return refuse('concurrency', CONCURRENCY_RETRY_SECONDS);
+    inFlight.count += 1;
+    const settle = (verdict: Verdict): Verdict => {
+      if (verdict.refusal !== undefined) this.release(bucket);
       return verdict;
-    } finally {
-      if (!isAdmitted) this.release(bucket);
-    }
+    };
+    const verdict = this.#charge(bucket, ru, 1);
+    if (!(verdict instanceof Promise)) return settle(verdict);
+    return verdict.then(settle, (error: unknown) => {
+      this.release(bucket);
+      throw error;
+    });
   }
 
   /**
@@ -97,13 +101,12 @@ export class Limits {
 
   /** Returns whether at least half of the requests that may be in flight are. */
   isBusy({ name, concurrency }: Bucket): boolean {
-    return (this.#inFlight.get(name) ?? 0) * 2 >= concurrency;
+    return (this.#inFlight.get(name)?.count ?? 0) * 2 >= concurrency;
   }
 
   release({ name }: Bucket): void {
-    const left = (this.#inFlight.get(name) ?? 0) - 1;
-    if (left > 0) this.#inFlight.set(name, left);
-    else this.#inFlight.delete(name);
+    const inFlight = this.#inFlight.get(name);
+    if (inFlight !== undefined && inFlight.count > 0) inFlight.count -= 1;
   }
 
   /** Writes the usage that is not written yet. */
@@ -111,25 +114,26 @@ export class Limits {
     return this.#usage.close();
   }
 
-  async #charge(bucket: Bucket, ru: number, requests: number): Promise<Verdict> {
+  #charge(bucket: Bucket, ru: number, requests: number): Awaitable<Verdict> {
     const quotaSeconds = this.#findQuotaWait(bucket, ru);
     if (quotaSeconds !== undefined) return refuse('quota', quotaSeconds);
     const day = dayOf(new Date());
     // Metered before the window is charged, so that concurrent requests cannot exceed the quota together.
     this.#meter(bucket, ru, requests, day);
-    let isCharged = false;
-    try {
-      const limit = { hundredths: toHundredths(bucket.rateRu), seconds: bucket.windowSeconds };
-      const { charged, remaining, window, endsInMs } = await this.#windows.charge(bucket.name, limit, toHundredths(ru));
-      isCharged = charged;
-      const standing = {
-        remainingRu: fromHundredths(remaining),
-        resetSeconds: Math.max(Math.ceil(endsInMs / 1000), 1),
-      };
-      return charged ? { ...standing, charge: { ru, window, day } } : { ...standing, refusal: 'rate_limit' };
-    } finally {
-      if (!isCharged) this.#meter(bucket, -ru, -requests, day);
-    }
+    const settle = ({ charged, remaining, window, endsInMs }: WindowState): Verdict => {
+      const remainingRu = fromHundredths(remaining);
+      const resetSeconds = Math.max(Math.ceil(endsInMs / 1000), 1);
+      if (charged) return { remainingRu, resetSeconds, charge: { ru, window, day } };
+      this.#meter(bucket, -ru, -requests, day);
+      return { remainingRu, resetSeconds, refusal: 'rate_limit' };
+    };
+    const limit = { hundredths: toHundredths(bucket.rateRu), seconds: bucket.windowSeconds };
+    const state = this.#windows.charge(bucket.name, limit, toHundredths(ru));
+    if (!(state instanceof Promise)) return settle(state);
+    return state.then(settle, (error: unknown) => {
+      this.#meter(bucket, -ru, -requests, day);
+      throw error;
+    });
   }
 
   #meter({ apiKeyId }: Bucket, ru: number, requests: number, day: string): void {

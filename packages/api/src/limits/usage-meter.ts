@@ -99,9 +99,18 @@ export class UsageMeter {
 }
 
 function addTo(sums: Sums, apiKeyId: bigint, day: string, { requests, hundredths }: Sum): void {
-  const days = sums.get(apiKeyId) ?? new Map<string, Sum>();
-  const sum = days.get(day) ?? { requests: 0, hundredths: 0 };
-  sums.set(apiKeyId, days.set(day, { requests: sum.requests + requests, hundredths: sum.hundredths + hundredths }));
+  let days = sums.get(apiKeyId);
+  if (days === undefined) {
+    days = new Map();
+    sums.set(apiKeyId, days);
+  }
+  const sum = days.get(day);
+  if (sum === undefined) {
+    days.set(day, { requests, hundredths });
+  } else {
+    sum.requests += requests;
+    sum.hundredths += hundredths;
+  }
 }
 
 /** Leaves out sums of which all was refunded. */

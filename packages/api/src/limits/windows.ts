@@ -1,4 +1,5 @@
 /** Windows of rate limits: counted in this process, or in the database for all API processes (postgres-windows.ts). */
+import type { Awaitable } from '../awaitable.ts';
 
 export interface WindowLimit {
   hundredths: number;
@@ -20,7 +21,7 @@ export interface Windows {
    * Charges a cost if the window has that much left, in one atomic step.
    * @throws HttpError 503 if the store is unavailable: nothing is admitted uncounted
    */
-  charge(bucket: string, limit: WindowLimit, cost: number): Promise<WindowState>;
+  charge(bucket: string, limit: WindowLimit, cost: number): Awaitable<WindowState>;
   /** Refunds a charge, at most once. Has no effect if the window has closed since. */
   refund(bucket: string, window: number, cost: number): void;
 }
@@ -31,7 +32,7 @@ export class MemoryWindows implements Windows {
   readonly #windows = new Map<string, { spent: number; endsAt: number }>();
   #nextSweepAt = 0;
 
-  async charge(bucket: string, limit: WindowLimit, cost: number): Promise<WindowState> {
+  charge(bucket: string, limit: WindowLimit, cost: number): WindowState {
     const now = performance.now();
     this.#sweep(now);
     const known = this.#windows.get(bucket);

@@ -122,7 +122,7 @@ it('passes on errors with their status, and with the key if it is known', async 
 it('releases what a worker had in flight when it ended, also what is admitted afterwards', async () => {
   const late = Promise.withResolvers<Admitted<CachedKey>>();
   const results = [Promise.resolve({ apiKey, verdict }), Promise.resolve({ apiKey, verdict }), late.promise];
-  const { host, remote, release } = connectTo({ admit: () => results.shift() as Promise<Admitted<CachedKey>> });
+  const { host, remote, release } = connectTo({ admit: () => results.shift() });
   await remote.admit(KEY, 0.1);
   await remote.admit(KEY, 0.1);
   const last = remote.admit(KEY, 0.1);

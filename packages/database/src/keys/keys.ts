@@ -2,7 +2,7 @@
  * Keys of the HTTP API. A key is shown once, when it is created; the database stores only its SHA-256. A key has 256 random bits, so a slower
  * hash is not needed.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Database } from '../connection/connect.ts';
 import { firstDayOf, type QuotaPeriod } from './usage.ts';
@@ -59,7 +59,7 @@ function generateKey(): string {
 
 /** Returns the SHA-256 of a key, which is stored. */
 export function hashKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }
 
 /** Creates a key and returns it. It cannot be read again. */

@@ -6,9 +6,16 @@ import { commit } from '../connection/commit.ts';
 /** Period of a quota, in UTC. */
 export type QuotaPeriod = 'day' | 'month';
 
+const DAY_MS = 86_400_000;
+
+/** The last result of `dayOf`, which is called for each request. */
+let latest = { number: Number.NaN, day: '' };
+
 /** Returns a day such as `2026-01-31`. */
 export function dayOf(time: Date): string {
-  return time.toISOString().slice(0, 10);
+  const number = Math.floor(time.getTime() / DAY_MS);
+  if (number !== latest.number) latest = { number, day: time.toISOString().slice(0, 10) };
+  return latest.day;
 }
 
 /** Returns the first day of the period that contains a time. */
