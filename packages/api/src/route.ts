@@ -4,11 +4,12 @@
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { Awaitable } from './awaitable.ts';
 import type { BodyOptions } from './http/json-body.ts';
 import { callerOf } from './http/request-identity.ts';
 import type { HttpError } from './http/errors.ts';
 import type { IndexState } from './index-state/index-state.ts';
-import { respond, type TagOf, withState } from './index-state/respond.ts';
+import { respond, stateResponder, type TagOf, withState } from './index-state/respond.ts';
 import type { Reading } from './index-state/state.ts';
 import type { BoundStatement } from './index-state/statement.ts';
 import type { NodeCaller } from './node-calls.ts';
@@ -69,7 +70,7 @@ declare module 'fastify' {
   }
 }
 
-type Handler = (services: Services, request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+type Handler = (services: Services, request: FastifyRequest, reply: FastifyReply) => Awaitable<unknown>;
 
 interface FromIndex {
   /** The entity tag is of the state of the index, or of the content (index-state/respond.ts). */
@@ -81,12 +82,8 @@ export function stateRoute<Response extends z.ZodType>(
   operation: Operation<z.ZodUnknown, z.ZodUnknown, z.ZodUnknown, Response>,
   toResponse: (state: IndexState) => z.output<Response>,
 ): ApiPlugin {
-  return define({ ...operation, isFromIndex: true }, ({ index }, request, reply) =>
-    respond(index, request, reply, 'state', async () => {
-      const state = await index.getState();
-      return { state, body: toResponse(state) };
-    }),
-  );
+  const respondTo = stateResponder(toResponse);
+  return define({ ...operation, isFromIndex: true }, ({ index }, request, reply) => respondTo(index, request, reply));
 }
 
 /**
@@ -198,7 +195,12 @@ function define(operation: AnyOperation, handler: Handler): ApiPlugin {
       exposeHeadRoute: operation.responseType !== 'text/event-stream',
       config: { operation },
       schema: { ...(params && { params }), querystring: query, ...(body && { body }) },
-      handler: (request, reply) => handler(services, request, reply),
+      handler: (request, reply) => {
+        const body = handler(services, request, reply);
+        if (body instanceof Promise) return body;
+        // Fastify takes undefined, the body of a 304, for a response that is sent later.
+        return void reply.send(body);
+      },
     });
   };
 }

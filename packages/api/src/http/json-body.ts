@@ -27,6 +27,13 @@ export const MAX_BLOCK_VALUES = 2 ** 16;
 /** Different member names: the largest schema, that of a block, has 40. Each new name costs JSON.parse a microsecond. */
 const MAX_NAMES = 256;
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body as it was received; empty if there is none. */
+    bodyText: string;
+  }
+}
+
 export interface BodyOptions {
   /** Keeps all digits of whole numbers beyond 2^53 (exact-integers.ts). */
   exactIntegers?: boolean;
@@ -35,10 +42,12 @@ export interface BodyOptions {
 
 /** Large bodies are also validated here, since Fastify's own validation cannot change values asynchronously. */
 export function parseJsonBodies(app: FastifyInstance): void {
+  app.decorateRequest('bodyText', '');
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
     const { body: schema, bodyOptions } = request.routeOptions.config.operation ?? {};
     const text = await readBody(payload, Number(request.headers['content-length'] ?? 0));
+    request.bodyText = text;
     if (text.length <= LARGE_CHARACTERS || schema === undefined) return parse(text, bodyOptions);
     return await afterOtherLargeBodies(callerOf(request), async () => {
       const body = parse(text, bodyOptions);

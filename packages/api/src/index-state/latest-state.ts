@@ -2,6 +2,7 @@
  * The latest state of the index in memory. Requests that need only the state share its reads: one is read from the database if the last one is
  * older than LIFE_MS. The state never goes backwards, although reads on several connections may overtake each other.
  */
+import type { Awaitable } from '../awaitable.ts';
 import type { IndexState } from './index-state.ts';
 
 const LIFE_MS = 5;
@@ -28,9 +29,12 @@ export class LatestState {
   }
 
   /** Returns the state of at most LIFE_MS before the call; undefined while nothing is indexed. */
-  async get(): Promise<IndexState | undefined> {
+  get(): Awaitable<IndexState | undefined> {
+    return this.#readAt + LIFE_MS >= performance.now() ? this.#state : this.#readNow();
+  }
+
+  async #readNow(): Promise<IndexState | undefined> {
     const now = performance.now();
-    if (this.#readAt + LIFE_MS >= now) return this.#state;
     // A read that began earlier may have missed a change before the call.
     while (this.#running !== undefined && this.#running.startedAt + LIFE_MS < now) {
       await this.#running.state.catch(() => undefined);

@@ -4,11 +4,13 @@
  */
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Awaitable, whenKnown } from '../awaitable.ts';
 import { HttpError } from '../http/errors.ts';
 import type { IndexState } from './index-state.ts';
 import type { IndexReader } from './state.ts';
 
 const ANY_ETAG = '*';
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** What a response is made of. A Buffer has JSON. */
 export interface Content {
@@ -31,12 +33,12 @@ export async function respond(
   // `*` matches only a resource that exists (RFC 9110 §13.1.2): `read` throws the 404 if it does not.
   if (tagOf === 'state' && known !== undefined && known.trim() !== ANY_ETAG) {
     const state = await index.getState();
-    if (setHeaders(request, reply, state, ofState(state))) return undefined;
+    if (setHeaders(request, reply, state, etagOf(request, ofState(state)))) return undefined;
   }
   const { state, body } = await read();
   const content = tagOf === 'state' ? ofState(state) : Buffer.isBuffer(body) ? body : JSON.stringify(body);
-  if (setHeaders(request, reply, state, content)) return undefined;
-  if (Buffer.isBuffer(body)) reply.type('application/json; charset=utf-8');
+  if (setHeaders(request, reply, state, etagOf(request, content))) return undefined;
+  if (Buffer.isBuffer(body)) reply.type(JSON_TYPE);
   return body;
 }
 
@@ -51,32 +53,56 @@ const headersOf = ({ sinkHash, gaps }: IndexState): Record<string, string> => ({
   ...(gaps > 0 && { 'x-kasgres-gaps': String(gaps) }),
 });
 
-const ofState = ({ sinkHash, virtualMergeSet, firstCatchUp, starts }: IndexState): string =>
-  String([sinkHash, virtualMergeSet, firstCatchUp, starts]);
+/** A response that needs only the state, as it was sent last: most requests come between two changes of the state. */
+interface Kept {
+  state: IndexState;
+  url: string;
+  etag: string;
+  json: string;
+}
+
+/** Returns a handler of requests without parameters and body. It returns undefined after setting the status 304. */
+export function stateResponder(
+  toResponse: (state: IndexState) => unknown,
+): (index: IndexReader, request: FastifyRequest, reply: FastifyReply) => Awaitable<unknown> {
+  let kept: Kept | undefined;
+  return (index, request, reply) =>
+    whenKnown(index.getState(), (state) => {
+      const { url } = request;
+      if (kept?.state !== state || kept.url !== url)
+        kept = { state, url, etag: etagOf(request, ofState(state)), json: JSON.stringify(toResponse(state)) };
+      if (setHeaders(request, reply, state, kept.etag)) return undefined;
+      reply.type(JSON_TYPE);
+      return kept.json;
+    });
+}
+
+/** Of each state in memory, what the tags of responses from it have in common. */
+const commonOf = new WeakMap<IndexState, string>();
+
+function ofState(state: IndexState): string {
+  const known = commonOf.get(state);
+  if (known !== undefined) return known;
+  const { sinkHash, virtualMergeSet, firstCatchUp, starts } = state;
+  const common = String([sinkHash, virtualMergeSet, firstCatchUp, starts]);
+  commonOf.set(state, common);
+  return common;
+}
 
 /** Returns whether the client has this response already. */
-function setHeaders(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  state: IndexState,
-  content: string | Buffer,
-): boolean {
-  const etag = etagOf(request, content);
+function setHeaders(request: FastifyRequest, reply: FastifyReply, state: IndexState, etag: string): boolean {
   reply.headers(headersOf(state)).header('etag', etag);
-  const isUnchanged = hasEtag(request.headers['if-none-match'], etag);
+  const known = request.headers['if-none-match'];
+  const isUnchanged = known !== undefined && hasEtag(known, etag);
   reply.code(isUnchanged ? 304 : 200);
   return isUnchanged;
 }
 
 /** The tag covers the request body, since one URL with different bodies has different responses. */
 function etagOf(request: FastifyRequest, content: string | Buffer): string {
-  const body = JSON.stringify(request.body, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}` : value));
-  const digest = hash(
-    'sha256',
-    Buffer.concat([Buffer.from(`${request.url}\n${body}\n`), Buffer.from(content)]),
-    'base64url',
-  );
-  return `W/"${digest.slice(0, 22)}"`;
+  const asked = `${request.url}\n${request.bodyText}\n`;
+  const all = typeof content === 'string' ? asked + content : Buffer.concat([Buffer.from(asked), content]);
+  return `W/"${hash('sha256', all, 'base64url').slice(0, 22)}"`;
 }
 
 /** Compares weakly with an `if-none-match` list (RFC 9110 §13.1.2). */

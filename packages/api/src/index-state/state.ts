@@ -5,6 +5,7 @@
 import { type Connection, isPoolExhausted, isRetryableDatabaseError } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
 import { sql } from 'kysely';
+import { type Awaitable, whenKnown } from '../awaitable.ts';
 import { EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import type { FairQueue } from '../fairness/fair-queue.ts';
 import { type HttpError, unavailable } from '../http/errors.ts';
@@ -37,11 +38,19 @@ const BEGIN = sql`
   begin isolation level repeatable read read only; set local plan_cache_mode = force_custom_plan`;
 const END = sql`rollback`;
 
+/** Has a row without a state if the one in memory is still current, which is usual; no row while nothing is indexed. */
+const STATE_UNLESS_KNOWN = {
+  name: 'state unless known',
+  text: `
+    select case when (checkpoint.version, meta.created_at) is distinct from ($1::bigint, $2::timestamptz) then index_state()::text end as state
+    from checkpoint cross join meta`,
+};
+
 export class IndexReader {
   readonly #database: Pick<Connection, 'pool' | 'kysely'>;
   readonly #queue: FairQueue | undefined;
   readonly #turns: EventLoopTurns;
-  readonly #latest = new LatestState(() => this.#inTurn(PROGRAM, () => findState(this.#database.kysely)));
+  readonly #latest = new LatestState(() => this.#inTurn(PROGRAM, () => this.#readState()));
 
   /** @param queue has as many slots as there are connections; without it, reads start at once */
   constructor(database: Pick<Connection, 'pool' | 'kysely'>, turns = new EventLoopTurns(), queue?: FairQueue) {
@@ -56,17 +65,17 @@ export class IndexReader {
   }
 
   /** Returns the current state from memory (latest-state.ts). @throws HttpError 503 while nothing is indexed */
-  async getState(): Promise<IndexState> {
-    return (await this.#latest.get()) ?? (await refuse(this.#database.kysely));
+  getState(): Awaitable<IndexState> {
+    return whenKnown(this.#latest.get(), (state) => state ?? refuse(this.#database.kysely));
   }
 
   /**
    * Returns a state for what never changes after the first catch-up: the network, and that the catch-up has finished.
    * @throws HttpError 503 while nothing is indexed
    */
-  async getSettledState(): Promise<IndexState> {
+  getSettledState(): Awaitable<IndexState> {
     const { last } = this.#latest;
-    return last === undefined || last.firstCatchUp ? await this.getState() : last;
+    return last === undefined || last.firstCatchUp ? this.getState() : last;
   }
 
   /**
@@ -113,6 +122,15 @@ export class IndexReader {
         }
       }),
     );
+  }
+
+  async #readState(): Promise<IndexState | undefined> {
+    const { last } = this.#latest;
+    const values = [last?.version ?? null, last?.begunAt ?? null];
+    const { rows } = await this.#database.pool.query<{ state: string | null }>({ ...STATE_UNLESS_KNOWN, values });
+    const [row] = rows;
+    if (row === undefined) return undefined;
+    return row.state === null ? last : parseState(row.state);
   }
 
   async #inTurn<T>(caller: string, readOnce: () => Promise<T>): Promise<T> {

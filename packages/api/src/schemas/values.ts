@@ -8,12 +8,15 @@ import { list } from './list.ts';
 
 const MAX_UINT64 = 2n ** 64n - 1n;
 
+const hashText = z.string().regex(/^(?:0x)?[0-9a-fA-F]{64}$/, 'must be 64 hex digits, with or without 0x');
+
+const hashMeta = { description: '64 hex digits of either case, with or without `0x`' };
+
 /** A hash or id in a request; becomes 32 bytes. */
-export const hashInput = z
-  .string()
-  .regex(/^(?:0x)?[0-9a-fA-F]{64}$/, 'must be 64 hex digits, with or without 0x')
-  .transform((text) => fromHex(text.slice(-64)))
-  .meta({ description: '64 hex digits of either case, with or without `0x`' });
+export const hashInput = hashText.transform((text) => fromHex(text.slice(-64))).meta(hashMeta);
+
+/** A hash or id in a request that stays text: 64 lower-case hex digits. */
+export const hexHashInput = hashText.transform((text) => text.slice(-64).toLowerCase()).meta(hashMeta);
 
 /** A hash in a request where an empty text means none. */
 export const hashOrEmptyInput = z

@@ -1,5 +1,4 @@
 /** POST /v1/transactions/acceptance: whether transactions are accepted, by which chain block, and with how many confirmations. */
-import { toHex } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
@@ -7,7 +6,7 @@ import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, sinkBlueScore, Statement } from '../../index-state/statement.ts';
 import { statementRoute } from '../../route.ts';
 import { list } from '../../schemas/list.ts';
-import { count, hash, hashInput } from '../../schemas/values.ts';
+import { count, hash, hexHashInput } from '../../schemas/values.ts';
 
 const MAX_IDS = 500;
 
@@ -60,13 +59,13 @@ export const getTransactionsAcceptance = statementRoute(
     summary: 'Acceptance of up to 500 transactions',
     tag: 'Transaction',
     cost: 0.1,
-    body: z.strictObject({ transactionIds: list(hashInput, MAX_IDS) }),
+    body: z.strictObject({ transactionIds: list(hexHashInput, MAX_IDS) }),
     response: z.object({
       transactions: z.array(transactionAcceptance).meta({ description: 'One for each id, in the given order' }),
     }),
   },
   ({ body }, settled) => {
     requireCaughtUp(settled);
-    return acceptanceOfTransactions.with({ transactionIds: body.transactionIds.map(toHex) });
+    return acceptanceOfTransactions.with({ transactionIds: body.transactionIds });
   },
 );
