@@ -1,18 +1,13 @@
 import type { Connection } from '@kasgres/database';
-import { Counter, Gauge, Histogram, type Registry } from '@kasgres/runtime';
+import { Counter, Gauge, type Registry } from '@kasgres/runtime';
+import { RequestSeconds } from './request-seconds.ts';
 
 export type ApiMetrics = ReturnType<typeof createMetrics>;
 
 export function createMetrics(registry: Registry) {
   const registers = [registry];
   return {
-    requestSeconds: new Histogram({
-      name: 'kasgres_api_request_seconds',
-      help: 'Time from the headers of a request to the end of its response, by route template; unknown paths are one route.',
-      labelNames: ['route', 'method', 'status'],
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15],
-      registers,
-    }),
+    requestSeconds: new RequestSeconds(registry),
     refusedRequests: new Counter({
       name: 'kasgres_api_refused_requests_total',
       help: 'Refused requests by reason: missing_key and invalid_key (401), read_only (403), rate_limit, quota and concurrency (429).',

@@ -11,7 +11,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { api } from './app.ts';
-import { logAccess } from './http/access-log.ts';
+import { accessLogOf, logAccess } from './http/access-log.ts';
 import type { Certificate } from './http/certificate.ts';
 import { compressResponses } from './http/compression.ts';
 import { MAX_BODY_BYTES, parseJsonBodies } from './http/json-body.ts';
@@ -19,6 +19,7 @@ import { corsOptions } from './http/cors.ts';
 import { serveOneAtATime } from './http/pipelining.ts';
 import { respondBadUrl, respondClientError } from './http/error-envelope.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './http/request-identity.ts';
+import { createChildrenLazily } from './http/request-logger.ts';
 import { limitResponseTime } from './http/response-timeout.ts';
 import { limitUnreadResponses } from './http/unread-responses.ts';
 import type { ApiMetrics } from './metrics.ts';
@@ -85,6 +86,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
   });
+  app.decorate('accessLog', accessLogOf(logger));
+  createChildrenLazily(app.log);
   app.server.maxConnections = Math.ceil(MAX_CONNECTIONS / workers) + services.streams.maxStreams;
   // Otherwise a worker would return the connection to the primary process, which would offer it again and again.
   Object.assign(app.server, { dropMaxConnection: true });
@@ -93,14 +96,17 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   limitUnreadResponses(app, (reason) => metrics.cutOffResponses.inc({ reason }), workers);
   app.removeContentTypeParser('text/plain');
   parseJsonBodies(app);
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     observe(metrics, request, reply);
     logAccess(request, reply);
+    done();
   });
   closeIdleConnectionsOnShutdown(app);
   // Errors before hooks get their id in error-envelope.ts.
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header(REQUEST_ID_HEADER, request.id);
+  app.addHook('onRequest', (request, reply, done) => {
+    // `vary` also on uncompressed responses, since another client may get the same response compressed.
+    reply.header(REQUEST_ID_HEADER, request.id).header('vary', 'accept-encoding');
+    done();
   });
   await compressResponses(app);
   if (corsOrigins !== undefined) await app.register(fastifyCors, corsOptions(corsOrigins));
@@ -131,12 +137,8 @@ function closeIdleConnectionsOnShutdown(app: FastifyInstance): void {
 }
 
 function observe(metrics: ApiMetrics, request: FastifyRequest, reply: FastifyReply): void {
-  const labels = {
-    route: request.routeOptions.url ?? 'unknown',
-    method: request.method,
-    status: String(reply.statusCode),
-  };
-  metrics.requestSeconds.observe(labels, reply.elapsedTime / 1000);
+  const { url: route = 'unknown' } = request.routeOptions;
+  metrics.requestSeconds.observe(route, request.method, reply.statusCode, reply.elapsedTime / 1000);
   // Only requests with a key have these.
   if (request.refusal) metrics.refusedRequests.inc({ reason: request.refusal });
   if (request.spentRu) metrics.spentUnits.inc(request.spentRu);

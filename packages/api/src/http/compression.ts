@@ -1,7 +1,7 @@
 /** Compresses responses at low levels: they differ each time, so speed matters more than size. */
 import { constants, type ZlibOptions, type ZstdOptions } from 'node:zlib';
 import { fastifyCompress } from '@fastify/compress';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, onSendHookHandler } from 'fastify';
 import { HttpError } from './errors.ts';
 
 /** The library passes these options to both gzip and zstd; each ignores those of the other. */
@@ -10,22 +10,34 @@ const zlibOptions: ZlibOptions & ZstdOptions = {
   params: { [constants.ZSTD_c_compressionLevel]: 1 },
 };
 
+const THRESHOLD_BYTES = 1024;
+
+const isSmall = (payload: unknown): boolean =>
+  (typeof payload === 'string' || Buffer.isBuffer(payload)) && Buffer.byteLength(payload) < THRESHOLD_BYTES;
+
 export async function compressResponses(app: FastifyInstance): Promise<void> {
   await app.register(fastifyCompress, {
     globalDecompression: false,
-    threshold: 1024,
+    threshold: THRESHOLD_BYTES,
     encodings: ['zstd', 'br', 'gzip'],
     brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } },
     zlibOptions,
   });
-  app.addHook('onRequest', async (_request, reply) => {
-    // Also set on uncompressed responses, since another client may get the same response compressed.
-    reply.header('vary', 'accept-encoding');
+  // The library looks at several headers before it leaves a response as it is.
+  app.addHook('onRoute', (route) => {
+    const handlers = [route.onSend ?? []].flat() as onSendHookHandler[];
+    const compress = handlers.pop();
+    if (compress === undefined) return;
+    const compressIfUseful: onSendHookHandler = function (request, reply, payload, done) {
+      if (request.headers['accept-encoding'] === undefined || isSmall(payload)) done(null, payload);
+      else compress.call(this, request, reply, payload, done);
+    };
+    route.onSend = [...handlers, compressIfUseful];
   });
   // A small compressed body could unpack to any size.
-  app.addHook('preParsing', async (request) => {
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
     const { 'content-encoding': encoding = 'identity' } = request.headers;
-    if (encoding !== 'identity')
-      throw new HttpError(415, 'The body must not be compressed: send it without content-encoding');
+    if (encoding === 'identity') done();
+    else done(new HttpError(415, 'The body must not be compressed: send it without content-encoding'));
   });
 }
