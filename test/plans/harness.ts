@@ -59,17 +59,29 @@ export async function openHarness() {
   });
   const server = await createServer({ services, logger, metrics: createMetrics(createRegistry('api under test')) });
 
+  const send = async (requests: readonly Request[]): Promise<{ status: number; text: string }[]> => {
+    recorded();
+    const headers = { 'x-api-key': key };
+    const responses = await Promise.all(
+      requests.map(({ method, url, body }) => server.inject({ method, url, headers, ...(body && { payload: body }) })),
+    );
+    return responses.map(({ statusCode, body }) => ({ status: statusCode, text: body }));
+  };
+
   return {
     database,
     /** Connections with the settings of the API. */
     likeApi: likeApi.pool,
     /** Connections with the default settings of Postgres. */
     likeApiUnconfigured: unconfigured.pool,
-    ask: async ({ method, url, body }: Request) => {
-      recorded();
-      const headers = { 'x-api-key': key };
-      const { statusCode, body: text } = await server.inject({ method, url, headers, ...(body && { payload: body }) });
-      return { status: statusCode, text, queries: recorded().filter(isRead) };
+    ask: async (request: Request) => {
+      const [{ status, text } = { status: 0, text: '' }] = await send([request]);
+      return { status, text, queries: recorded().filter(isRead) };
+    },
+    /** Sends requests at once. Those beyond the connections of a caller wait, and may share executions. */
+    askTogether: async (requests: readonly Request[]) => {
+      const responses = await send(requests);
+      return { statuses: responses.map(({ status }) => status), queries: recorded().filter(isRead) };
     },
     close: async () => {
       await server.close();

@@ -249,6 +249,8 @@ afterAll(async () => {
   await harness?.close();
 });
 
+const get = (url: string): Request => ({ method: 'get', url });
+
 /** Sends a request and records its plans. Returns the cost of the response. */
 async function ask(name: string, request: Request): Promise<number> {
   asked.push(request);
@@ -291,6 +293,32 @@ describe('the size of an address', () => {
 describe('the other requests', () => {
   test('it serves every request of the list', async () => {
     for (const [name, request] of Object.entries(lookUps(landmarks))) await ask(name, request);
+  });
+
+  test('it looks up each of several together at the cost of one', async () => {
+    const { transactionIds } = landmarks;
+    const ofMany: Record<string, Request[]> = {
+      'transactions by id, together': transactionIds.slice(0, 16).map((id) => get(`/v1/transactions/${id}`)),
+      'transactions by id with tags, together': transactionIds
+        .slice(0, 16)
+        .map((id) => get(`/v1/transactions/${id}?include_payload=true&include=tags`)),
+      'balances of addresses, together': Array.from({ length: 16 }, (_, index) =>
+        get(`/v1/rpc/getBalanceByAddress/${addressOf(1000 + index)}`),
+      ),
+    };
+    for (const [name, requests] of Object.entries(ofMany)) {
+      const { statuses, queries } = await harness.askTogether(requests);
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      const [alone, together] = [false, true].map((isTogether) =>
+        queries.find((query) => query.name?.endsWith(', together') === isTogether),
+      );
+      if (alone === undefined || together === undefined) throw new Error(`${name}: nothing was looked up together`);
+      const plan = await explain(harness.likeApi, together);
+      planned.push({ request: name, query: together, plan });
+      const [, ids] = together.values as [unknown, unknown[]];
+      const ofOne = (await explain(harness.likeApi, alone)).buffers;
+      expect(plan.buffers, name).toBeLessThan(ids.length * (1.5 * ofOne + 20));
+    }
   });
 
   test('it covers every endpoint that reads the database', () => {

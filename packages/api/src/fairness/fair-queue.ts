@@ -56,6 +56,12 @@ export class FairQueue {
     return this.#pending;
   }
 
+  /** Returns whether a task of the caller would start at once. */
+  isFreeFor(name: string): boolean {
+    const caller = this.#callers.get(name);
+    return this.#hasSlot() && (caller === undefined || this.#mayStart(caller));
+  }
+
   /** Runs a task when it is the caller's turn. @throws the error of `busy` if too many tasks are pending, or this one has waited for too long */
   run<T>(name: string, task: () => Promise<T>): Promise<T> {
     const caller = this.#callerOf(name);

@@ -12,7 +12,8 @@ import { type HttpError, unavailable } from '../http/errors.ts';
 import { type IndexState, parseState } from './index-state.ts';
 import { LatestState } from './latest-state.ts';
 import { type Db, hex } from './sql.ts';
-import type { BoundStatement, StatementRow } from './statement.ts';
+import { SharedReads } from './shared-reads.ts';
+import type { AnyStatement, BoundStatement, StatementRow } from './statement.ts';
 
 const RETRY_WITHIN_MS = 5000;
 
@@ -50,6 +51,11 @@ export class IndexReader {
   readonly #database: Pick<Connection, 'pool' | 'kysely'>;
   readonly #queue: FairQueue | undefined;
   readonly #turns: EventLoopTurns;
+  readonly #reads = new SharedReads<StatementResult>({
+    isFreeFor: (caller) => this.#queue?.isFreeFor(caller) ?? true,
+    inTurn: (caller, read) => this.#inTurn(caller, read),
+    execute: (statement, requests) => this.#execute(statement, requests),
+  });
   readonly #latest = new LatestState(() => this.#inTurn(PROGRAM, () => this.#readState()));
 
   /** @param queue has as many slots as there are connections; without it, reads start at once */
@@ -83,18 +89,8 @@ export class IndexReader {
    * @param caller takes turns with others
    * @throws HttpError 503 while nothing is indexed
    */
-  async run({ name, text, values }: BoundStatement<unknown>, caller = PROGRAM): Promise<StatementResult> {
-    return this.#inTurn(caller, async () => {
-      const { last } = this.#latest;
-      const query = { name, text, values: values(last?.version ?? null), binary: true };
-      const readAt = performance.now();
-      const { rows } = await this.#database.pool.query<StatementRow>(query);
-      const [row] = rows;
-      if (row === undefined) return refuse(this.#database.kysely);
-      const state = row.state === null ? last : parseState(row.state);
-      this.#latest.observe(state, readAt);
-      return { state: state as IndexState, problem: row.problem, body: row.body };
-    });
+  run(bound: BoundStatement<unknown>, caller = PROGRAM): Promise<StatementResult> {
+    return this.#reads.run(bound, caller);
   }
 
   /**
@@ -122,6 +118,18 @@ export class IndexReader {
         }
       }),
     );
+  }
+
+  async #execute(statement: AnyStatement, requests: readonly object[]): Promise<StatementResult[]> {
+    const { last } = this.#latest;
+    const query = { ...statement.queryOf(requests, last?.version ?? null), binary: true };
+    const readAt = performance.now();
+    const { rows } = await this.#database.pool.query<StatementRow>(query);
+    const [first] = rows;
+    if (first === undefined) return refuse(this.#database.kysely);
+    const state = first.state === null ? last : parseState(first.state);
+    this.#latest.observe(state, readAt);
+    return rows.map(({ problem, body }) => ({ state: state as IndexState, problem, body }));
   }
 
   async #readState(): Promise<IndexState | undefined> {

@@ -52,14 +52,26 @@ export type ParameterOf<Parameters> = <Name extends keyof Parameters & string>(
   type: string,
 ) => RawBuilder<NonNullable<Parameters[Name]>>;
 
+/** A statement with the parameters of a request. */
 export interface BoundStatement<Response> {
-  /** Of the prepared statement. */
-  name: string;
-  text: string;
-  /** @param version of the state in memory */
-  values: (version: bigint | null) => unknown[];
+  statement: AnyStatement;
+  parameters: object;
   /** Never set: carries the type of the response. */
   response?: Response;
+}
+
+/** A prepared statement and its values. */
+export interface StatementQuery {
+  name: string;
+  text: string;
+  values: unknown[];
+}
+
+/** What executes a statement needs to know of it. */
+export interface AnyStatement {
+  readonly name: string;
+  readonly isLookUp: boolean;
+  queryOf(requests: readonly object[], version: bigint | null): StatementQuery;
 }
 
 const KNOWN_VERSION = 'known version';
@@ -76,19 +88,43 @@ export async function readJson(db: Db, { body, tables = {} }: Omit<Content<unkno
   return Buffer.from(rows[0]?.body ?? 'null');
 }
 
+interface Compiled {
+  text: string;
+  parameters: readonly unknown[];
+}
+
 export const commonTable = ([name, table]: [string, Expression<unknown>]): RawBuilder<unknown> =>
   sql`${sql.ref(name)} as materialized (${table})`;
 
-/** Has one row with the columns of StatementRow; none while nothing is indexed. */
-function compile({ body, problem, tables = {} }: Content<unknown>): { text: string; parameters: readonly unknown[] } {
+const contentOf = ({ body, problem, tables = {} }: Content<unknown>): RawBuilder<unknown> => {
   const common = Object.entries(tables).map(commonTable);
-  const { sql: text, parameters } = sql`
-    with state as materialized (${currentState})
-    select case when state.version is distinct from ${new Parameter(KNOWN_VERSION)}::bigint then index_state() end as state, content.*
-    from state cross join lateral (
+  return sql`lateral (
       ${common.length === 0 ? sql`` : sql`with ${sql.join(common)}`}
       select ${problem ?? sql`null`}::text as problem, ${body}::json as body
-    ) content`.compile(compiler);
+    ) content`;
+};
+
+const isUnknownState = sql`state.version is distinct from ${new Parameter(KNOWN_VERSION)}::bigint`;
+
+/** Has one row with the columns of StatementRow; none while nothing is indexed. */
+function compile(content: Content<unknown>): Compiled {
+  const { sql: text, parameters } = sql`
+    with state as materialized (${currentState})
+    select case when ${isUnknownState} then index_state() end as state, content.*
+    from state cross join ${contentOf(content)}`.compile(compiler);
+  return { text, parameters };
+}
+
+/** Has one row for each item of the parameters, which are arrays, in their order. Only the first one has a state. @param types of the items */
+function compileTogether(content: Content<unknown>, types: ReadonlyMap<string, string>): Compiled {
+  const arrays = [...types].map(([name, type]) => sql`${new Parameter(name)}::${sql.raw(type)}[]`);
+  const names = [...types.keys()].map((name) => sql.ref(name));
+  const { sql: text, parameters } = sql`
+    with state as materialized (${currentState})
+    select case when given.position = 1 and ${isUnknownState} then index_state() end as state, content.*
+    from state cross join unnest(${sql.join(arrays)}) with ordinality as given (${sql.join([...names, sql.ref('position')])})
+    cross join ${contentOf(content)}
+    order by given.position`.compile(compiler);
   return { text, parameters };
 }
 
@@ -107,13 +143,14 @@ export function statementsBy<
 >(
   name: string,
   build: (parameter: ParameterOf<Parameters>, variant: Variant) => Content<Response>,
+  options?: StatementOptions,
 ): (variant: Variant) => Statement<Parameters, Response> {
   const statements = new Map<string, Statement<Parameters, Response>>();
   return (variant) => {
     const fullName = [name, ...Object.values<string | boolean>(variant).map(nameOf)].join(' ');
     const known = statements.get(fullName);
     if (known !== undefined) return known;
-    const statement = new Statement<Parameters, Response>(fullName, (parameter) => build(parameter, variant));
+    const statement = new Statement<Parameters, Response>(fullName, (parameter) => build(parameter, variant), options);
     statements.set(fullName, statement);
     return statement;
   };
@@ -121,32 +158,70 @@ export function statementsBy<
 
 const MAX_NAME_LENGTH = 63;
 
+/** Ends the name of a query for several requests. */
+const TOGETHER = ', together';
+
 /** Short: Postgres knows only the first 63 characters of a name. */
 const nameOf = (value: string | boolean): string => (typeof value === 'string' ? value : value ? 'yes' : 'no');
 
-export class Statement<Parameters extends object, Response> {
-  readonly #name: string;
-  readonly #build: () => Content<Response>;
-  #compiled: { text: string; parameters: readonly unknown[] } | undefined;
+interface StatementOptions {
+  /** Takes about as long for any parameters, so that several requests may share an execution (shared-reads.ts). No parameter may be an array. */
+  isLookUp?: boolean;
+}
 
-  constructor(name: string, build: (parameter: ParameterOf<Parameters>) => Content<Response>) {
-    if (name.length > MAX_NAME_LENGTH) throw new Error(`the name of a statement is too long: ${name}`);
-    this.#name = name;
-    this.#build = () => build((parameter, type) => sql`${new Parameter(parameter)}::${sql.raw(type)}`);
+const valueOf = (request: object | undefined, { name }: Parameter): unknown =>
+  (request as Record<string, unknown> | undefined)?.[name];
+
+export class Statement<Parameters extends object, Response> implements AnyStatement {
+  readonly name: string;
+  readonly isLookUp: boolean;
+  readonly #build: (parameter: ParameterOf<Parameters>) => Content<Response>;
+  #alone: Compiled | undefined;
+  #together: Compiled | undefined;
+
+  constructor(
+    name: string,
+    build: (parameter: ParameterOf<Parameters>) => Content<Response>,
+    { isLookUp = false }: StatementOptions = {},
+  ) {
+    if (name.length + TOGETHER.length > MAX_NAME_LENGTH)
+      throw new Error(`the name of a statement is too long: ${name}`);
+    this.name = name;
+    this.isLookUp = isLookUp;
+    this.#build = build;
   }
 
   with(parameters: Parameters): BoundStatement<Response> {
-    this.#compiled ??= compile(this.#build());
-    const { text, parameters: inOrder } = this.#compiled;
-    const valueOf = (name: string): unknown => (parameters as Record<string, unknown>)[name];
-    return {
-      name: this.#name,
-      text,
-      values: (version) =>
-        inOrder.map((value) => {
-          if (!(value instanceof Parameter)) return value;
-          return value.name === KNOWN_VERSION ? version : valueOf(value.name);
-        }),
-    };
+    return { statement: this, parameters };
+  }
+
+  /** Returns a query with one row for each request, in their order. Only a look-up serves several. @param version of the state in memory */
+  queryOf(requests: readonly object[], version: bigint | null): StatementQuery {
+    const [first] = requests;
+    const isAlone = requests.length === 1;
+    const { text, parameters } = isAlone ? this.#compileAlone() : this.#compileTogether();
+    const values = parameters.map((value) => {
+      if (!(value instanceof Parameter)) return value;
+      if (value.name === KNOWN_VERSION) return version;
+      return isAlone ? valueOf(first, value) : requests.map((request) => valueOf(request, value));
+    });
+    return { name: isAlone ? this.name : this.name + TOGETHER, text, values };
+  }
+
+  #compileAlone(): Compiled {
+    this.#alone ??= compile(this.#build((name, type) => sql`${new Parameter(name)}::${sql.raw(type)}`));
+    return this.#alone;
+  }
+
+  #compileTogether(): Compiled {
+    if (this.#together === undefined) {
+      const types = new Map<string, string>();
+      const content = this.#build((name, type) => {
+        types.set(name, type);
+        return sql`${sql.ref(`given.${name}`)}`;
+      });
+      this.#together = compileTogether(content, types);
+    }
+    return this.#together;
   }
 }

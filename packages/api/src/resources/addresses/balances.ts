@@ -20,11 +20,15 @@ export interface AddressesParameters {
 export const requestedAddresses = (parameter: ParameterOf<AddressesParameters>): RawBuilder<unknown> =>
   sql`unnest(${parameter('addresses', 'text[]')}) with ordinality as requested (address, position)`;
 
-const balanceOfScript = new Statement('balance', (parameter: ParameterOf<AddressParameters>) => ({
-  body: jsonBuildObject({
-    balance: sql<string>`coalesce((select balance from balances where script_id = ${scriptIdOf(parameter)}), 0)::text`,
+const balanceOfScript = new Statement(
+  'balance',
+  (parameter: ParameterOf<AddressParameters>) => ({
+    body: jsonBuildObject({
+      balance: sql<string>`coalesce((select balance from balances where script_id = ${scriptIdOf(parameter)}), 0)::text`,
+    }),
   }),
-}));
+  { isLookUp: true },
+);
 
 export const getBalanceByAddress = statementRoute(
   {

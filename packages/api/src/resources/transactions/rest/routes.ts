@@ -119,6 +119,7 @@ const transactionById = statementsBy(
       ...(withTags && { tags: tagsOfPage() }),
     }),
   }),
+  { isLookUp: true },
 );
 
 export const getTransaction = statementRoute(
