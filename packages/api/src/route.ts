@@ -82,7 +82,7 @@ export function stateRoute<Response extends z.ZodType>(
   operation: Operation<z.ZodUnknown, z.ZodUnknown, z.ZodUnknown, Response>,
   toResponse: (state: IndexState) => z.output<Response>,
 ): ApiPlugin {
-  const respondTo = stateResponder(toResponse);
+  const respondTo = stateResponder(toResponse, operation.responseType === 'text/plain');
   return define({ ...operation, isFromIndex: true }, ({ index }, request, reply) => respondTo(index, request, reply));
 }
 

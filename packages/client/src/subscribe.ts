@@ -14,7 +14,7 @@ export interface SubscribeOptions {
   from?: string;
   /** Ends the subscription. */
   signal?: AbortSignal;
-  /** Pause before a new connection; it grows to half a minute. 500 by default. */
+  /** Pause before a new connection; it grows to five seconds. 500 by default. */
   reconnectMs?: number;
 }
 
@@ -48,7 +48,7 @@ interface Api {
 
 /** Kinds of events outside of steps. */
 const ALONE = new Set(['block', 'mempool']);
-const MAX_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 5000;
 /** The server sends a heartbeat every 15 seconds. */
 const SILENCE_MS = 45_000;
 

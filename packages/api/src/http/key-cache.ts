@@ -63,8 +63,8 @@ export class KeyCache {
   /** When each expires, oldest first. */
   readonly #invalid = new Map<string, number>();
   /**
-   * Hashes of keys that were valid, by their text. A look-up in a map takes a time that depends on a text which somebody guesses only if its hash
-   * in V8, with a secret seed, is that of a key.
+   * Hashes of keys that were valid, by the text of the key, so that keys in use are not hashed for each request. Response times tell nothing
+   * about them: V8 compares two texts only if their hashes are equal, which depend on a secret seed.
    */
   readonly #hashes = new Map<string, KeyHash>();
   readonly #timer: NodeJS.Timeout;

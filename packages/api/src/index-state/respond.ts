@@ -11,6 +11,7 @@ import type { IndexReader } from './state.ts';
 
 const ANY_ETAG = '*';
 const JSON_TYPE = 'application/json; charset=utf-8';
+const TEXT_TYPE = 'text/plain; charset=utf-8';
 
 /** What a response is made of. A Buffer has JSON. */
 export interface Content {
@@ -58,22 +59,26 @@ interface Kept {
   state: IndexState;
   url: string;
   etag: string;
-  json: string;
+  body: string;
 }
 
-/** Returns a handler of requests without parameters and body. It returns undefined after setting the status 304. */
+/** Returns a handler of requests without parameters and body. A text is sent as it is. It returns undefined after setting the status 304. */
 export function stateResponder(
   toResponse: (state: IndexState) => unknown,
+  isText: boolean,
 ): (index: IndexReader, request: FastifyRequest, reply: FastifyReply) => Awaitable<unknown> {
   let kept: Kept | undefined;
   return (index, request, reply) =>
     whenKnown(index.getState(), (state) => {
       const { url } = request;
-      if (kept?.state !== state || kept.url !== url)
-        kept = { state, url, etag: etagOf(request, ofState(state)), json: JSON.stringify(toResponse(state)) };
+      if (kept?.state !== state || kept.url !== url) {
+        const response = toResponse(state);
+        const body = isText ? String(response) : JSON.stringify(response);
+        kept = { state, url, etag: etagOf(request, ofState(state)), body };
+      }
       if (setHeaders(request, reply, state, kept.etag)) return undefined;
-      reply.type(JSON_TYPE);
-      return kept.json;
+      reply.type(isText ? TEXT_TYPE : JSON_TYPE);
+      return kept.body;
     });
 }
 
