@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { createLogger, redactUrl } from './logger.ts';
 
@@ -41,4 +43,21 @@ test('the password of a URL is redacted', () => {
   expect(redactUrl('postgres://alice:secret@db:5432/kasgres')).toBe('postgres://alice:***@db:5432/kasgres');
   expect(redactUrl('grpc://127.0.0.1:16110')).toBe('grpc://127.0.0.1:16110');
   expect(redactUrl('secret')).toBe('[not a URL]');
+});
+
+test('all lines are written before the process ends, as far as a pipe has room', async () => {
+  const source = `
+    import { createLogger } from ${JSON.stringify(new URL('logger.ts', import.meta.url).pathname)};
+    const log = createLogger({ name: 'test' });
+    for (let line = 0; line < 100; line += 1) log.info({ line, text: 'x'.repeat(200) }, 'line');
+    setImmediate(() => {
+      log.info({ line: 100 }, 'line');
+      process.exit(1);
+    });`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', source], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const written = (await text(child.stdout)).trimEnd().split('\n');
+  const numbers = written.map((line) => (JSON.parse(line) as { line: number }).line);
+  expect(numbers).toEqual(Array.from({ length: 101 }, (_, line) => line));
 });

@@ -1,0 +1,32 @@
+/** Requests log with their id, by a logger that is made when it is first used. */
+import Fastify from 'fastify';
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import { createChildrenLazily } from './request-logger.ts';
+
+it('adds the id of the request to each of its lines, and makes no logger without a line', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const logger = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) });
+  const app = Fastify({ loggerInstance: logger, disableRequestLogging: true, genReqId: () => 'the id' });
+  let created = 0;
+  const create = app.log.child.bind(app.log);
+  app.log.child = (...given) => {
+    created += 1;
+    return create(...given);
+  };
+  createChildrenLazily(app.log);
+  app.get('/quiet', async () => 'nothing is logged');
+  app.get('/logs', async (request) => {
+    request.log.info({ rows: 1 }, 'first');
+    request.log.warn('second');
+    return 'two lines';
+  });
+  await app.inject('/quiet');
+  expect([created, lines.length]).toEqual([0, 0]);
+  await app.inject('/logs');
+  expect(created).toBe(1);
+  expect(lines).toMatchObject([
+    { reqId: 'the id', rows: 1, msg: 'first' },
+    { reqId: 'the id', msg: 'second' },
+  ]);
+});
