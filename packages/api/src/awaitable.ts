@@ -1,4 +1,4 @@
-/** A value that is usually known at once. Awaiting such values would cost more than all else that a small request needs. */
+/** A value that is usually known at once. A request passes through many, and a promise for each would cost as much as its limits. */
 export type Awaitable<T> = T | Promise<T>;
 
 export const whenKnown = <T, U>(value: Awaitable<T>, use: (value: T) => Awaitable<U>): Awaitable<U> =>

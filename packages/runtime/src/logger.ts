@@ -45,8 +45,13 @@ export function createLogger({ name, level = 'info', destination }: LoggerOption
   return pino(options, stream);
 }
 
-/** Writes the lines of one turn of the event loop together, since each write takes longer than making a line. */
+const WARN = 40;
+
+/** Writes the lines of one turn of the event loop together, since each write takes longer than making a line; warnings and errors at once. */
 const standardOutput = {
+  /** Makes pino set `lastLevel` before each line. */
+  [pino.symbols.needsMetadataGsym]: true as const,
+  lastLevel: 0,
   lines: '',
   write(line: string): void {
     if (this.lines === '') {
@@ -54,6 +59,7 @@ const standardOutput = {
       setImmediate(writeLines);
     }
     this.lines += line;
+    if (this.lastLevel >= WARN) writeLines();
   },
 };
 

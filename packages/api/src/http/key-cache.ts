@@ -20,6 +20,8 @@ interface KeyHash {
 
 interface Entry {
   key: CachedKey;
+  /** The text of the key, if it was found by that. */
+  text: string | undefined;
   /** Both by performance.now(). */
   readAt: number;
   usedAt: number;
@@ -46,7 +48,6 @@ const INVALID_LIFE_MS = 2000;
 const MAX_INVALID = 10_000;
 const MAX_PER_QUERY = 500;
 const MAX_PENDING = 10_000;
-const MAX_KNOWN_HASHES = 10_000;
 
 const KEY_PATTERN = /^kdp_[0-9a-f]{64}$/;
 
@@ -63,8 +64,8 @@ export class KeyCache {
   /** When each expires, oldest first. */
   readonly #invalid = new Map<string, number>();
   /**
-   * Hashes of keys that were valid, by the text of the key, so that keys in use are not hashed for each request. Response times tell nothing
-   * about them: V8 compares two texts only if their hashes are equal, which depend on a secret seed.
+   * Hashes by the text of the key, of those in #entries, so that keys in use are not hashed for each request. How long a comparison of texts
+   * takes tells nothing about a key: V8 compares only texts with equal hashes, and such a guess shares no useful prefix with 256 random bits.
    */
   readonly #hashes = new Map<string, KeyHash>();
   readonly #timer: NodeJS.Timeout;
@@ -82,7 +83,11 @@ export class KeyCache {
     if (!isKey(key)) return undefined;
     const hash = toKeyHash(hashKey(key));
     return whenKnown(this.#find(hash), (found) => {
-      if (found !== undefined) this.#keepHash(key, hash);
+      const entry = this.#entries.get(hash.name);
+      if (entry !== undefined) {
+        entry.text = key;
+        this.#hashes.set(key, hash);
+      }
       return found;
     });
   }
@@ -105,11 +110,6 @@ export class KeyCache {
     clearInterval(this.#timer);
   }
 
-  #keepHash(key: string, hash: KeyHash): void {
-    if (this.#hashes.size >= MAX_KNOWN_HASHES) this.#hashes.clear();
-    this.#hashes.set(key, hash);
-  }
-
   #lookUp(lookUps: Batches<Uint8Array, Found>, name: string, keyHash: Uint8Array): Promise<CachedKey | undefined> {
     const running = this.#lookUps.get(name);
     if (running !== undefined) return running;
@@ -125,7 +125,7 @@ export class KeyCache {
     const now = performance.now();
     const lookUps: Promise<unknown>[] = [];
     for (const [name, { key, usedAt }] of this.#entries) {
-      if (usedAt + KNOWN_AFTER_USE_MS < now) this.#entries.delete(name);
+      if (usedAt + KNOWN_AFTER_USE_MS < now) this.#forget(name);
       else if (usedAt + REFRESHED_AFTER_USE_MS > now) lookUps.push(this.#lookUp(this.#known, name, key.keyHash));
     }
     await Promise.all(lookUps);
@@ -134,18 +134,29 @@ export class KeyCache {
   #keep(name: string, key: KeyInForce | undefined, readAt: number): CachedKey | undefined {
     const known = this.#entries.get(name);
     if (key === undefined) {
-      this.#entries.delete(name);
+      this.#forget(name);
       this.#keepInvalid(name);
       return undefined;
     }
     this.#invalid.delete(name);
-    const entry = { key: { ...key, bucket: toBucket(key, readAt) }, readAt, usedAt: known?.usedAt ?? readAt };
+    const entry: Entry = {
+      key: { ...key, bucket: toBucket(key, readAt) },
+      text: known?.text,
+      readAt,
+      usedAt: known?.usedAt ?? readAt,
+    };
     const previous = known?.key.bucket.quota;
     // While the usage is uncertain, the one read before stays, to which everything spent here since is added.
     if (previous && entry.key.bucket.quota && this.#isUsageUncertain(readAt))
       entry.key.bucket.quota.used = previous.used;
     this.#entries.set(name, entry);
     return entry.key;
+  }
+
+  #forget(name: string): void {
+    const text = this.#entries.get(name)?.text;
+    if (text !== undefined) this.#hashes.delete(text);
+    this.#entries.delete(name);
   }
 
   #keepInvalid(name: string): void {

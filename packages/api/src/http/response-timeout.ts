@@ -10,7 +10,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** How many responses were sent: a second one follows the 503 of the deadline. */
+    /** Number of responses that reached `onSend`. After the 503 of the deadline, a later one is dropped. */
     responses: number;
     deadline: Deadline<FastifyReply> | null;
     isLate: boolean;

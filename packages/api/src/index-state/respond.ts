@@ -82,7 +82,7 @@ export function stateResponder(
     });
 }
 
-/** Of each state in memory, what the tags of responses from it have in common. */
+/** Of each state in memory, the part of an entity tag that depends on the state alone. */
 const commonOf = new WeakMap<IndexState, string>();
 
 function ofState(state: IndexState): string {
@@ -105,7 +105,7 @@ function setHeaders(request: FastifyRequest, reply: FastifyReply, state: IndexSt
 
 /** The tag covers the request body, since one URL with different bodies has different responses. */
 function etagOf(request: FastifyRequest, content: string | Buffer): string {
-  const asked = `${request.url}\n${request.bodyText}\n`;
+  const asked = `${request.url}\n${request.bodyTag}\n`;
   const all = typeof content === 'string' ? asked + content : Buffer.concat([Buffer.from(asked), content]);
   return `W/"${hash('sha256', all, 'base64url').slice(0, 22)}"`;
 }

@@ -87,7 +87,7 @@ it('runs look-ups that wait together, each parameter once and at most 16', async
   expect(executions.map(({ requests }) => requests.length)).toEqual([1, 16, 4]);
 });
 
-it('tells apart parameters that differ only in their kind, place or bytes', async () => {
+it('tells apart parameters that differ only in their kind, name or bytes', async () => {
   const { executions, run, finish } = openReads();
   const different = [
     { id: Buffer.from('01', 'hex') },
@@ -104,18 +104,32 @@ it('tells apart parameters that differ only in their kind, place or bytes', asyn
   expect(executions.slice(1).map(({ requests }) => requests)).toEqual(different.map((parameters) => [parameters]));
 });
 
-it('serves other callers with the execution of the one whose turn is first', async () => {
+it('runs what several callers wait for once, and only that together', async () => {
   const { executions, run, finish } = openReads();
   const reads = [run(page, { limit: 0 }, 'a'), ...['a', 'b', 'c'].map((caller) => run(page, { limit: 1 }, caller))];
   const more = [run(lookUp, { id: 1 }, 'a'), run(lookUp, { id: 2 }, 'b'), run(lookUp, { id: 1 }, 'c')];
-  for (const number of [1, 2, 3]) await finish(number);
+  for (const number of [1, 2, 3, 4]) await finish(number);
   expect(await Promise.all(reads)).toEqual(['{"limit":0}', ...Array.from({ length: 3 }, () => '{"limit":1}')]);
   expect(await Promise.all(more)).toEqual(['{"id":1}', '{"id":2}', '{"id":1}']);
-  // The turns of the others pass without a query.
+  // The turns of those who have their results pass without an execution.
   const next = run(page, { limit: 2 });
-  await finish(4);
+  await finish(5);
   expect(await next).toBe('{"limit":2}');
-  expect(executions).toHaveLength(4);
+  expect(executions.map(({ requests }) => requests.length)).toEqual([1, 1, 1, 1, 1]);
+});
+
+it('serves a caller who asks again after others ran what it waited for', async () => {
+  const { executions, run, finish } = openReads();
+  const reads = [run(page, { limit: 0 }, 'a'), run(page, { limit: 1 }, 'a'), run(page, { limit: 1 }, 'b')];
+  await finish(1);
+  await expect.poll(() => executions.length).toBe(2);
+  const again = run(page, { limit: 1 }, 'b');
+  await finish(2);
+  await finish(3);
+  expect(await Promise.all([...reads, again])).toEqual([
+    '{"limit":0}',
+    ...Array.from({ length: 3 }, () => '{"limit":1}'),
+  ]);
 });
 
 it('fails all who share an execution, and no one else', async () => {

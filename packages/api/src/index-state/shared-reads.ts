@@ -1,7 +1,7 @@
 /**
- * Statements that wait for a connection share executions, since to begin one takes longer than a small look-up. Identical ones run once for all
- * who wait, and look-ups with different parameters run as one query. Only statements that have not begun are joined, so that the state of a
- * response is as new as if its statement had run alone.
+ * Pending statements share executions, since to begin one takes longer than a small look-up. Identical statements run once, also those of several
+ * callers. Look-ups of one caller with different parameters run as one query. Only statements that have not begun are joined, so that the state
+ * of a response is as new as if its statement had run alone.
  */
 import type { AnyStatement, BoundStatement } from './statement.ts';
 
@@ -10,10 +10,10 @@ const MAX_LOOK_UPS = 16;
 /** Statements of one caller that are to run together, by their parameters. */
 interface Batch<Result> {
   caller: string;
-  waiting: Map<string, Waiting<Result>>;
+  pending: Map<string, Pending<Result>>;
 }
 
-interface Waiting<Result> {
+interface Pending<Result> {
   parameters: object;
   settled: PromiseWithResolvers<Result>;
 }
@@ -45,10 +45,10 @@ export class SharedReads<Result> {
     const key = keyOf(parameters);
     const groupKey = statement.isLookUp ? statement.name : `${statement.name}\n${key}`;
     const batch = this.#batchOf(groupKey, statement, caller);
-    const known = batch.waiting.get(key);
+    const known = batch.pending.get(key);
     if (known !== undefined) return known.settled.promise;
     const settled = Promise.withResolvers<Result>();
-    batch.waiting.set(key, { parameters, settled });
+    batch.pending.set(key, { parameters, settled });
     return settled.promise;
   }
 
@@ -57,56 +57,48 @@ export class SharedReads<Result> {
     const group = this.#groups.get(groupKey) ?? new Map<string, Batch<Result>>();
     this.#groups.set(groupKey, group);
     const open = group.get(caller);
-    if (open !== undefined && open.waiting.size < MAX_LOOK_UPS) return open;
-    const batch: Batch<Result> = { caller, waiting: new Map() };
+    if (open !== undefined && open.pending.size < MAX_LOOK_UPS) return open;
+    const batch: Batch<Result> = { caller, pending: new Map() };
     group.set(caller, batch);
     void this.#runInTurn(groupKey, statement, batch);
     return batch;
   }
 
   async #runInTurn(groupKey: string, statement: AnyStatement, batch: Batch<Result>): Promise<void> {
-    let taken: Waiting<Result>[] = [];
+    let taken: Pending<Result>[] | undefined;
     try {
       const results = await this.#options.inTurn(batch.caller, async () => {
-        if (taken.length === 0) taken = this.#take(groupKey, batch);
-        // Another caller's turn came first.
+        taken ??= this.#take(groupKey, batch);
+        // Others may have run what was pending.
         if (taken.length === 0) return [];
         return await this.#options.execute(
           statement,
           taken.map(({ parameters }) => parameters),
         );
       });
-      for (const [index, { settled }] of taken.entries()) settled.resolve(results[index] as Result);
+      for (const [index, { settled }] of taken?.entries() ?? []) settled.resolve(results[index] as Result);
     } catch (error) {
-      const failed = taken.length === 0 ? this.#close(groupKey, batch).values() : taken;
-      for (const { settled } of failed) settled.reject(error);
+      for (const { settled } of taken ?? this.#close(groupKey, batch).values()) settled.reject(error);
     }
   }
 
-  /** Begins a batch, and with it what other callers wait for if it can run together. Returns nothing if another caller's turn came first. */
-  #take(groupKey: string, batch: Batch<Result>): Waiting<Result>[] {
+  /** Closes a batch to further statements and returns its own, after other callers' identical ones have joined them. */
+  #take(groupKey: string, batch: Batch<Result>): Pending<Result>[] {
     const taken = this.#close(groupKey, batch);
-    if (taken.size === 0) return [];
-    for (const other of this.#groups.get(groupKey)?.values() ?? []) {
-      const added = [...other.waiting.keys()].filter((key) => !taken.has(key));
-      if (taken.size + added.length > MAX_LOOK_UPS) continue;
-      for (const [key, waiting] of this.#close(groupKey, other)) {
-        const same = taken.get(key);
-        if (same === undefined) taken.set(key, waiting);
-        else waiting.settled.resolve(same.settled.promise);
+    for (const { pending } of this.#groups.get(groupKey)?.values() ?? []) {
+      for (const [key, { settled }] of taken) {
+        pending.get(key)?.settled.resolve(settled.promise);
+        pending.delete(key);
       }
     }
     return [...taken.values()];
   }
 
-  /** Nothing joins the batch any more. Returns what waits in it. */
-  #close(groupKey: string, batch: Batch<Result>): Batch<Result>['waiting'] {
-    const { waiting } = batch;
-    batch.waiting = new Map();
+  #close(groupKey: string, batch: Batch<Result>): Batch<Result>['pending'] {
     const group = this.#groups.get(groupKey);
     if (group?.get(batch.caller) === batch) group.delete(batch.caller);
     if (group?.size === 0) this.#groups.delete(groupKey);
-    return waiting;
+    return batch.pending;
   }
 }
 

@@ -67,7 +67,7 @@ export interface StatementQuery {
   values: unknown[];
 }
 
-/** What executes a statement needs to know of it. */
+/** The part of a statement that its execution needs. */
 export interface AnyStatement {
   readonly name: string;
   readonly isLookUp: boolean;
@@ -158,14 +158,14 @@ export function statementsBy<
 
 const MAX_NAME_LENGTH = 63;
 
-/** Ends the name of a query for several requests. */
+/** Ends the name of a query that serves several requests. */
 const TOGETHER = ', together';
 
 /** Short: Postgres knows only the first 63 characters of a name. */
 const nameOf = (value: string | boolean): string => (typeof value === 'string' ? value : value ? 'yes' : 'no');
 
 interface StatementOptions {
-  /** Takes about as long for any parameters, so that several requests may share an execution (shared-reads.ts). No parameter may be an array. */
+  /** A small read by a key: several may share an execution (shared-reads.ts). No parameter may be an array. */
   isLookUp?: boolean;
 }
 
