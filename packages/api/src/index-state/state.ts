@@ -107,17 +107,20 @@ export class IndexReader {
 
   /** Works like `read`, but also while nothing is indexed. */
   readIfAny<T>(read: ReadIfAny<T>, caller = PROGRAM): Promise<T> {
-    return this.#inTurn(caller, () =>
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const readOnce = (): Promise<void> =>
       this.#database.kysely.connection().execute(async (db) => {
         await BEGIN.execute(db);
         try {
-          return await read(db, await findState(db), new Slices(this.#turns, caller));
+          // The response does not wait for the end of the transaction, but the connection does.
+          resolve(await read(db, await findState(db), new Slices(this.#turns, caller)));
         } finally {
           // Nothing was written. A connection that is lost cannot end its transaction, and needs not.
           await END.execute(db).catch(() => undefined);
         }
-      }),
-    );
+      });
+    this.#inTurn(caller, readOnce).catch(reject);
+    return promise;
   }
 
   async #execute(statement: AnyStatement, requests: readonly object[]): Promise<StatementResult[]> {
