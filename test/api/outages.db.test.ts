@@ -119,7 +119,10 @@ const fromNode = (): [string, object?][] => [
 ];
 
 /** Requests that do not share a read, as those for the state in memory do. */
-const READ_BY_EACH_REQUEST: [string, object] = ['/v1/transactions/acceptance', { transactionIds: [ID] }];
+const readOf = (number: number): [string, object] => [
+  '/v1/transactions/acceptance',
+  { transactionIds: [String(number).padStart(64, '0')] },
+];
 
 /** The status may be served from memory for a second. */
 const untilStatusIsReadAgain = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1100));
@@ -195,9 +198,9 @@ describe('when the database is unavailable', () => {
     await locker.query('begin; lock table checkpoint in access exclusive mode');
     try {
       // More than there are connections.
-      const asked = Array.from({ length: 30 }, async () => {
+      const asked = Array.from({ length: 30 }, async (_, number) => {
         const begun = performance.now();
-        const { status, json, headers } = await statusOf(...READ_BY_EACH_REQUEST);
+        const { status, json, headers } = await statusOf(...readOf(number));
         const seconds = (performance.now() - begun) / 1000;
         return { status, message: json['message'], retryAfter: headers.get('retry-after'), seconds };
       });
@@ -223,8 +226,13 @@ describe('when the database is unavailable', () => {
     const locker = await harness.database.pool.connect();
     await locker.query('begin; lock table checkpoint in access exclusive mode');
     try {
-      const [path, body] = READ_BY_EACH_REQUEST;
-      const responses = await Promise.all(Array.from({ length: 120 }, () => api.request(path, { body })));
+      const [path] = readOf(0);
+      const responses = await Promise.all(
+        Array.from({ length: 120 }, (_, number) => {
+          const [, body] = readOf(number);
+          return api.request(path, { body });
+        }),
+      );
       expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([503]));
       // The queue has room for 50, which wait for three seconds. The server measures the time, since this process may be slow to read.
       const metrics = (await (await fetch(await program.metricsUrl())).text()).split('\n');
