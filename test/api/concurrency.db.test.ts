@@ -1,9 +1,9 @@
 /** How many requests of a key may be in flight, against the real process. */
 import { createKey } from '@kasgres/database';
-import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ApiClient, type ApiResponse } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
+import { countWaiting, whileNothingIsRead } from './locked-index.ts';
 
 let harness: Harness;
 beforeAll(async () => {
@@ -20,32 +20,9 @@ async function clientWith(concurrency: number): Promise<ApiClient> {
   return client;
 }
 
-/** Nothing of the index is served meanwhile. */
-async function whileNothingIsRead(work: (release: () => Promise<void>) => Promise<void>): Promise<void> {
-  const locker: PoolClient = await harness.database.pool.connect();
-  await locker.query('begin; lock table checkpoint in access exclusive mode');
-  const release = async (): Promise<void> => {
-    await locker.query('rollback');
-  };
-  try {
-    await work(release);
-  } finally {
-    await release();
-    locker.release();
-  }
-}
-
-/** Returns the number of statements that wait for the lock. */
-async function countWaiting(): Promise<number | null> {
-  const waiting = await harness.database.pool.query(
-    'select from pg_locks join pg_database d on d.oid = database where datname = current_database() and not granted',
-  );
-  return waiting.rowCount;
-}
-
 test('it refuses requests beyond the concurrency limit at once, and serves those in flight', async () => {
   const client = await clientWith(5);
-  await whileNothingIsRead(async (release) => {
+  await whileNothingIsRead(harness, async (release) => {
     const responses: ApiResponse[] = [];
     const all = Array.from({ length: 40 }, async () => responses.push(await client.request(BLOCKS)));
     // The refusals come while nothing can be served.
@@ -65,11 +42,11 @@ test('it refuses requests beyond the concurrency limit at once, and serves those
 
 test('it counts a request whose client disconnected until its query ends', async () => {
   const client = await clientWith(1);
-  await whileNothingIsRead(async (release) => {
+  await whileNothingIsRead(harness, async (release) => {
     const leave = new AbortController();
     const headers = { 'x-api-key': client.key };
     const left = fetch(`${client.url}${BLOCKS}`, { headers, signal: leave.signal }).catch(() => 'left');
-    await expect.poll(countWaiting).toBe(1);
+    await expect.poll(() => countWaiting(harness)).toBe(1);
     leave.abort();
     expect(await left).toBe('left');
     await new Promise((resolve) => setTimeout(resolve, 200));

@@ -119,10 +119,8 @@ const fromNode = (): [string, object?][] => [
 ];
 
 /** Requests that do not share a read, as those for the state in memory do. */
-const readOf = (number: number): [string, object] => [
-  '/v1/transactions/acceptance',
-  { transactionIds: [String(number).padStart(64, '0')] },
-];
+const ACCEPTANCE = '/v1/transactions/acceptance';
+const acceptanceOf = (number: number): object => ({ transactionIds: [String(number).padStart(64, '0')] });
 
 /** The status may be served from memory for a second. */
 const untilStatusIsReadAgain = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1100));
@@ -200,7 +198,7 @@ describe('when the database is unavailable', () => {
       // More than there are connections.
       const asked = Array.from({ length: 30 }, async (_, number) => {
         const begun = performance.now();
-        const { status, json, headers } = await statusOf(...readOf(number));
+        const { status, json, headers } = await statusOf(ACCEPTANCE, acceptanceOf(number));
         const seconds = (performance.now() - begun) / 1000;
         return { status, message: json['message'], retryAfter: headers.get('retry-after'), seconds };
       });
@@ -226,17 +224,13 @@ describe('when the database is unavailable', () => {
     const locker = await harness.database.pool.connect();
     await locker.query('begin; lock table checkpoint in access exclusive mode');
     try {
-      const [path] = readOf(0);
       const responses = await Promise.all(
-        Array.from({ length: 120 }, (_, number) => {
-          const [, body] = readOf(number);
-          return api.request(path, { body });
-        }),
+        Array.from({ length: 120 }, (_, number) => api.request(ACCEPTANCE, { body: acceptanceOf(number) })),
       );
       expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([503]));
       // The queue has room for 50, which wait for three seconds. The server measures the time, since this process may be slow to read.
       const metrics = (await (await fetch(await program.metricsUrl())).text()).split('\n');
-      const labels = ['kasgres_api_request_seconds_bucket', 'le="2.5"', `route="${path}"`, 'status="503"'];
+      const labels = ['kasgres_api_request_seconds_bucket', 'le="2.5"', `route="${ACCEPTANCE}"`, 'status="503"'];
       const prompt = metrics.find((line) => labels.every((label) => line.includes(label)));
       expect(Number(prompt?.split(' ').at(-1))).toBeGreaterThanOrEqual(60);
     } finally {

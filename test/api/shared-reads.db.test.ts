@@ -1,8 +1,8 @@
 /** Statements that share an execution, against the real process: each response is what it is alone. */
-import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiResponse } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
+import { countWaiting, whileNothingIsRead } from './locked-index.ts';
 
 let harness: Harness;
 beforeAll(async () => {
@@ -12,18 +12,13 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 /** Sends requests while no statement can finish, and then lets them. */
-async function sendTogether(paths: readonly string[]): Promise<ApiResponse[]> {
-  const locker: PoolClient = await harness.database.pool.connect();
-  try {
-    await locker.query('begin; lock table checkpoint in access exclusive mode');
+const sendTogether = (paths: readonly string[]): Promise<ApiResponse[]> =>
+  whileNothingIsRead(harness, async (release) => {
     const responses = Promise.all(paths.map((path) => harness.api.request(path)));
-    await expect.poll(() => countExecuting()).toBeGreaterThan(1);
-    await locker.query('commit');
+    await expect.poll(() => countWaiting(harness)).toBeGreaterThan(1);
+    await release();
     return await responses;
-  } finally {
-    locker.release(true);
-  }
-}
+  });
 
 const visible = ({ status, text, headers }: ApiResponse) => ({
   status,
@@ -31,14 +26,6 @@ const visible = ({ status, text, headers }: ApiResponse) => ({
   etag: headers.get('etag'),
   sink: headers.get('x-kasgres-sink'),
 });
-
-async function countExecuting(): Promise<number> {
-  const { rows } = await harness.database.pool.query<{ count: number }>(
-    `select count(*)::int as count from pg_stat_activity
-     where datname = current_database() and application_name = 'kasgres api' and wait_event_type = 'Lock'`,
-  );
-  return rows[0]?.count ?? 0;
-}
 
 test('look-ups that wait have the responses that each has alone, those that fail included', async () => {
   const { rows } = await harness.database.pool.query<{ id: string }>(

@@ -11,7 +11,7 @@ import { type Harness, openHarness, type RecordedQuery, type Request } from './h
 import { PAID_BY_ALL, PAID_IN_VAIN } from './large-index-rows.ts';
 import { addressOf } from './large-index.ts';
 import { listings, owner, pageOf, pagesOf } from './listings.ts';
-import { findLandmarks, type Landmarks, lookUps } from './requests.ts';
+import { findLandmarks, get, type Landmarks, lookUps } from './requests.ts';
 
 interface PlanNode {
   'Node Type': string;
@@ -248,8 +248,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await harness?.close();
 });
-
-const get = (url: string): Request => ({ method: 'get', url });
 
 /** Sends a request and records its plans. Returns the cost of the response. */
 async function ask(name: string, request: Request): Promise<number> {

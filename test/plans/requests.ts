@@ -24,7 +24,7 @@ export interface Landmarks {
   refused: number;
 }
 
-const get = (url: string): Request => ({ method: 'get', url });
+export const get = (url: string): Request => ({ method: 'get', url });
 const post = (url: string, body: object): Request => ({ method: 'post', url, body });
 
 /** Returns one request of each kind of look-up; listings are in listings.ts. */

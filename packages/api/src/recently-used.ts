@@ -31,10 +31,6 @@ export class RecentlyUsed<Value> {
     return value;
   }
 
-  values(): Iterable<Value> {
-    return this.#values.values();
-  }
-
   #forgetUnused(): void {
     for (const [name, value] of this.#values) if (!this.#isInUse(value)) this.#values.delete(name);
     // If most of it is in use, the next search would find hardly anything.

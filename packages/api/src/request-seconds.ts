@@ -41,9 +41,9 @@ export class RequestSeconds {
 
   observe(route: string, method: string, status: number, seconds: number): void {
     const series = this.#series.get(route)?.get(method)?.get(status) ?? this.#add(route, method, status);
-    const bound = BOUNDS.findIndex((upper) => seconds <= upper);
-    const place = bound === -1 ? BOUNDS.length : bound;
-    series.counts[place] = (series.counts[place] ?? 0) + 1;
+    const found = BOUNDS.findIndex((upper) => seconds <= upper);
+    const index = found === -1 ? BOUNDS.length : found;
+    series.counts[index] = (series.counts[index] ?? 0) + 1;
     series.sum += seconds;
   }
 
@@ -62,8 +62,8 @@ export class RequestSeconds {
     );
     return all.flatMap(({ labels, counts, sum }) => {
       let count = 0;
-      const buckets = [...BOUNDS, '+Inf'].map((le, place) => {
-        count += counts[place] ?? 0;
+      const buckets = [...BOUNDS, '+Inf'].map((le, index) => {
+        count += counts[index] ?? 0;
         return { metricName: `${NAME}_bucket`, labels: { le, ...labels }, value: count };
       });
       return [

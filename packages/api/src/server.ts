@@ -19,7 +19,7 @@ import { corsOptions } from './http/cors.ts';
 import { serveOneAtATime } from './http/pipelining.ts';
 import { respondBadUrl, respondClientError } from './http/error-envelope.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './http/request-identity.ts';
-import { createChildrenLazily } from './http/request-logger.ts';
+import { createLazily } from './http/request-logger.ts';
 import { limitResponseTime } from './http/response-timeout.ts';
 import { limitUnreadResponses } from './http/unread-responses.ts';
 import type { ApiMetrics } from './metrics.ts';
@@ -71,6 +71,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
           https: { ...protocol, handshakeTimeout: REQUEST_TIMEOUT_MS, cert: certificate.cert, key: certificate.key },
         }),
     loggerInstance,
+    childLoggerFactory: createLazily,
     trustProxy: trustProxy === undefined ? false : [...trustProxy],
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
@@ -87,7 +88,6 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
   });
   app.decorate('accessLog', accessLogOf(logger));
-  createChildrenLazily(app.log);
   app.server.maxConnections = Math.ceil(MAX_CONNECTIONS / workers) + services.streams.maxStreams;
   // Otherwise a worker would return the connection to the primary process, which would offer it again and again.
   Object.assign(app.server, { dropMaxConnection: true });

@@ -20,8 +20,8 @@ interface Caller {
   /** Milliseconds that its tasks have taken. A new caller starts at the level of the others. */
   served: number;
   pending: LinkedList<Pending>;
-  /** Its place among the callers with pending tasks. */
-  place: Item<Caller> | undefined;
+  /** Its item among the callers with pending tasks. */
+  item: Item<Caller> | undefined;
 }
 
 const isActive = ({ running, pending }: Caller): boolean => running > 0 || pending.size > 0;
@@ -71,7 +71,7 @@ export class FairQueue {
     const pending: Pending = { caller, start: () => resolve(this.#execute(caller, task)), reject };
     const item = caller.pending.add(pending);
     pending.deadline = this.#deadlines.add(item);
-    caller.place ??= this.#withPending.add(caller);
+    caller.item ??= this.#withPending.add(caller);
     this.#pending += 1;
     if (this.#pending > this.#options.maxWaiting) this.#dropLatest();
     return promise;
@@ -88,7 +88,7 @@ export class FairQueue {
   #callerOf(name: string): Caller {
     const known = this.#callers.get(name);
     const caller =
-      known ?? this.#callers.add(name, { running: 0, served: 0, pending: new LinkedList(), place: undefined });
+      known ?? this.#callers.add(name, { running: 0, served: 0, pending: new LinkedList(), item: undefined });
     // With its low `served` from before, an idle caller would overtake all others.
     if (!isActive(caller)) caller.served = this.#served;
     return caller;
@@ -98,9 +98,9 @@ export class FairQueue {
     const { caller, deadline } = item.value;
     if (deadline !== undefined) this.#deadlines.remove(deadline);
     caller.pending.remove(item);
-    if (caller.pending.size === 0 && caller.place !== undefined) {
-      this.#withPending.remove(caller.place);
-      caller.place = undefined;
+    if (caller.pending.size === 0 && caller.item !== undefined) {
+      this.#withPending.remove(caller.item);
+      caller.item = undefined;
     }
     this.#pending -= 1;
   }
@@ -136,8 +136,7 @@ export class FairQueue {
   #startNext(): void {
     while (this.#hasSlot() && this.#pending > 0) {
       let next: Caller | undefined;
-      for (let place = this.#withPending.first; place !== undefined; place = place.next) {
-        const { value } = place;
+      for (const { value } of this.#withPending) {
         if (this.#mayStart(value) && (next === undefined || value.served < next.served)) next = value;
       }
       const first = next?.pending.first;

@@ -45,14 +45,13 @@ export function logAccess(request: FastifyRequest, reply: FastifyReply): void {
   if (isKeyless && reply.statusCode >= 400 && !hasRoom(request)) return;
   const { accessLog } = request.server;
   if (!accessLog.isLevelEnabled('info')) return;
-  const id = request.apiKey?.id;
   const fields = {
     [REQUEST_ID_FIELD]: request.id,
     method: request.method,
     url: shorten(withoutKeys(request.url)),
     status: reply.statusCode,
     durationMs: Math.round(reply.elapsedTime * 10) / 10,
-    apiKeyId: typeof id === 'bigint' ? String(id) : id,
+    apiKeyId: request.apiKey?.id,
     ...(request.refusal && { refusal: request.refusal }),
   };
   accessLog.info(fields, 'responded');

@@ -2,19 +2,23 @@
 import Fastify from 'fastify';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { createChildrenLazily } from './request-logger.ts';
+import { createLazily } from './request-logger.ts';
 
 it('adds the id of the request to each of its lines, and makes no logger without a line', async () => {
   const lines: Record<string, unknown>[] = [];
   const logger = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) });
-  const app = Fastify({ loggerInstance: logger, disableRequestLogging: true, genReqId: () => 'the id' });
+  const app = Fastify({
+    loggerInstance: logger,
+    childLoggerFactory: createLazily,
+    disableRequestLogging: true,
+    genReqId: () => 'the id',
+  });
   let created = 0;
   const create = app.log.child.bind(app.log);
   app.log.child = (...given) => {
     created += 1;
     return create(...given);
   };
-  createChildrenLazily(app.log);
   app.get('/quiet', (_request, reply) => void reply.send('nothing is logged'));
   app.get('/logs', (request, reply) => {
     request.log.info({ rows: 1 }, 'first');

@@ -2,18 +2,16 @@
  * Loggers of requests, which add the id of the request to each line. A child of the logger is created with its first line, since most requests
  * have only that of access-log.ts.
  */
-import type { FastifyBaseLogger } from 'fastify';
+import type { FastifyBaseLogger, FastifyServerOptions } from 'fastify';
 
 /** The name that Fastify gives the id. */
 export const REQUEST_ID_FIELD = 'reqId';
 
 type Line = Parameters<FastifyBaseLogger['info']>;
 
-/** Replaces the method by which Fastify creates the logger of a request. */
-export function createChildrenLazily(log: FastifyBaseLogger): void {
-  const create = log.child.bind(log);
-  log.child = (...given) => new LazyLogger(() => create(...given));
-}
+/** Creates the logger of a request. */
+export const createLazily: NonNullable<FastifyServerOptions['childLoggerFactory']> = (logger, bindings, options) =>
+  new LazyLogger(() => logger.child(bindings, options));
 
 class LazyLogger implements FastifyBaseLogger {
   readonly #create: () => FastifyBaseLogger;

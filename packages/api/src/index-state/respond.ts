@@ -82,7 +82,7 @@ export function stateResponder(
     });
 }
 
-/** Of each state in memory, the part of an entity tag that depends on the state alone. */
+/** By state: the part of an entity tag that all responses from that state have in common. */
 const commonOf = new WeakMap<IndexState, string>();
 
 function ofState(state: IndexState): string {
@@ -97,8 +97,7 @@ function ofState(state: IndexState): string {
 /** Returns whether the client has this response already. */
 function setHeaders(request: FastifyRequest, reply: FastifyReply, state: IndexState, etag: string): boolean {
   reply.headers(headersOf(state)).header('etag', etag);
-  const known = request.headers['if-none-match'];
-  const isUnchanged = known !== undefined && hasEtag(known, etag);
+  const isUnchanged = hasEtag(request.headers['if-none-match'], etag);
   reply.code(isUnchanged ? 304 : 200);
   return isUnchanged;
 }
@@ -112,6 +111,7 @@ function etagOf(request: FastifyRequest, content: string | Buffer): string {
 
 /** Compares weakly with an `if-none-match` list (RFC 9110 §13.1.2). */
 export function hasEtag(list: string | undefined, etag: string): boolean {
+  if (list === undefined) return false;
   const opaque = etag.replace('W/', '');
-  return (list ?? '').split(',').some((entry) => [ANY_ETAG, opaque].includes(entry.trim().replace(/^W\//, '')));
+  return list.split(',').some((entry) => [ANY_ETAG, opaque].includes(entry.trim().replace(/^W\//, '')));
 }

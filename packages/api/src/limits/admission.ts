@@ -107,11 +107,10 @@ export class LocalAdmission implements Admission<LocalKey> {
   }
 
   #charge(apiKey: LocalKey, ru: number): Awaitable<Admitted<LocalKey>> {
-    const verdict = this.#limits.admit(apiKey.bucket, ru);
-    if (!(verdict instanceof Promise)) return { apiKey, verdict };
-    return verdict.then(
-      (settled) => ({ apiKey, verdict: settled }),
-      (error: unknown) => ({ apiKey, error }),
+    return whenKnown<Verdict, Admitted<LocalKey>>(
+      this.#limits.admit(apiKey.bucket, ru),
+      (verdict) => ({ apiKey, verdict }),
+      (error) => ({ apiKey, error }),
     );
   }
 

@@ -4,7 +4,7 @@
  * workers, and wait only for shared windows.
  */
 import { dayOf, endOf, firstDayOf, type QuotaPeriod } from '@kasgres/database';
-import type { Awaitable } from '../awaitable.ts';
+import { type Awaitable, whenKnown } from '../awaitable.ts';
 import { RecentlyUsed } from '../recently-used.ts';
 import type { UsageMeter } from './usage-meter.ts';
 import type { Windows, WindowState } from './windows.ts';
@@ -78,9 +78,7 @@ export class Limits {
       if (verdict.refusal !== undefined) this.release(bucket);
       return verdict;
     };
-    const verdict = this.#charge(bucket, ru, 1);
-    if (!(verdict instanceof Promise)) return settle(verdict);
-    return verdict.then(settle, (error: unknown) => {
+    return whenKnown(this.#charge(bucket, ru, 1), settle, (error) => {
       this.release(bucket);
       throw error;
     });
@@ -128,9 +126,7 @@ export class Limits {
       return { remainingRu, resetSeconds, refusal: 'rate_limit' };
     };
     const limit = { hundredths: toHundredths(bucket.rateRu), seconds: bucket.windowSeconds };
-    const state = this.#windows.charge(bucket.name, limit, toHundredths(ru));
-    if (!(state instanceof Promise)) return settle(state);
-    return state.then(settle, (error: unknown) => {
+    return whenKnown(this.#windows.charge(bucket.name, limit, toHundredths(ru)), settle, (error) => {
       this.#meter(bucket, -ru, -requests, day);
       throw error;
     });
