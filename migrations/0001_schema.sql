@@ -830,6 +830,13 @@ language sql stable set search_path = public as $$
 $$;
 comment on function count_miner_hours is 'The part of miner_hours that comes from a range of chain blocks.';
 
+create function next_place_from(previous bigint, places bigint[]) returns bigint language sql immutable as $$
+  select coalesce(min(place), previous) from unnest(places) place where place >= coalesce(previous, 0)
+$$;
+comment on function next_place_from is 'The first of these places that is not before the previous one; that one if there is none.';
+create aggregate first_place_from(bigint[]) (sfunc = next_place_from, stype = bigint);
+comment on aggregate first_place_from(bigint[]) is 'As a window function: the earliest ascending places, one of each row''s array.';
+
 create function mergeset_rewards(merging bigint, window_blue_scores bigint) returns table (
   block_id bigint, is_blue boolean, is_rewarded boolean, subsidy bigint, fees bigint)
 language sql stable set search_path = public as $$
@@ -843,16 +850,22 @@ language sql stable set search_path = public as $$
      cross join lateral (select unnest(m.merge_set_blues) as id, true as is_blue
                          union all select unnest(m.merge_set_reds), false) listed
       join blocks b on b.id = listed.id),
-  -- Of several copies in the mergeset, the first one of the accepted variant was accepted.
   copies as (
-    select distinct on (bt.transaction_id) merged.id, t.fee
-      from merged
-      join block_transactions bt on bt.block_id = merged.id
-      join transactions t on t.id = bt.transaction_id and t.accepting_index = merged.chain_index
-     where t.subnetwork_id <> 1 and bt.body = coalesce(t.accepted_body, bt.body)
-     order by bt.transaction_id, merged.place)
-  select merged.id, merged.is_blue, merged.is_rewarded, merged.subsidy, coalesce((select sum(fee) from copies where copies.id = merged.id), 0)::bigint
-    from merged
+    select accepted.position, t.fee, array_agg(merged.place) as places
+      from chain_block m
+      join chain_blocks c on c.block_id = m.id
+     cross join lateral unnest(c.accepted_transactions) with ordinality accepted (id, position)
+      join transactions t on t.id = accepted.id and t.subnetwork_id <> 1
+      join block_transactions bt on bt.transaction_id = t.id and bt.body = coalesce(t.accepted_body, bt.body)
+      join merged on merged.id = bt.block_id
+     group by accepted.position, t.fee),
+  -- The order of acceptance is that of the mergeset. A copy that comes before what the previous transaction was accepted from was not accepted:
+  -- an input of it was only created later in the mergeset.
+  accepted_copies as (
+    select fee, places, first_place_from(places) over (order by position) as place from copies)
+  select merged.id, merged.is_blue, merged.is_rewarded, merged.subsidy, coalesce(earned.fees, 0)::bigint
+    from merged left join (
+    select place, sum(fee) as fees from accepted_copies where place = any(places) group by place) earned using (place)
 $$;
 comment on function mergeset_rewards is 'What each block of a mergeset earns, in sompi: its subsidy, and the fees of what the merging chain block accepted from it.';
 

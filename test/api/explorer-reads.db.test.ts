@@ -2,7 +2,10 @@
 import { type DagBlock, sinkAnticone } from '@kasgres/devnet';
 import { subsidyAt, getNetwork, toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createdEntries } from '../../packages/devnet/src/economy/utxo.ts';
+import { blockOn, payment, scriptOf, siblings } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
 import { walk } from '../support/listings.ts';
+import { PARAMS } from '../support/simulated-dag.ts';
 import { type Harness, openHarness } from './harness.ts';
 
 let harness: Harness;
@@ -218,44 +221,43 @@ interface Rewarded {
 
 const rewardOf = async (hash: string) => (await get('/v1/blocks/{hash}', { hash }))['block'] as Rewarded;
 
-test('blocks are rewarded as the coinbases of their merging blocks pay', async () => {
-  for (const merging of chain.slice(1).filter((_, i) => i % 7 === 0 || chain[i + 1]?.mergeSetReds.length)) {
-    const [coinbase] = merging.transactions;
-    const paid = (coinbase?.outputs ?? []).map(({ amount, scriptPublicKey }) => ({
-      amount,
-      script: toHex(scriptPublicKey.script),
-    }));
-    const blues = await Promise.all(merging.mergeSetBlues.map(({ hash }) => rewardOf(hash)));
-    const reds = await Promise.all(merging.mergeSetReds.map(({ hash }) => rewardOf(hash)));
-    const rewarded = blues.filter(({ subsidy }) => subsidy !== null);
-    expect(paid.slice(0, rewarded.length)).toEqual(
-      rewarded.map(({ subsidy, fees, miner }) => ({
-        amount: BigInt(subsidy as string) + BigInt(fees as string),
-        script: miner?.scriptPublicKey,
-      })),
-    );
-    const forReds = reds.reduce(
-      (sum, { subsidy, fees }) => sum + BigInt(subsidy as string) + BigInt(fees as string),
-      0n,
-    );
-    expect(paid.slice(rewarded.length).map(({ amount }) => amount)).toEqual(forReds === 0n ? [] : [forReds]);
-    for (const red of reds) expect(red).toMatchObject({ reward: '0', redReward: '0' });
-    const own = await rewardOf(merging.hash);
-    if (merging === sink)
-      expect(own).toMatchObject({ fees: null, redReward: null, reward: null, rewardTransactionId: null });
-    else {
-      expect(own.redReward).toBe(String(forReds));
-      expect(own.reward).toBe(String(BigInt(own.subsidy as string) + BigInt(own.fees as string) + forReds));
-    }
-    const [accepted] = [...blues, ...reds];
-    const totals = await one<{ fees: string }>(
-      `select coalesce(sum(fee), 0)::text as fees from transactions t join chain_blocks c on c.index = t.accepting_index
-       where c.hash = '\\x${merging.hash}' and t.subnetwork_id <> 1`,
-    );
-    expect(String([...blues, ...reds].reduce((sum, { fees }) => sum + BigInt(fees ?? 0), 0n))).toBe(totals.fees);
-    if (accepted !== undefined && accepted.fees !== null)
-      expect(accepted.rewardTransactionId).toMatch(/^[0-9a-f]{64}$/);
+async function expectRewards(merging: DagBlock): Promise<void> {
+  const [coinbase] = merging.transactions;
+  const paid = (coinbase?.outputs ?? []).map(({ amount, scriptPublicKey }) => ({
+    amount,
+    script: toHex(scriptPublicKey.script),
+  }));
+  const blues = await Promise.all(merging.mergeSetBlues.map(({ hash }) => rewardOf(hash)));
+  const reds = await Promise.all(merging.mergeSetReds.map(({ hash }) => rewardOf(hash)));
+  const rewarded = blues.filter(({ subsidy }) => subsidy !== null);
+  expect(paid.slice(0, rewarded.length)).toEqual(
+    rewarded.map(({ subsidy, fees, miner }) => ({
+      amount: BigInt(subsidy as string) + BigInt(fees as string),
+      script: miner?.scriptPublicKey,
+    })),
+  );
+  const forReds = reds.reduce((sum, { subsidy, fees }) => sum + BigInt(subsidy as string) + BigInt(fees as string), 0n);
+  expect(paid.slice(rewarded.length).map(({ amount }) => amount)).toEqual(forReds === 0n ? [] : [forReds]);
+  for (const red of reds) expect(red).toMatchObject({ reward: '0', redReward: '0' });
+  const own = await rewardOf(merging.hash);
+  if (merging === sink)
+    expect(own).toMatchObject({ fees: null, redReward: null, reward: null, rewardTransactionId: null });
+  else {
+    expect(own.redReward).toBe(String(forReds));
+    expect(own.reward).toBe(String(BigInt(own.subsidy as string) + BigInt(own.fees as string) + forReds));
   }
+  const [accepted] = [...blues, ...reds];
+  const totals = await one<{ fees: string }>(
+    `select coalesce(sum(fee), 0)::text as fees from transactions t join chain_blocks c on c.index = t.accepting_index
+     where c.hash = '\\x${merging.hash}' and t.subnetwork_id <> 1`,
+  );
+  expect(String([...blues, ...reds].reduce((sum, { fees }) => sum + BigInt(fees ?? 0), 0n))).toBe(totals.fees);
+  if (accepted !== undefined && accepted.fees !== null) expect(accepted.rewardTransactionId).toMatch(/^[0-9a-f]{64}$/);
+}
+
+test('blocks are rewarded as the coinbases of their merging blocks pay', async () => {
+  for (const merging of chain.slice(1).filter((_, i) => i % 7 === 0 || chain[i + 1]?.mergeSetReds.length))
+    await expectRewards(merging);
   expect(chain.some((block) => block.mergeSetReds.length > 0)).toBe(true);
 });
 
@@ -400,4 +402,23 @@ test('the mass of a transaction is what the node computes', async () => {
     weighed += 1;
   }
   expect(weighed).toBeGreaterThan(0);
+});
+
+test('the fee of a transaction is that of the copy whose inputs exist, not of an earlier one in the mergeset', async () => {
+  const { node } = harness.simulatedDag;
+  for (let made = 0; made < 2 * PARAMS.coinbaseMaturity; made += 1) node.receive(blockOn(node, { miner: scriptOf(7) }));
+  const [utxo] = node.consensus.utxos.utxosOf(scriptOf(7));
+  const parent = payment(utxo, scriptOf(8), 50_000);
+  const [output] = createdEntries(parent, node.consensus.virtual.daaScore, false);
+  const child = payment(output, scriptOf(9), 70_000);
+  const grandchild = payment(createdEntries(child, node.consensus.virtual.daaScore, false)[0], scriptOf(10), 90_000);
+  const merged = siblings(node, [[child], [grandchild], [parent], [grandchild], [child], [grandchild], []]);
+  for (const block of merged) node.receive(block);
+  for (let made = 0; made < 3; made += 1) node.receive(blockOn(node));
+  await harness.atRest();
+  const fees = await Promise.all(merged.map(async ({ hash }) => (await rewardOf(toHex(hash))).fees));
+  expect(fees).toEqual(['0', '0', '50000', '0', '70000', '90000', '0']);
+  const merging = node.dag.chainBlocks.at(-3) as DagBlock;
+  expect(merging.mergeSetBlues.length + merging.mergeSetReds.length).toBe(merged.length);
+  await expectRewards(merging);
 });
