@@ -1,65 +1,55 @@
 /** Loads the activity of scripts below a batch from `balances` and `seen_before` or, where these cannot tell, from the rows of the chain. */
-import { inPipeline } from '@kasgres/database';
 import type { ClientBase } from 'pg';
-import { startOfInterval } from '../network-intervals/interval-deltas.ts';
 import { NEVER_SEEN, rewind, type ScriptActivity, type SeenBefore, type TouchingBlock } from './replay.ts';
 
-export interface StoredActivity {
-  now: Map<number, ScriptActivity>;
-  bootstrapTimes: ReadonlySet<bigint>;
+export interface StoredActivity extends ScriptActivity {
+  /** Number of accepted transactions that touch the script. Without any, it was only seen at a bootstrap block. */
+  accepted: bigint;
 }
 
 /** About one minute of mainnet chain blocks. */
 const RECENT_CHAIN_BLOCKS = 500;
 
-/** @param removed in the order of the chain @param fork chain_blocks.index below all that the batch removes and adds */
+/**
+ * @param fork chain_blocks.index below all that the batch removes and adds
+ * @param removed in the order of the chain @param removedTouches by script, how many transactions of `removed` touch it
+ */
 export async function loadActivityAtFork(
   client: ClientBase,
   fork: number,
-  { removed, added }: { removed: readonly TouchingBlock[]; added: readonly TouchingBlock[] },
-  { now, bootstrapTimes }: StoredActivity,
+  { removed, removedTouches }: { removed: readonly TouchingBlock[]; removedTouches: ReadonlyMap<number, number> },
+  stored: ReadonlyMap<number, StoredActivity>,
 ): Promise<Map<number, ScriptActivity>> {
+  const touchesBelow = (script: number): number =>
+    Number(stored.get(script)?.accepted ?? 0n) - (removedTouches.get(script) ?? 0);
   const rows = removed.length === 0 ? [] : await readSeenBefore(client, fork);
-  const before = rewind(now, rows);
-  const lost = new Set(rows.length === removed.length ? [] : removed.flatMap(({ scripts }) => [...scripts]));
-  for (const [script, activity] of await recompute(client, [...lost], { fork, bootstrapTimes, now })) {
-    before.set(script, activity);
+  const before = rewind(stored, rows);
+  if (rows.length < removed.length) {
+    const lost = [...new Set(removed.flatMap(({ scripts }) => [...scripts]))];
+    for (const [script, activity] of await recompute(client, lost, { fork, stored, touchesBelow })) {
+      before.set(script, activity);
+    }
   }
-  // These scripts may have been seen at the bootstrap block or in a chain block of the same chain_time.
-  const days = new Set([...removed, ...added].map(({ chainTime }) => startOfInterval('day', chainTime)));
-  const unsure = [...before].filter(
-    ([script, { first, last }]) =>
-      last !== null &&
-      first === last &&
-      bootstrapTimes.has(last) &&
-      days.has(startOfInterval('day', last)) &&
-      !lost.has(script),
-  );
-  const scripts = unsure.map(([script]) => script);
-  const touches = await selectLastTouches(client, SELECT_TOUCHES, scripts, fork);
-  for (const [script, activity] of unsure) before.set(script, { ...activity, touched: touches.get(script) ?? null });
+  for (const [script, activity] of before) {
+    if (touchesBelow(script) === 0) before.set(script, { ...activity, touched: null });
+  }
   return before;
 }
 
-export async function readStoredActivity(client: ClientBase, scripts: readonly number[]): Promise<StoredActivity> {
-  if (scripts.length === 0) return { now: new Map(), bootstrapTimes: new Set() };
-  const [{ rows }, bootstraps] = await inPipeline(client, [
-    () =>
-      client.query<{ script: bigint; first: bigint | null; last: bigint | null }>({
-        name: 'read-script-activity',
-        text: 'select script_id as script, first_seen as first, last_seen as last from balances where script_id = any($1::bigint[])',
-        values: [scripts],
-      }),
-    () =>
-      client.query<{ chain_time: bigint }>({
-        name: 'read-bootstrap-times',
-        text: 'select c.chain_time from starts s join chain_blocks c on c.index = s.chain_index where s.utxo_count > 0',
-      }),
-  ]);
-  return {
-    now: new Map(rows.map(({ script, first, last }) => [Number(script), { first, last, touched: last }])),
-    bootstrapTimes: new Set(bootstraps.rows.map(({ chain_time }) => chain_time)),
-  };
+export async function readStoredActivity(
+  client: ClientBase,
+  scripts: readonly number[],
+): Promise<Map<number, StoredActivity>> {
+  if (scripts.length === 0) return new Map();
+  const { rows } = await client.query<{ script: bigint; first: bigint | null; last: bigint | null; accepted: bigint }>({
+    name: 'read-script-activity',
+    text: `select script_id as script, first_seen as first, last_seen as last, accepted_count::bigint as accepted
+             from balances where script_id = any($1::bigint[])`,
+    values: [scripts],
+  });
+  return new Map(
+    rows.map(({ script, first, last, accepted }) => [Number(script), { first, last, touched: last, accepted }]),
+  );
 }
 
 async function readSeenBefore(client: ClientBase, above: number): Promise<SeenBefore[]> {
@@ -78,20 +68,25 @@ async function readSeenBefore(client: ClientBase, above: number): Promise<SeenBe
 async function recompute(
   client: ClientBase,
   scripts: readonly number[],
-  { fork, bootstrapTimes, now }: { fork: number } & StoredActivity,
+  {
+    fork,
+    stored,
+    touchesBelow,
+  }: { fork: number; stored: ReadonlyMap<number, StoredActivity>; touchesBelow: (script: number) => number },
 ): Promise<Map<number, ScriptActivity>> {
   const touches = await findLastTouches(client, scripts, fork);
-  const firstOf = (script: number): bigint | null => now.get(script)?.first ?? null;
   const holders = await holdersAtBootstrap(
     client,
-    scripts.filter((script) => !touches.has(script) && bootstrapTimes.has(firstOf(script) ?? -1n)),
+    scripts.filter((script) => !touches.has(script)),
   );
   return new Map(
     scripts.map((script) => {
-      const first = firstOf(script);
+      const first = stored.get(script)?.first ?? null;
       const touched = touches.get(script);
       if (touched !== undefined) return [script, { first, last: touched, touched }];
-      return [script, holders.has(script) ? { first, last: first, touched: null } : NEVER_SEEN];
+      // Retention removed the touches of a script that has some. When the last of them was is not known any more.
+      const isSeen = holders.has(script) || touchesBelow(script) > 0;
+      return [script, isSeen ? { first, last: first, touched: first } : NEVER_SEEN];
     }),
   );
 }

@@ -5,7 +5,7 @@ import { type IntervalLength, LENGTHS, startOfInterval } from '../network-interv
 export interface ScriptActivity {
   first: bigint | null;
   last: bigint | null;
-  /** Like `last`, but null if the script was only seen at a bootstrap block; exact for intervals that the batch changes. */
+  /** Like `last`, but null if the script was only seen at a bootstrap block. */
   touched: bigint | null;
 }
 
@@ -31,6 +31,8 @@ export interface SeenBefore {
 export class ScriptActivityChanges {
   readonly added: TouchingBlock[] = [];
   removed: readonly TouchingBlock[] = [];
+  /** By script, how many transactions of the removed blocks touch it. */
+  readonly removedTouches = new Map<number, number>();
   /** Set by `read`, for each of `added` and of `removed`. */
   addedCounts: ActiveScripts[] = [];
   removedCounts: ActiveScripts[] = [];

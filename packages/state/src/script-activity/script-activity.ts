@@ -23,9 +23,13 @@ export const scriptActivity: DerivedState = {
   },
 
   revert(_client, removed, changes) {
-    changes.of(ScriptActivityChanges).removed = removed.map(({ chainBlock, transactions }) =>
-      toTouchingBlock(chainBlock, transactions),
-    );
+    const activity = changes.of(ScriptActivityChanges);
+    activity.removed = removed.map(({ chainBlock, transactions }) => toTouchingBlock(chainBlock, transactions));
+    for (const { deltas } of removed.flatMap(({ transactions }) => transactions)) {
+      for (const script of deltas.keys()) {
+        activity.removedTouches.set(script, (activity.removedTouches.get(script) ?? 0) + 1);
+      }
+    }
   },
 
   /** Must run before the batch updates acceptance: before a gap, the chain below the batch may accept the same transactions. */
@@ -39,7 +43,7 @@ export const scriptActivity: DerivedState = {
     activity.removedCounts = replay(activity.removed, before).counts;
     activity.addedCounts = counts;
     activity.after = new Map([...before, ...after]);
-    activity.stored = stored.now;
+    activity.stored = stored;
     activity.seenBefore = seenBefore;
   },
 
