@@ -39,7 +39,7 @@ export const GROWING_TABLES = [
   'chain_blocks',
 ];
 /** Rows of the first catch-up are complete when they are written; later ones leave room for the update on acceptance or merging, as in the migration. */
-const FILLFACTORS = { transactions: 70, blocks: 90 };
+const FILLFACTORS = { transactions: 50, blocks: 90 };
 /** With less, cluster_members would be read again for every level of the trees. */
 const WORK_MEMORY = '128MB';
 /** Dropping an index waits for readers of its table, and later readers queue behind it, so the attempt fails early and is retried. */
