@@ -410,11 +410,12 @@ comment on column generations.end_index is 'First chain_blocks.index that is too
 
 -- Hashes are unique in each partition, since a unique index of all of them would need the key; `kasgres verify` finds duplicates between partitions.
 -- Rows of blocks and transactions are updated when they are merged or accepted, and have room for that. A chain block accepts most transactions of
--- a page at once. With a fillfactor of 90, half of their updates needed another page and new index entries, and the table grew as much as with 70.
+-- a page at once, so each needs room for a second version. With a fillfactor of 70, a third of them moved to another page, with new index entries;
+-- the table and its indexes grew as much.
 create function make_partition(parent text, name text) returns void language plpgsql set search_path = public, pg_temp as $$
 begin
   execute format('create table %I (like %I including defaults including constraints including indexes including storage)%s', name, parent,
-    case parent when 'blocks' then ' with (fillfactor = 90)' when 'transactions' then ' with (fillfactor = 70)' else '' end);
+    case parent when 'blocks' then ' with (fillfactor = 90)' when 'transactions' then ' with (fillfactor = 50)' else '' end);
   if parent = 'blocks' then
     execute format('create unique index %I on %I (hash)', name || '_hash', name);
   elsif parent = 'chain_blocks' then
