@@ -146,7 +146,10 @@ async function findTransactions(client: ClientBase, bound: number): Promise<void
   await client.query('analyze cut_kept_transactions, cut_removed_transactions');
 }
 
-/** `earlier_transactions` keeps the ones that are still needed to name removed outputs until `forgetSpentOutputs`. */
+/**
+ * `earlier_transactions` keeps the ones that are still needed to name removed outputs until `forgetSpentOutputs`. A start above the first chain
+ * block is that of a gap: its set may have outputs of transactions that were accepted before it and have rows only.
+ */
 async function replaceStart(client: ClientBase): Promise<void> {
   await client.query('analyze next_start_created, next_start_spent');
   await client.query(
@@ -159,8 +162,12 @@ async function replaceStart(client: ClientBase): Promise<void> {
   );
   await client.query(
     `insert into earlier_transactions (id, transaction_id)
-     select t.id, t.transaction_id from (select distinct transaction_id from next_start_created) made
-       join transactions t on t.id = made.transaction_id
+     select t.id, t.transaction_id from (
+       select transaction_id from next_start_created
+       union
+       select transaction_id from start_utxos
+        where (select max(chain_index) from starts) > (select min(index) from chain_blocks)) held
+       join transactions t on t.id = held.transaction_id
       order by 1
      on conflict (id) do nothing`,
   );
@@ -329,7 +336,10 @@ async function writeStart(client: ClientBase, cut: CutPoint): Promise<void> {
   await client.query('delete from seen_before where chain_index <= $1', [cut.chainIndex]);
   await client.query(
     `delete from removed_chain_blocks r
-      where not exists (select from blocks b where b.id = r.block_id and b.blue_score > $1)`,
+      where not exists (select from blocks b where b.id = r.block_id and b.blue_score > $1)
+         or exists (
+           select from unnest(r.accepted_transactions) accepted (id)
+            where not exists (select from transactions t where t.id = accepted.id))`,
     [cut.blueScore],
   );
   await client.query('delete from gaps');

@@ -146,11 +146,12 @@ export class RetentionKeeper {
 
   #betweenBatches(complete: PendingCut['complete'], signal: AbortSignal): Promise<Completion> {
     const { promise, resolve, reject } = Promise.withResolvers<Completion>();
-    this.#pending = { complete, done: resolve, failed: reject };
+    const pending = { complete, done: resolve, failed: reject };
+    this.#pending = pending;
     const giveUp = AbortSignal.any([signal, AbortSignal.timeout(TURN_TIMEOUT_MS)]);
     const abort = (): void => {
-      // It may be under way.
-      if (this.#pending === undefined && !signal.aborted) return;
+      // Once it is under way, nobody else may end its transaction: its remaining statements would be committed one by one.
+      if (this.#pending !== pending) return;
       this.#pending = undefined;
       reject(giveUp.reason);
     };
