@@ -8,6 +8,7 @@ import { atRest, createHarness, expectInvariants, freshDatabase, type Harness, S
 import { Random } from '../../packages/devnet/src/economy/random.ts';
 import { type RunningIndexer, startIndexing } from '../support/simulated-dag.ts';
 import { cluster } from './clusters-harness.ts';
+import { followToTheTip, pruneAbove } from './starts-harness.ts';
 import { expectBootstrappedAtFirst, firstIndex } from './retention-oracle.ts';
 
 const TIMEOUT_MS = 300_000;
@@ -99,4 +100,71 @@ test('a cut that is interrupted at any moment happens completely or not at all',
     `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and relispartition order by 1`,
   );
   expect(names).toEqual(rows.map(({ name }) => name));
+});
+
+test('an indexer that stops while partitions are exchanged leaves the index whole', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const harness = await createHarness('stopped cut', undefined, { commitsToUtxos: true }, { redRate: 0 });
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(60);
+  const indexer = startIndexing(simulatedDag, database.url, VARIABLES);
+  await atRest(database, node, indexer);
+  await database.pool.query(
+    `create function wait_after_detaching() returns event_trigger language plpgsql as $$
+     begin if current_query() ~ 'detach partition' then perform pg_sleep(0.1); end if; end $$;
+     create event trigger slow_exchange on ddl_command_end when tag in ('ALTER TABLE') execute function wait_after_detaching()`,
+  );
+  const isExchanging = async (): Promise<boolean> => {
+    const { rows } = await database.pool.query(
+      `select from pg_stat_activity where query ~ 'detach partition' and state = 'active' and datname = current_database() and pid <> pg_backend_pid()`,
+    );
+    return rows.length > 0;
+  };
+  let isStopped = false;
+  const stopping = (async () => {
+    while (!(await isExchanging())) await sleep(5);
+    isStopped = true;
+    await indexer.stop();
+  })();
+  while (!isStopped) {
+    simulatedDag.mine(4);
+    await Promise.race([atRest(database, node, indexer), stopping]);
+    await cluster(database, { depth: CLUSTER_DEPTH });
+  }
+  await stopping;
+  await database.pool.query('drop event trigger slow_exchange');
+  const again = startIndexing(simulatedDag, database.url, VARIABLES);
+  await mineUntilCut(harness, again, 1);
+  await expectCut(harness);
+  await again.stop();
+});
+
+test('the first cut after a gap keeps the ids of UTXOs that are older than the gap', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const harness = await createHarness('cut after a gap', undefined, { commitsToUtxos: true }, { redRate: 0 });
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(60);
+  await followToTheTip(harness);
+  pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+  await followToTheTip(harness, { ON_GAP: 'record' });
+  const indexer = startIndexing(simulatedDag, database.url, VARIABLES);
+  expect((await database.pool.query('select from gaps')).rowCount).toBe(1);
+  while ((await database.pool.query('select from gaps')).rowCount === 1) await mineUntilCut(harness, indexer, 1);
+  const { rows } = await database.pool.query<{ named: number; unnamed: number }>(
+    `select count(*) filter (where is_named)::int as named, count(*) filter (where not is_named)::int as unnamed from (
+       select exists (select from transactions t where t.id = u.transaction_id)
+           or exists (select from earlier_transactions e where e.id = u.transaction_id) as is_named
+         from utxos u union all
+       select exists (select from earlier_transactions e where e.id = u.transaction_id) from start_utxos u) held`,
+  );
+  expect(rows[0]?.unnamed).toBe(0);
+  expect(rows[0]?.named).toBeGreaterThan(0);
+  // The payments spend them.
+  simulatedDag.mine(100);
+  await atRest(database, node, indexer);
+  await indexer.stop();
+  await cluster(database, { depth: CLUSTER_DEPTH });
+  await expectInvariants(database.pool, node);
 });
