@@ -832,9 +832,9 @@ $$;
 comment on function count_miner_hours is 'The part of miner_hours that comes from a range of chain blocks.';
 
 create function next_place_from(previous bigint, places bigint[]) returns bigint language sql immutable as $$
-  select coalesce(min(place), previous) from unnest(places) place where place >= coalesce(previous, 0)
+  select coalesce(min(place), previous) from unnest(places) place where place > coalesce(previous, -1)
 $$;
-comment on function next_place_from is 'The first of these places that is not before the previous one; that one if there is none.';
+comment on function next_place_from is 'The first of these places that is after the previous one; that one if there is none.';
 create aggregate first_place_from(bigint[]) (sfunc = next_place_from, stype = bigint);
 comment on aggregate first_place_from(bigint[]) is 'As a window function: the earliest ascending places, one of each row''s array.';
 
@@ -842,31 +842,38 @@ create function mergeset_rewards(merging bigint, window_blue_scores bigint) retu
   block_id bigint, is_blue boolean, is_rewarded boolean, subsidy bigint, fees bigint)
 language sql stable set search_path = public as $$
   with chain_block as (
-    select b.*, c.index as chain_index from blocks b join chain_blocks c on c.block_id = b.id where b.id = merging),
+    select b.*, c.accepted_transactions from blocks b join chain_blocks c on c.block_id = b.id where b.id = merging),
   merged as (
-    select b.id, listed.is_blue, m.chain_index, m.blue_score - b.blue_score <= window_blue_scores as is_rewarded,
+    select b.id, listed.is_blue, m.blue_score - b.blue_score <= window_blue_scores as is_rewarded, listed.position,
            case when b.selected_parent_id is null then 0 else coalesce(b.subsidy, 0) end as subsidy,
            row_number() over (order by b.id <> m.selected_parent_id, b.blue_work, b.hash) as place
       from chain_block m
-     cross join lateral (select unnest(m.merge_set_blues) as id, true as is_blue
-                         union all select unnest(m.merge_set_reds), false) listed
+     cross join lateral (select id, true as is_blue, position from unnest(m.merge_set_blues) with ordinality blues (id, position)
+                         union all select unnest(m.merge_set_reds), false, null) listed
       join blocks b on b.id = listed.id),
+  -- By the place of the block in the mergeset, then of the transaction in the block: the order in which the node accepts.
   copies as (
-    select accepted.position, t.fee, array_agg(merged.place) as places
+    select accepted.position, t.fee, array_agg(merged.place << 32 | bt.index) as places
       from chain_block m
-      join chain_blocks c on c.block_id = m.id
-     cross join lateral unnest(c.accepted_transactions) with ordinality accepted (id, position)
+     cross join lateral unnest(m.accepted_transactions) with ordinality accepted (id, position)
       join transactions t on t.id = accepted.id and t.subnetwork_id <> 1
       join block_transactions bt on bt.transaction_id = t.id and bt.body = coalesce(t.accepted_body, bt.body)
       join merged on merged.id = bt.block_id
      group by accepted.position, t.fee),
-  -- The order of acceptance is that of the mergeset. A copy that comes before what the previous transaction was accepted from was not accepted:
-  -- an input of it was only created later in the mergeset.
+  -- A copy that comes before what the previous transaction was accepted from was not accepted: an input of it was only created later in the mergeset.
   accepted_copies as (
-    select fee, places, first_place_from(places) over (order by position) as place from copies)
-  select merged.id, merged.is_blue, merged.is_rewarded, merged.subsidy, coalesce(earned.fees, 0)::bigint
-    from merged left join (
-    select place, sum(fee) as fees from accepted_copies where place = any(places) group by place) earned using (place)
+    select fee, places, first_place_from(places) over (order by position) as place from copies),
+  earned as (
+    select place >> 32 as place, sum(fee)::bigint as fees from accepted_copies where place = any(places) group by place >> 32),
+  -- The coinbase pays each blue, so their fees are known even if nobody knows which variant of a transaction was accepted.
+  paid as (
+    select blue.id, o.amount - blue.subsidy as fees
+      from (select id, subsidy, row_number() over (order by position) - 1 as output
+              from merged where is_blue and is_rewarded and subsidy > 0) blue
+      join block_transactions bt on bt.block_id = merging and bt.index = 0
+      join transaction_outputs o on o.transaction_id = bt.transaction_id and o.index = blue.output)
+  select merged.id, merged.is_blue, merged.is_rewarded, merged.subsidy, coalesce(paid.fees, earned.fees, 0)
+    from merged left join earned using (place) left join paid using (id)
 $$;
 comment on function mergeset_rewards is 'What each block of a mergeset earns, in sompi: its subsidy, and the fees of what the merging chain block accepted from it.';
 
