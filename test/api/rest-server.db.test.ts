@@ -454,3 +454,23 @@ test('a payment is weighed and submitted', async () => {
   });
   expect(again).toMatchObject({ status: 400, json: { error: expect.any(String) as string } });
 });
+
+test('it takes the last value of a repeated parameter', async () => {
+  const hash = harness.simulatedDag.node.dag.chainBlocks.at(-5)?.hash as string;
+  const colorOf = async (query: string) =>
+    ((await get(`/blocks/${hash}?${query}`)) as unknown as RestServerBlock).extra;
+  expect(await colorOf('includeColor=false&includeColor=true')).toMatchObject({ color: 'blue' });
+  expect(await colorOf('includeColor=true&includeColor=false')).toMatchObject({ color: null });
+  const supply = '/info/coinsupply/circulating?in_billion=';
+  expect((await ask(`${supply}1&in_billion=true`)).text).toBe((await ask(`${supply}true`)).text);
+  expect((await ask('/info/blockreward?stringOnly=a&stringOnly=true')).text).toBe('50.00');
+  const chain = await ask(
+    '/virtual-chain?blueScoreGte=10&blueScoreGte=20&limit=10&includeCoinbase=a&includeCoinbase=b',
+  );
+  expect(chain).toMatchObject({ status: 200, text: (await ask('/virtual-chain?blueScoreGte=20&limit=10')).text });
+  const page = `/blocks?lowHash=${hash}&includeBlocks=true`;
+  expect((await ask(`${page}&includeBlocks=false`)).json).toMatchObject({ blocks: [] });
+  expect((await ask('/transactions?replaceByFee=false&replaceByFee=true', { transaction: {} })).json).toMatchObject({
+    details: [{ path: 'replaceByFee' }],
+  });
+});

@@ -11,7 +11,20 @@ import { transactionsByIds } from '../resources/transactions/rest/routes.ts';
 import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
 import { list } from '../schemas/list.ts';
 import { flag, hashInput } from '../schemas/values.ts';
-import { type Call, check, get, hashOf, nodeOf, PAGE_COST, post, rangeOf, read, type RestRoute, run } from './call.ts';
+import {
+  type Call,
+  check,
+  get,
+  hashOf,
+  isTrue,
+  nodeOf,
+  PAGE_COST,
+  post,
+  rangeOf,
+  read,
+  type RestRoute,
+  run,
+} from './call.ts';
 import { type Resolve, toTransaction, type TransactionForm } from './forms.ts';
 import * as queries from './queries.ts';
 
@@ -126,8 +139,7 @@ async function weigh(call: Call) {
 
 async function submit(call: Call) {
   const body = check(z.object({ transaction: z.unknown(), allowOrphan: flag }), call.request.body, 'transaction');
-  if (call.query['replaceByFee']?.toLowerCase() === 'true')
-    throw badRequest({ path: 'replaceByFee', message: 'is not supported' });
+  if (isTrue(call.query['replaceByFee'])) throw badRequest({ path: 'replaceByFee', message: 'is not supported' });
   const transaction = parseTransaction(body.transaction);
   try {
     const { transactionId } = await nodeOf(call).call('submitTransaction', {
