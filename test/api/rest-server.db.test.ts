@@ -474,3 +474,12 @@ test('it takes the last value of a repeated parameter', async () => {
     details: [{ path: 'replaceByFee' }],
   });
 });
+
+test('it refuses fields that a halving does not have', async () => {
+  expect((await ask('/info/halving?field=nextHalvingAmount')).text).toBe('44');
+  for (const field of ['constructor', 'toString', '__proto__', 'price'])
+    expect(await ask(`/info/halving?field=${field}`)).toMatchObject({
+      status: 400,
+      json: { details: [{ path: 'field' }] },
+    });
+});

@@ -150,7 +150,7 @@ export const infoRoutes: readonly RestRoute[] = [
     };
     const { field } = call.query;
     if (field === undefined || field === '') return halving;
-    if (!(field in halving))
+    if (!Object.hasOwn(halving, field))
       throw badRequest({ path: 'field', message: `must be one of ${Object.keys(halving).join(', ')}` });
     return plain(call, String(halving[field as keyof typeof halving]));
   }),
