@@ -483,3 +483,16 @@ test('it refuses fields that a halving does not have', async () => {
       json: { details: [{ path: 'field' }] },
     });
 });
+
+test('it refuses limits and dates that kaspa-rest-server refuses', async () => {
+  for (const path of [
+    `/addresses/${address}/full-transactions-page?limit=0`,
+    `/addresses/${address}/full-transactions?limit=0`,
+    `/addresses/${address}/full-transactions-page?limit=501`,
+    '/transactions/count/2026-02-31',
+    '/transactions/count/2026-13',
+    '/addresses/active/count/2025-02-29',
+  ])
+    expect([path, (await ask(path)).status]).toEqual([path, 400]);
+  expect((await ask('/transactions/count/2999-02-28')).status).toBe(200);
+});

@@ -20,6 +20,8 @@ import * as network from './network-queries.ts';
 import * as queries from './queries.ts';
 import { type Acceptance, acceptanceOf, isWanted, MAX_PAGE, readTransactions } from './transactions.ts';
 
+const limitOf = (call: Call): number => numberOf(call, 'limit', { fallback: 50, minimum: 1, maximum: MAX_PAGE });
+
 /** Tokens of pages are keys below this; from here on they are times: that of the first block of the network. */
 const FIRST_TIME = 1_636_298_787_842n;
 
@@ -38,7 +40,7 @@ async function sendHistory(call: Call, page: queries.HistoryPage, acceptance: Ac
 const OLDEST = 1n;
 
 async function tokenOf(call: Call, name: 'before' | 'after'): Promise<bigint | undefined> {
-  const value = BigInt(numberOf(call, name, 0, Number.MAX_SAFE_INTEGER));
+  const value = BigInt(numberOf(call, name));
   if (value === 0n) return undefined;
   if (name === 'after' && value === OLDEST) return 0n;
   return value >= FIRST_TIME ? read(call, (db) => queries.findKeyAt(db, Number(value))) : value;
@@ -126,8 +128,8 @@ export const addressRoutes: readonly RestRoute[] = [
       const address = await addressOf(call);
       const request = {
         address,
-        limit: numberOf(call, 'limit', 50, MAX_PAGE),
-        offset: numberOf(call, 'offset', 0, 100_000),
+        limit: limitOf(call),
+        offset: numberOf(call, 'offset', { maximum: 100_000 }),
       };
       const page = await read(call, (db) => queries.readHistoryPage(db, request));
       return readTransactions(call, page.ids.map(fromHex));
@@ -141,7 +143,7 @@ export const addressRoutes: readonly RestRoute[] = [
       const [before, after] = [await tokenOf(call, 'before'), await tokenOf(call, 'after')];
       if (before !== undefined && after !== undefined)
         throw badRequest({ path: 'before', message: 'cannot be used together with after' });
-      const request = { address, limit: numberOf(call, 'limit', 50, MAX_PAGE), before, after };
+      const request = { address, limit: limitOf(call), before, after };
       const acceptance = acceptanceOf(call);
       const acceptedOnly = acceptance === 'accepted';
       const page = await read(call, (db) => queries.readHistoryPage(db, { ...request, acceptedOnly }));

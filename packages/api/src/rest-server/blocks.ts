@@ -43,7 +43,7 @@ async function readBlocksAt(call: Call) {
   const [name] = given;
   if (name === undefined || given.length > 1)
     throw badRequest({ path: 'blueScore', message: `needs exactly one of ${BLUE_SCORES.join(', ')}` });
-  const blueScore = BigInt(numberOf(call, name, 0, Number.MAX_SAFE_INTEGER));
+  const blueScore = BigInt(numberOf(call, name));
   const hashes = await read(call, (db) => queries.listBlocksAt(db, name, blueScore));
   const withTransactions = isTrue(call.query['includeTransactions']);
   const blocks = await Promise.all(hashes.map((hash) => readBlock(call, hash, { withTransactions })));
@@ -64,10 +64,10 @@ async function readBlockPage(call: Call) {
 }
 
 async function readChain(call: Call) {
-  const limit = numberOf(call, 'limit', 10, 100);
+  const limit = numberOf(call, 'limit', { fallback: 10, maximum: 100 });
   if (!LIMITS.includes(limit)) throw badRequest({ path: 'limit', message: `must be ${LIMITS.join(' or ')}` });
   if (call.query['blueScoreGte'] === undefined) throw badRequest({ path: 'blueScoreGte', message: 'is required' });
-  const start = numberOf(call, 'blueScoreGte', 0, Number.MAX_SAFE_INTEGER);
+  const start = numberOf(call, 'blueScoreGte');
   if (start % limit !== 0) throw badRequest({ path: 'blueScoreGte', message: `must be divisible by ${limit}` });
   const withCoinbases = call.query['includeCoinbase']?.toLowerCase() !== 'false';
   const isResolved = isTrue(call.query['resolveInputs']);

@@ -87,11 +87,22 @@ export async function addressOf(call: Call): Promise<string> {
 
 export const isTrue = (text: string | undefined): boolean => text?.toLowerCase() === 'true';
 
-export function numberOf(call: Call, name: string, fallback: number, maximum: number): number {
-  const text = call.query[name];
+interface NumberOptions {
+  fallback?: number;
+  minimum?: number;
+  maximum?: number;
+}
+
+export function numberOf(
+  { query }: Call,
+  name: string,
+  { fallback = 0, minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: NumberOptions = {},
+): number {
+  const text = query[name];
   if (text === undefined || text === '') return fallback;
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value <= maximum)) throw badRequest({ path: name, message: `must be a whole number up to ${maximum}` });
+  if (!(value >= minimum && value <= maximum))
+    throw badRequest({ path: name, message: `must be a whole number from ${minimum} to ${maximum}` });
   return value;
 }
 
@@ -113,9 +124,10 @@ export interface TimeRange {
 
 /** @param name of a parameter of the path: a year, a month or a day (UTC) */
 export function rangeOf(call: Call, name: string): TimeRange {
-  const [year, month, day] = /^(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?$/.exec(call.params[name] ?? '')?.slice(1) ?? [];
+  const [date = '', year, month, day] = /^(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?$/.exec(call.params[name] ?? '') ?? [];
   const from = Date.parse(`${year}-${month ?? '01'}-${day ?? '01'}T00:00:00Z`);
-  if (year === undefined || Number.isNaN(from))
+  // Date.parse takes 31 February for a day of March.
+  if (Number.isNaN(from) || !new Date(from).toISOString().startsWith(date))
     throw badRequest({ path: name, message: 'must be YYYY, YYYY-MM or YYYY-MM-DD' });
   if (day !== undefined) return { from, to: from + DAY_MS };
   return {
