@@ -35,8 +35,8 @@ export interface Operation<
   isHidden?: boolean;
   /** Request units. An operation without a cost needs no key. */
   cost?: number;
-  /** Path to an array in the body: each group of ITEMS_PER_COST items, also an incomplete one, costs as much as the operation. */
-  costsByItemsOf?: readonly string[];
+  /** Counts the items of a request: each group of ITEMS_PER_COST items, also an incomplete one, costs as much as the operation. */
+  countItems?(body: z.output<Body>): number;
   /** Whether it is refused to anonymous clients also where they are served. */
   requiresKey?: boolean;
   /** Whether a stream token in the query may replace the key. */
