@@ -484,7 +484,30 @@ test('it refuses fields that a halving does not have', async () => {
     });
 });
 
-test('it refuses limits and dates that kaspa-rest-server refuses', async () => {
+async function costOf(path: string, body: object): Promise<number> {
+  const { status, headers } = await ask(path, body);
+  expect(status).toBe(200);
+  return Number(headers.get('x-request-cost-ru'));
+}
+
+test.each([
+  ['/transactions/acceptance', 'transactionIds'],
+  ['/transactions/search', 'transactionIds'],
+  ['/addresses/balances', 'addresses'],
+  ['/addresses/active', 'addresses'],
+  ['/addresses/utxos', 'addresses'],
+])('it charges %s by the number of %s', async (path, name) => {
+  const item = name === 'addresses' ? address : 'ab'.repeat(32);
+  expect(await costOf(path, { [name]: Array(20).fill(item) })).toBe(0.1);
+  expect(await costOf(path, { [name]: Array(41).fill(item) })).toBe(0.3);
+});
+
+test('it charges a search of a hundred blue scores as a page', async () => {
+  expect(await costOf('/transactions/search', { acceptingBlueScores: { gte: 0, lt: 100 } })).toBe(0.5);
+  expect(await costOf('/transactions/search', {})).toBe(0.1);
+});
+
+test('it refuses limits, dates and bodies that kaspa-rest-server refuses', async () => {
   for (const path of [
     `/addresses/${address}/full-transactions-page?limit=0`,
     `/addresses/${address}/full-transactions?limit=0`,
@@ -495,4 +518,9 @@ test('it refuses limits and dates that kaspa-rest-server refuses', async () => {
   ])
     expect([path, (await ask(path)).status]).toEqual([path, 400]);
   expect((await ask('/transactions/count/2999-02-28')).status).toBe(200);
+  for (const path of ['/transactions/search', '/transactions/acceptance', '/addresses/balances'])
+    for (const body of ['"abc"', 'null', '[]', '7'])
+      expect([path, body, (await harness.api.request(`/rest${path}`, { body })).status]).toEqual([path, body, 400]);
+  const both = { transactionIds: ['ab'.repeat(32)], acceptingBlueScores: { gte: 0, lt: 1 } };
+  expect((await ask('/transactions/search', both)).json).toMatchObject({ details: [{ path: 'transactionIds' }] });
 });

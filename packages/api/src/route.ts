@@ -148,7 +148,7 @@ export function indexRoute<
 
 /** Describes a route of another API, which openapi.json leaves out. */
 export const hiddenOperation = (
-  given: Pick<AnyOperation, 'method' | 'url' | 'cost' | 'submits' | 'bodyOptions'>,
+  given: Pick<AnyOperation, 'method' | 'url' | 'cost' | 'countItems' | 'submits' | 'body' | 'bodyOptions'>,
 ): AnyOperation => ({
   ...given,
   operationId: `${given.method} ${given.url}`,

@@ -1,16 +1,19 @@
 /** Addresses in the forms of kaspa-rest-server. */
 import { fromHex, SOMPI_PER_KAS } from '@kasgres/kaspa';
+import { z } from 'zod';
 import { badRequest, notFound } from '../http/errors.ts';
+import type { Db } from '../index-state/sql.ts';
 import { requireCaughtUp } from '../index-state/state.ts';
 import { historyOfBalance } from '../resources/addresses/balance-history.ts';
+import { requireNetworkOfAll } from '../schemas/address.ts';
+import { addressesInput } from '../schemas/values.ts';
 import {
-  addressesOf,
   addressOf,
   type Call,
   get,
   numberOf,
   PAGE_COST,
-  post,
+  postItems,
   rangeOf,
   read,
   type RestRoute,
@@ -65,6 +68,19 @@ async function readBalances(call: Call) {
     .reverse();
 }
 
+const listUtxos = async (db: Db, addresses: readonly string[]) => (await queries.listUtxos(db, addresses)).map(toUtxo);
+
+/** Defines a request for many addresses. */
+const ofAddresses = (path: string, query: (db: Db, addresses: readonly string[]) => Promise<unknown>): RestRoute =>
+  postItems(
+    path,
+    { body: z.object({ addresses: addressesInput }), countItems: ({ addresses }) => addresses.length },
+    async (call, { addresses }) => {
+      requireNetworkOfAll(await call.services.index.getNetwork(), addresses);
+      return read(call, (db) => query(db, addresses));
+    },
+  );
+
 export const addressRoutes: readonly RestRoute[] = [
   get(
     '/addresses/names',
@@ -108,7 +124,7 @@ export const addressRoutes: readonly RestRoute[] = [
     '/addresses/:address/utxos',
     async (call) => {
       const address = await addressOf(call);
-      return (await read(call, (db) => queries.listUtxos(db, [address]))).map(toUtxo);
+      return read(call, (db) => listUtxos(db, [address]));
     },
     PAGE_COST,
   ),
@@ -164,20 +180,7 @@ export const addressRoutes: readonly RestRoute[] = [
     const { from, to } = rangeOf(call, 'date');
     return read(call, (db) => network.countActive(db, from, to));
   }),
-  post('/addresses/active', async (call) => {
-    const addresses = await addressesOf(call);
-    return read(call, (db) => queries.listLastSeen(db, addresses));
-  }),
-  post('/addresses/balances', async (call) => {
-    const addresses = await addressesOf(call);
-    return read(call, (db) => queries.listBalances(db, addresses));
-  }),
-  post(
-    '/addresses/utxos',
-    async (call) => {
-      const addresses = await addressesOf(call);
-      return (await read(call, (db) => queries.listUtxos(db, addresses))).map(toUtxo);
-    },
-    { cost: PAGE_COST },
-  ),
+  ofAddresses('/addresses/active', queries.listLastSeen),
+  ofAddresses('/addresses/balances', queries.listBalances),
+  ofAddresses('/addresses/utxos', listUtxos),
 ];

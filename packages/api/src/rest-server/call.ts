@@ -9,7 +9,7 @@ import { type Reading, requireCaughtUp } from '../index-state/state.ts';
 import type { BoundStatement } from '../index-state/statement.ts';
 import type { NodeCaller } from '../node-calls.ts';
 import { requireNetworkOfAll } from '../schemas/address.ts';
-import { addressesInput, addressInput, hashInput } from '../schemas/values.ts';
+import { addressInput, hashInput } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
 
 const DAY_MS = 86_400_000;
@@ -30,11 +30,14 @@ export interface RestRoute {
   handle: Handler;
   /** Request units; 0.1 by default. */
   cost?: number;
+  /** As of an operation (route.ts). */
+  countItems?(body: unknown): number;
   submits?: boolean;
+  body?: z.ZodType;
   bodyOptions?: BodyOptions;
 }
 
-/** Pages and batches cost as those of /v1. */
+/** A page costs as one of /v1. */
 export const PAGE_COST = 0.5;
 
 export const get = (path: string, handle: Handler, cost?: number): RestRoute => ({
@@ -50,6 +53,13 @@ export const post = (path: string, handle: Handler, options: Partial<RestRoute> 
   handle,
   ...options,
 });
+
+/** Defines a request for many items, which costs as those of /v1. */
+export const postItems = <Body extends z.ZodType>(
+  path: string,
+  { body, countItems }: { body: Body; countItems: (items: z.output<Body>) => number },
+  handle: (call: Call, items: z.output<Body>) => Promise<unknown>,
+): RestRoute => post(path, (call) => handle(call, call.request.body as z.output<Body>), { body, countItems });
 
 export const nodeOf = ({ services, request }: Call): NodeCaller => services.nodeCalls.of(callerOf(request));
 
@@ -107,12 +117,6 @@ export function numberOf(
 }
 
 export const toKas = (sompi: bigint): number => Number(sompi) / Number(SOMPI_PER_KAS);
-
-export async function addressesOf(call: Call): Promise<string[]> {
-  const { addresses } = check(z.object({ addresses: addressesInput }), call.request.body, 'addresses');
-  requireNetworkOfAll(await call.services.index.getNetwork(), addresses);
-  return addresses;
-}
 
 export const hashOf = (value: unknown, name: string): Uint8Array => check(hashInput, value, name);
 

@@ -29,6 +29,7 @@ export const restServerRoutes: ApiPlugin = async (app, services) => {
       method,
       url: operation.url,
       config: { operation },
+      schema: { ...(operation.body && { body: operation.body }) },
       handler: (request, reply) =>
         handle({
           services,

@@ -18,8 +18,8 @@ import {
   hashOf,
   isTrue,
   nodeOf,
-  PAGE_COST,
   post,
+  postItems,
   rangeOf,
   read,
   type RestRoute,
@@ -60,12 +60,27 @@ export async function readTransactions(call: Call, ids: readonly Uint8Array[], f
   return found.map((transaction) => toTransaction(transaction, form, times));
 }
 
-const idsOf = (call: Call): Uint8Array[] => {
-  const body = check(z.object({ transactionIds: list(hashInput, MAX_IDS) }), call.request.body, 'transactionIds');
-  return body.transactionIds;
-};
+const transactionIds = list(hashInput, MAX_IDS);
 
-const blueScores = z.object({ acceptingBlueScores: z.object({ gte: z.int().min(0), lt: z.int().min(0) }) });
+const searched = z
+  .object({
+    transactionIds: transactionIds.nullish().transform((ids) => ids ?? []),
+    acceptingBlueScores: z
+      .object({ gte: z.int().min(0), lt: z.int().min(0) })
+      .refine(({ gte, lt }) => lt - gte <= MAX_BLUE_SCORES, `must span at most ${MAX_BLUE_SCORES} blue scores`)
+      .nullish()
+      .transform((range) => range ?? undefined),
+  })
+  .refine(({ transactionIds: ids, acceptingBlueScores }) => ids.length === 0 || acceptingBlueScores === undefined, {
+    path: ['transactionIds'],
+    message: 'cannot be used together with acceptingBlueScores',
+  });
+
+type Searched = z.output<typeof searched>;
+
+/** Counts the ids or the blue scores, so that MAX_BLUE_SCORES cost as a page. */
+const countSearched = ({ transactionIds: ids, acceptingBlueScores: range }: Searched): number =>
+  range === undefined ? ids.length : range.lt - range.gte;
 
 export type Acceptance = 'accepted' | 'rejected';
 
@@ -80,20 +95,12 @@ export const isWanted =
   (transaction: { is_accepted: boolean }): boolean =>
     acceptance === undefined || transaction.is_accepted === (acceptance === 'accepted');
 
-async function search(call: Call) {
+async function search(call: Call, { transactionIds: ids, acceptingBlueScores }: Searched) {
   const acceptance = acceptanceOf(call);
-  const { transactionIds, acceptingBlueScores } = (call.request.body ?? {}) as Record<string, unknown>;
-  const hasIds = transactionIds !== undefined && transactionIds !== null;
-  if (acceptingBlueScores === undefined || acceptingBlueScores === null) {
-    const found = hasIds ? await readTransactions(call, idsOf(call)) : [];
-    return found.filter(isWanted(acceptance));
-  }
-  if (hasIds) throw badRequest({ path: 'transactionIds', message: 'cannot be used together with acceptingBlueScores' });
-  const { gte, lt } = check(blueScores, call.request.body, 'acceptingBlueScores').acceptingBlueScores;
-  if (lt - gte > MAX_BLUE_SCORES)
-    throw badRequest({ path: 'acceptingBlueScores', message: `must span at most ${MAX_BLUE_SCORES} blue scores` });
+  if (acceptingBlueScores === undefined) return (await readTransactions(call, ids)).filter(isWanted(acceptance));
+  const { gte, lt } = acceptingBlueScores;
   const blocks = await read(call, (db) => queries.listChainBlocks(db, gte, lt));
-  const found = await readTransactions(call, blocks.flatMap(({ ids }) => ids).map(fromHex));
+  const found = await readTransactions(call, blocks.flatMap((block) => block.ids).map(fromHex));
   return found.toSorted((one, other) => other.block_time - one.block_time);
 }
 
@@ -173,18 +180,22 @@ export const transactionRoutes: readonly RestRoute[] = [
     if (transaction === undefined) throw notFound('Transaction not found');
     return transaction;
   }),
-  post('/transactions/search', search, { cost: PAGE_COST }),
-  post('/transactions/acceptance', async (call) => {
-    const ids = idsOf(call).map((id) => Buffer.from(id).toString('hex'));
-    const rows = await read(call, (db) => queries.listAcceptance(db, ids));
-    return rows.map(({ id, hash, blueScore, timestamp }) => ({
-      transactionId: id,
-      accepted: hash !== null,
-      acceptingBlockHash: hash,
-      acceptingBlueScore: blueScore === null ? null : Number(blueScore),
-      acceptingTimestamp: timestamp === null ? null : Number(timestamp),
-    }));
-  }),
+  postItems('/transactions/search', { body: searched, countItems: countSearched }, search),
+  postItems(
+    '/transactions/acceptance',
+    { body: z.object({ transactionIds }), countItems: (body) => body.transactionIds.length },
+    async (call, body) => {
+      const ids = body.transactionIds.map((id) => Buffer.from(id).toString('hex'));
+      const rows = await read(call, (db) => queries.listAcceptance(db, ids));
+      return rows.map(({ id, hash, blueScore, timestamp }) => ({
+        transactionId: id,
+        accepted: hash !== null,
+        acceptingBlockHash: hash,
+        acceptingBlueScore: blueScore === null ? null : Number(blueScore),
+        acceptingTimestamp: timestamp === null ? null : Number(timestamp),
+      }));
+    },
+  ),
   post('/transactions/mass', weigh, { bodyOptions: { exactIntegers: true } }),
   post('/transactions', submit, { submits: true, bodyOptions: { exactIntegers: true } }),
 ];
