@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildTransaction } from '../../packages/devnet/src/economy/build-transaction.ts';
 import { submittedForm } from '../support/compare/expected.ts';
 import { type Harness, openHarness } from './harness.ts';
+import { sinkOf } from './one-state.ts';
 
 let harness: Harness;
 let address: string;
@@ -507,6 +508,64 @@ test('it charges a search of a hundred blue scores as a page', async () => {
   expect(await costOf('/transactions/search', {})).toBe(0.1);
 });
 
+test('every response from the index names its sink, and is a 304 until the sink changes', async () => {
+  const { sink, chainBlocks } = harness.simulatedDag.node.dag;
+  const { hash, header } = chainBlocks.at(-20) as (typeof chainBlocks)[number];
+  const { rows } = await harness.database.pool.query<{ id: string }>(
+    "select encode(transaction_id, 'hex') as id from transactions limit 1",
+  );
+  const id = rows[0]?.id;
+  const today = day(Number(sink.header.timestamp));
+  const requests: [path: string, body?: object][] = [
+    ['/info/coinsupply'],
+    ['/info/coinsupply/circulating'],
+    ['/info/coinsupply/total'],
+    ['/info/coinsupply/max'],
+    ['/info/blockreward'],
+    ['/info/halving'],
+    ['/info/halving?field=nextHalvingDate'],
+    ['/info/hashrate/max'],
+    ['/info/hashrate/history'],
+    [`/info/hashrate/history/${today}`],
+    ['/info/virtual-chain-blue-score'],
+    [`/info/get-vscp-from-block?startHash=${hash}`],
+    [`/blocks?lowHash=${hash}`],
+    [`/blocks/${hash}`],
+    [`/blocks-from-bluescore?blueScore=${header.blueScore}`],
+    ['/virtual-chain?blueScoreGte=100&limit=100'],
+    [`/transactions/${id}`],
+    ['/transactions/search', { transactionIds: [id] }],
+    ['/transactions/search', { acceptingBlueScores: { gte: 100, lt: 120 } }],
+    ['/transactions/acceptance', { transactionIds: [id] }],
+    ['/transactions/count/'],
+    [`/transactions/count/${today}`],
+    ['/addresses/names'],
+    ['/addresses/top'],
+    ['/addresses/distribution'],
+    [`/addresses/${address}/balance`],
+    [`/addresses/${address}/balance/${today}`],
+    [`/addresses/${address}/utxos`],
+    [`/addresses/${address}/utxos/count`],
+    [`/addresses/${address}/transactions-count`],
+    [`/addresses/${address}/full-transactions`],
+    [`/addresses/${address}/full-transactions-page`],
+    ['/addresses/active/count/'],
+    [`/addresses/active/count/${today}`],
+    ['/addresses/active', { addresses: [address] }],
+    ['/addresses/balances', { addresses: [address] }],
+    ['/addresses/utxos', { addresses: [address] }],
+  ];
+  for (const [path, body] of requests) {
+    const response = await ask(path, body);
+    expect({ path, status: response.status, sink: sinkOf(response) }).toEqual({ path, status: 200, sink: sink.hash });
+    const headers = { 'if-none-match': response.headers.get('etag') ?? '' };
+    const again = await harness.api.request(`/rest${path}`, { headers, ...(body && { body }) });
+    expect({ path, status: again.status, sink: sinkOf(again) }).toEqual({ path, status: 304, sink: sink.hash });
+  }
+  const unknown = await ask(`/transactions/${'ab'.repeat(32)}`);
+  expect([unknown.status, sinkOf(unknown), unknown.headers.get('etag')]).toEqual([404, sink.hash, null]);
+});
+
 test('it refuses limits, dates and bodies that kaspa-rest-server refuses', async () => {
   for (const path of [
     `/addresses/${address}/full-transactions-page?limit=0`,
@@ -523,4 +582,19 @@ test('it refuses limits, dates and bodies that kaspa-rest-server refuses', async
       expect([path, body, (await harness.api.request(`/rest${path}`, { body })).status]).toEqual([path, body, 400]);
   const both = { transactionIds: ['ab'.repeat(32)], acceptingBlueScores: { gte: 0, lt: 1 } };
   expect((await ask('/transactions/search', both)).json).toMatchObject({ details: [{ path: 'transactionIds' }] });
+});
+
+test('the richest addresses and the time of the sink come from one state while the chain grows', async () => {
+  const sinks = new Set<string | null>();
+  while (sinks.size < 5) {
+    harness.simulatedDag.mine(2);
+    for (const path of ['/addresses/top', '/addresses/distribution']) {
+      const response = await ask(path);
+      const sink = sinkOf(response);
+      const [{ timestamp }] = response.json as unknown as [{ timestamp: number }];
+      expect(timestamp).toBe(Number(harness.simulatedDag.node.dag.get(sink ?? '').header.timestamp));
+      sinks.add(sink);
+    }
+  }
+  await harness.atRest();
 });

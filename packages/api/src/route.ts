@@ -9,7 +9,7 @@ import type { BodyOptions } from './http/json-body.ts';
 import { callerOf } from './http/request-identity.ts';
 import type { HttpError } from './http/errors.ts';
 import type { IndexState } from './index-state/index-state.ts';
-import { respond, stateResponder, type TagOf, withState } from './index-state/respond.ts';
+import { contentFrom, respond, stateResponder, type TagOf, withState } from './index-state/respond.ts';
 import type { Reading } from './index-state/state.ts';
 import type { BoundStatement } from './index-state/statement.ts';
 import type { NodeCaller } from './node-calls.ts';
@@ -134,14 +134,10 @@ export function indexRoute<
   const { tagOf = 'state', ...rest } = operation;
   return define({ ...rest, isFromIndex: true }, ({ index }, request, reply) =>
     respond(index, request, reply, tagOf, () =>
-      index.read(async (reading) => {
-        const { state } = reading;
-        try {
-          return { state, body: await read(reading, request as Input<Params, Query, Body>) };
-        } catch (error) {
-          throw withState(error, state);
-        }
-      }, callerOf(request)),
+      index.read(
+        (reading) => contentFrom(reading.state, () => read(reading, request as Input<Params, Query, Body>)),
+        callerOf(request),
+      ),
     ),
   );
 }

@@ -5,6 +5,8 @@ import { z } from 'zod';
 import type { BodyOptions } from '../http/json-body.ts';
 import { badRequest } from '../http/errors.ts';
 import { callerOf } from '../http/request-identity.ts';
+import type { IndexState } from '../index-state/index-state.ts';
+import { contentFrom, respond, type TagOf } from '../index-state/respond.ts';
 import { type Reading, requireCaughtUp } from '../index-state/state.ts';
 import type { BoundStatement } from '../index-state/statement.ts';
 import type { NodeCaller } from '../node-calls.ts';
@@ -63,25 +65,44 @@ export const postItems = <Body extends z.ZodType>(
 
 export const nodeOf = ({ services, request }: Call): NodeCaller => services.nodeCalls.of(callerOf(request));
 
-export const readAll = <T>(
-  { services: { index }, request }: Call,
-  query: (reading: Reading) => Promise<T>,
-): Promise<T> =>
-  index.read(async (reading) => {
-    requireCaughtUp(reading.state);
-    return query(reading);
-  }, callerOf(request));
+/** Responds with what is read from one state of the index, which the headers name. The first catch-up must have finished. */
+export const read = (
+  { services: { index }, request, reply }: Call,
+  query: (reading: Reading) => Promise<unknown>,
+  tagOf: TagOf = 'state',
+): Promise<unknown> =>
+  respond(index, request, reply, tagOf, () =>
+    index.read(
+      (reading) =>
+        contentFrom(reading.state, () => {
+          requireCaughtUp(reading.state);
+          return query(reading);
+        }),
+      callerOf(request),
+    ),
+  );
 
-export const read = <T>(call: Call, query: (db: Reading['db']) => Promise<T>): Promise<T> =>
-  readAll(call, ({ db }) => query(db));
-
-export async function run<Response>(
-  { services: { index }, request }: Call,
+/** Like `read`, with one prepared statement, also during the first catch-up. @param toBody gets undefined if the statement names a problem */
+export const readStatement = <Response>(
+  { services: { index }, request, reply }: Call,
   statement: BoundStatement<Response>,
-): Promise<Response | undefined> {
-  const { body, problem } = await index.run(statement, callerOf(request));
-  return problem === null && body !== null ? (JSON.parse(String(body)) as Response) : undefined;
-}
+  toBody: (found: Response | undefined) => unknown,
+): Promise<unknown> =>
+  respond(index, request, reply, 'state', async () => {
+    const { state, body, problem } = await index.run(statement, callerOf(request));
+    const found = problem === null && body !== null ? (JSON.parse(String(body)) as Response) : undefined;
+    return contentFrom(state, () => toBody(found));
+  });
+
+/** Like `read`, with the state in memory only, also during the first catch-up. */
+export const readState = (
+  { services: { index }, request, reply }: Call,
+  toBody: (state: IndexState) => unknown,
+): Promise<unknown> =>
+  respond(index, request, reply, 'state', async () => {
+    const state = await index.getState();
+    return contentFrom(state, () => toBody(state));
+  });
 
 export function check<T>(schema: z.ZodType<T>, value: unknown, path: string): T {
   const parsed = schema.safeParse(value);
