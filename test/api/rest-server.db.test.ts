@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildTransaction } from '../../packages/devnet/src/economy/build-transaction.ts';
 import { submittedForm } from '../support/compare/expected.ts';
 import { type Harness, openHarness } from './harness.ts';
+import { sinkOf } from './one-state.ts';
 
 let harness: Harness;
 let address: string;
@@ -453,4 +454,147 @@ test('a payment is weighed and submitted', async () => {
     transaction: { ...form, inputs: form.inputs.map((input) => ({ ...input, signatureScript: '00' })) },
   });
   expect(again).toMatchObject({ status: 400, json: { error: expect.any(String) as string } });
+});
+
+test('it takes the last value of a repeated parameter', async () => {
+  const hash = harness.simulatedDag.node.dag.chainBlocks.at(-5)?.hash as string;
+  const colorOf = async (query: string) =>
+    ((await get(`/blocks/${hash}?${query}`)) as unknown as RestServerBlock).extra;
+  expect(await colorOf('includeColor=false&includeColor=true')).toMatchObject({ color: 'blue' });
+  expect(await colorOf('includeColor=true&includeColor=false')).toMatchObject({ color: null });
+  const supply = '/info/coinsupply/circulating?in_billion=';
+  expect((await ask(`${supply}1&in_billion=true`)).text).toBe((await ask(`${supply}true`)).text);
+  expect((await ask('/info/blockreward?stringOnly=a&stringOnly=true')).text).toBe('50.00');
+  const chain = await ask(
+    '/virtual-chain?blueScoreGte=10&blueScoreGte=20&limit=10&includeCoinbase=a&includeCoinbase=b',
+  );
+  expect(chain).toMatchObject({ status: 200, text: (await ask('/virtual-chain?blueScoreGte=20&limit=10')).text });
+  const page = `/blocks?lowHash=${hash}&includeBlocks=true`;
+  expect((await ask(`${page}&includeBlocks=false`)).json).toMatchObject({ blocks: [] });
+  expect((await ask('/transactions?replaceByFee=false&replaceByFee=true', { transaction: {} })).json).toMatchObject({
+    details: [{ path: 'replaceByFee' }],
+  });
+});
+
+test('it refuses fields that a halving does not have', async () => {
+  expect((await ask('/info/halving?field=nextHalvingAmount')).text).toBe('44');
+  for (const field of ['constructor', 'toString', '__proto__', 'price'])
+    expect(await ask(`/info/halving?field=${field}`)).toMatchObject({
+      status: 400,
+      json: { details: [{ path: 'field' }] },
+    });
+});
+
+async function costOf(path: string, body: object): Promise<number> {
+  const { status, headers } = await ask(path, body);
+  expect(status).toBe(200);
+  return Number(headers.get('x-request-cost-ru'));
+}
+
+test.each([
+  ['/transactions/acceptance', 'transactionIds'],
+  ['/transactions/search', 'transactionIds'],
+  ['/addresses/balances', 'addresses'],
+  ['/addresses/active', 'addresses'],
+  ['/addresses/utxos', 'addresses'],
+])('it charges %s by the number of %s', async (path, name) => {
+  const item = name === 'addresses' ? address : 'ab'.repeat(32);
+  expect(await costOf(path, { [name]: Array(20).fill(item) })).toBe(0.1);
+  expect(await costOf(path, { [name]: Array(41).fill(item) })).toBe(0.3);
+});
+
+test('it charges a search of a hundred blue scores as a page', async () => {
+  expect(await costOf('/transactions/search', { acceptingBlueScores: { gte: 0, lt: 100 } })).toBe(0.5);
+  expect(await costOf('/transactions/search', {})).toBe(0.1);
+});
+
+test('every response from the index names its sink, and is a 304 until the sink changes', async () => {
+  const { sink, chainBlocks } = harness.simulatedDag.node.dag;
+  const { hash, header } = chainBlocks.at(-20) as (typeof chainBlocks)[number];
+  const { rows } = await harness.database.pool.query<{ id: string }>(
+    "select encode(transaction_id, 'hex') as id from transactions limit 1",
+  );
+  const id = rows[0]?.id;
+  const today = day(Number(sink.header.timestamp));
+  const requests: [path: string, body?: object][] = [
+    ['/info/coinsupply'],
+    ['/info/coinsupply/circulating'],
+    ['/info/coinsupply/total'],
+    ['/info/coinsupply/max'],
+    ['/info/blockreward'],
+    ['/info/halving'],
+    ['/info/halving?field=nextHalvingDate'],
+    ['/info/hashrate/max'],
+    ['/info/hashrate/history'],
+    [`/info/hashrate/history/${today}`],
+    ['/info/virtual-chain-blue-score'],
+    [`/info/get-vscp-from-block?startHash=${hash}`],
+    [`/blocks?lowHash=${hash}`],
+    [`/blocks/${hash}`],
+    [`/blocks-from-bluescore?blueScore=${header.blueScore}`],
+    ['/virtual-chain?blueScoreGte=100&limit=100'],
+    [`/transactions/${id}`],
+    ['/transactions/search', { transactionIds: [id] }],
+    ['/transactions/search', { acceptingBlueScores: { gte: 100, lt: 120 } }],
+    ['/transactions/acceptance', { transactionIds: [id] }],
+    ['/transactions/count/'],
+    [`/transactions/count/${today}`],
+    ['/addresses/names'],
+    ['/addresses/top'],
+    ['/addresses/distribution'],
+    [`/addresses/${address}/balance`],
+    [`/addresses/${address}/balance/${today}`],
+    [`/addresses/${address}/utxos`],
+    [`/addresses/${address}/utxos/count`],
+    [`/addresses/${address}/transactions-count`],
+    [`/addresses/${address}/full-transactions`],
+    [`/addresses/${address}/full-transactions-page`],
+    ['/addresses/active/count/'],
+    [`/addresses/active/count/${today}`],
+    ['/addresses/active', { addresses: [address] }],
+    ['/addresses/balances', { addresses: [address] }],
+    ['/addresses/utxos', { addresses: [address] }],
+  ];
+  for (const [path, body] of requests) {
+    const response = await ask(path, body);
+    expect({ path, status: response.status, sink: sinkOf(response) }).toEqual({ path, status: 200, sink: sink.hash });
+    const headers = { 'if-none-match': response.headers.get('etag') ?? '' };
+    const again = await harness.api.request(`/rest${path}`, { headers, ...(body && { body }) });
+    expect({ path, status: again.status, sink: sinkOf(again) }).toEqual({ path, status: 304, sink: sink.hash });
+  }
+  const unknown = await ask(`/transactions/${'ab'.repeat(32)}`);
+  expect([unknown.status, sinkOf(unknown), unknown.headers.get('etag')]).toEqual([404, sink.hash, null]);
+});
+
+test('it refuses limits, dates and bodies that kaspa-rest-server refuses', async () => {
+  for (const path of [
+    `/addresses/${address}/full-transactions-page?limit=0`,
+    `/addresses/${address}/full-transactions?limit=0`,
+    `/addresses/${address}/full-transactions-page?limit=501`,
+    '/transactions/count/2026-02-31',
+    '/transactions/count/2026-13',
+    '/addresses/active/count/2025-02-29',
+  ])
+    expect([path, (await ask(path)).status]).toEqual([path, 400]);
+  expect((await ask('/transactions/count/2999-02-28')).status).toBe(200);
+  for (const path of ['/transactions/search', '/transactions/acceptance', '/addresses/balances'])
+    for (const body of ['"abc"', 'null', '[]', '7'])
+      expect([path, body, (await harness.api.request(`/rest${path}`, { body })).status]).toEqual([path, body, 400]);
+  const both = { transactionIds: ['ab'.repeat(32)], acceptingBlueScores: { gte: 0, lt: 1 } };
+  expect((await ask('/transactions/search', both)).json).toMatchObject({ details: [{ path: 'transactionIds' }] });
+});
+
+test('the richest addresses and the time of the sink come from one state while the chain grows', async () => {
+  const sinks = new Set<string | null>();
+  while (sinks.size < 5) {
+    harness.simulatedDag.mine(2);
+    for (const path of ['/addresses/top', '/addresses/distribution']) {
+      const response = await ask(path);
+      const sink = sinkOf(response);
+      const [{ timestamp }] = response.json as unknown as [{ timestamp: number }];
+      expect(timestamp).toBe(Number(harness.simulatedDag.node.dag.get(sink ?? '').header.timestamp));
+      sinks.add(sink);
+    }
+  }
+  await harness.atRest();
 });

@@ -9,7 +9,7 @@ import type { BodyOptions } from './http/json-body.ts';
 import { callerOf } from './http/request-identity.ts';
 import type { HttpError } from './http/errors.ts';
 import type { IndexState } from './index-state/index-state.ts';
-import { respond, stateResponder, type TagOf, withState } from './index-state/respond.ts';
+import { contentFrom, respond, stateResponder, type TagOf, withState } from './index-state/respond.ts';
 import type { Reading } from './index-state/state.ts';
 import type { BoundStatement } from './index-state/statement.ts';
 import type { NodeCaller } from './node-calls.ts';
@@ -35,8 +35,8 @@ export interface Operation<
   isHidden?: boolean;
   /** Request units. An operation without a cost needs no key. */
   cost?: number;
-  /** Path to an array in the body: each group of ITEMS_PER_COST items, also an incomplete one, costs as much as the operation. */
-  costsByItemsOf?: readonly string[];
+  /** Counts the items of a request: each group of ITEMS_PER_COST items, also an incomplete one, costs as much as the operation. */
+  countItems?(body: z.output<Body>): number;
   /** Whether it is refused to anonymous clients also where they are served. */
   requiresKey?: boolean;
   /** Whether a stream token in the query may replace the key. */
@@ -134,21 +134,17 @@ export function indexRoute<
   const { tagOf = 'state', ...rest } = operation;
   return define({ ...rest, isFromIndex: true }, ({ index }, request, reply) =>
     respond(index, request, reply, tagOf, () =>
-      index.read(async (reading) => {
-        const { state } = reading;
-        try {
-          return { state, body: await read(reading, request as Input<Params, Query, Body>) };
-        } catch (error) {
-          throw withState(error, state);
-        }
-      }, callerOf(request)),
+      index.read(
+        (reading) => contentFrom(reading.state, () => read(reading, request as Input<Params, Query, Body>)),
+        callerOf(request),
+      ),
     ),
   );
 }
 
 /** Describes a route of another API, which openapi.json leaves out. */
 export const hiddenOperation = (
-  given: Pick<AnyOperation, 'method' | 'url' | 'cost' | 'submits' | 'bodyOptions'>,
+  given: Pick<AnyOperation, 'method' | 'url' | 'cost' | 'countItems' | 'submits' | 'body' | 'bodyOptions'>,
 ): AnyOperation => ({
   ...given,
   operationId: `${given.method} ${given.url}`,

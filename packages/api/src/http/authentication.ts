@@ -76,11 +76,11 @@ export function requireKey(
   // The items of a request are counted and charged once the body is known to be valid.
   const chargeItems = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { apiKey, charge: first } = request;
-    const { cost, costsByItemsOf: path } = operationOf(request);
-    if (path === undefined || apiKey === null || first === null) return;
-    const groups = Math.ceil(countItems(request.body, path) / ITEMS_PER_COST);
+    const operation = operationOf(request);
+    if (operation.countItems === undefined || apiKey === null || first === null) return;
+    const groups = Math.ceil(operation.countItems(request.body) / ITEMS_PER_COST);
     if (groups <= 1) return;
-    const hundredths = toHundredths(cost);
+    const hundredths = toHundredths(operation.cost);
     const verdict = await admission.chargeMore(apiKey, first, fromHundredths(hundredths * (groups - 1)));
     if (verdict.refusal !== undefined) return refuse(request, reply, verdict);
     setLimitHeaders(request, reply, verdict, fromHundredths(hundredths * groups));
@@ -178,10 +178,4 @@ function operationOf({ routeOptions: { url, config } }: FastifyRequest): PaidOpe
   const { operation } = config;
   if (!isPaid(operation)) throw new Error(`No cost is declared for ${url}`);
   return operation;
-}
-
-function countItems(body: unknown, path: readonly string[]): number {
-  let value = body;
-  for (const name of path) value = (value as Record<string, unknown>)[name];
-  return (value as unknown[]).length;
 }

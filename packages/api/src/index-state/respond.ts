@@ -49,6 +49,15 @@ export function withState(error: unknown, state: IndexState): unknown {
   return error;
 }
 
+/** Reads the body of a response from a state, which errors name, too. */
+export async function contentFrom(state: IndexState, read: () => Awaitable<unknown>): Promise<Content> {
+  try {
+    return { state, body: await read() };
+  } catch (error) {
+    throw withState(error, state);
+  }
+}
+
 const headersOf = ({ sinkHash, gaps }: IndexState): Record<string, string> => ({
   'x-kasgres-sink': sinkHash,
   ...(gaps > 0 && { 'x-kasgres-gaps': String(gaps) }),

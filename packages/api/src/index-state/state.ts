@@ -4,7 +4,7 @@
  */
 import { type Connection, isPoolExhausted, isRetryableDatabaseError } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
-import { sql } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import { type Awaitable, whenKnown } from '../awaitable.ts';
 import { EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import type { FairQueue } from '../fairness/fair-queue.ts';
@@ -156,6 +156,16 @@ export class IndexReader {
       return await run();
     }
   }
+}
+
+/** Runs a statement within a reading. Returns undefined if it names a problem. */
+export async function runWithin<Response>(
+  { db, state }: Reading,
+  { statement, parameters }: BoundStatement<Response>,
+): Promise<Response | undefined> {
+  const { text, values } = statement.queryOf([parameters], state.version);
+  const { rows } = await db.executeQuery<{ body: Response | null }>(CompiledQuery.raw(text, values));
+  return rows[0]?.body ?? undefined;
 }
 
 async function findState(db: Db): Promise<IndexState | undefined> {

@@ -1,35 +1,45 @@
 /** Addresses in the forms of kaspa-rest-server. */
 import { fromHex, SOMPI_PER_KAS } from '@kasgres/kaspa';
+import { z } from 'zod';
 import { badRequest, notFound } from '../http/errors.ts';
-import { requireCaughtUp } from '../index-state/state.ts';
+import type { TagOf } from '../index-state/respond.ts';
+import type { Db } from '../index-state/sql.ts';
+import { type Reading, requireCaughtUp } from '../index-state/state.ts';
 import { historyOfBalance } from '../resources/addresses/balance-history.ts';
+import { requireNetworkOfAll } from '../schemas/address.ts';
+import { addressesInput } from '../schemas/values.ts';
 import {
-  addressesOf,
   addressOf,
   type Call,
   get,
   numberOf,
   PAGE_COST,
-  post,
+  postItems,
   rangeOf,
   read,
+  readStatement,
   type RestRoute,
-  run,
 } from './call.ts';
+import type { TransactionForm } from './forms.ts';
 import * as network from './network-queries.ts';
 import * as queries from './queries.ts';
-import { type Acceptance, acceptanceOf, isWanted, MAX_PAGE, readTransactions } from './transactions.ts';
+import { type Acceptance, acceptanceOf, formOf, isWanted, MAX_PAGE, readTransactions } from './transactions.ts';
+
+const limitOf = (call: Call): number => numberOf(call, 'limit', { fallback: 50, minimum: 1, maximum: MAX_PAGE });
 
 /** Tokens of pages are keys below this; from here on they are times: that of the first block of the network. */
 const FIRST_TIME = 1_636_298_787_842n;
 
-async function sendHistory(call: Call, page: queries.HistoryPage, acceptance: Acceptance | undefined) {
-  const { reply } = call;
+async function sendHistory(
+  { reply }: Call,
+  reading: Reading,
+  page: queries.HistoryPage,
+  { form, acceptance }: { form: TransactionForm; acceptance: Acceptance | undefined },
+) {
+  const wanted = (await readTransactions(reading, page.ids.map(fromHex), form)).filter(isWanted(acceptance));
   const [newest, oldest] = [page.keys[0], page.keys.at(-1)];
   if (page.hasOlder && oldest !== undefined) reply.header('x-next-page-before', String(oldest));
   if (page.hasNewer && newest !== undefined) reply.header('x-next-page-after', String(newest));
-  const found = await readTransactions(call, page.ids.map(fromHex));
-  const wanted = found.filter(isWanted(acceptance));
   reply.header('x-page-count', String(wanted.length));
   return wanted;
 }
@@ -37,11 +47,35 @@ async function sendHistory(call: Call, page: queries.HistoryPage, acceptance: Ac
 /** Pages jump to the oldest transactions with `after=1`. */
 const OLDEST = 1n;
 
-async function tokenOf(call: Call, name: 'before' | 'after'): Promise<bigint | undefined> {
-  const value = BigInt(numberOf(call, name, 0, Number.MAX_SAFE_INTEGER));
-  if (value === 0n) return undefined;
-  if (name === 'after' && value === OLDEST) return 0n;
-  return value >= FIRST_TIME ? read(call, (db) => queries.findKeyAt(db, Number(value))) : value;
+function tokenOf(call: Call, name: 'before' | 'after'): bigint | undefined {
+  const token = BigInt(numberOf(call, name));
+  return token === 0n ? undefined : token;
+}
+
+/** Returns the key that a token stands for. */
+async function findKey(db: Db, token: bigint | undefined): Promise<bigint | undefined> {
+  return token !== undefined && token >= FIRST_TIME ? queries.findKeyAt(db, Number(token)) : token;
+}
+
+async function readHistory(call: Call) {
+  const address = await addressOf(call);
+  const [before, after] = [tokenOf(call, 'before'), tokenOf(call, 'after')];
+  if (before !== undefined && after !== undefined)
+    throw badRequest({ path: 'before', message: 'cannot be used together with after' });
+  const limit = limitOf(call);
+  const acceptance = acceptanceOf(call);
+  const form = formOf(call);
+  return read(call, async (reading) => {
+    const { db } = reading;
+    const page = await queries.readHistoryPage(db, {
+      address,
+      limit,
+      before: await findKey(db, before),
+      after: after === OLDEST ? 0n : await findKey(db, after),
+      acceptedOnly: acceptance === 'accepted',
+    });
+    return sendHistory(call, reading, page, { form, acceptance });
+  });
 }
 
 type UtxoRow = Awaited<ReturnType<typeof queries.listUtxos>>[number];
@@ -57,125 +91,119 @@ async function readBalances(call: Call) {
   const address = await addressOf(call);
   const { from, to } = rangeOf(call, 'date');
   requireCaughtUp(await call.services.index.getSettledState());
-  const found = await run(call, historyOfBalance({ interval: 'hour' }).with({ address, from, to }));
-  return (found?.history ?? [])
-    .map(({ timestamp, balance }) => ({ timestamp, amount: Number(BigInt(balance) / SOMPI_PER_KAS) }))
-    .reverse();
+  return readStatement(call, historyOfBalance({ interval: 'hour' }).with({ address, from, to }), (found) =>
+    (found?.history ?? [])
+      .map(({ timestamp, balance }) => ({ timestamp, amount: Number(BigInt(balance) / SOMPI_PER_KAS) }))
+      .reverse(),
+  );
 }
+
+const listUtxos = async (db: Db, addresses: readonly string[]) => (await queries.listUtxos(db, addresses)).map(toUtxo);
+
+/** Defines a look-up of one address. */
+const ofAddress = (
+  path: string,
+  query: (db: Db, address: string) => Promise<unknown>,
+  { cost, tagOf }: { cost?: number; tagOf?: TagOf } = {},
+): RestRoute =>
+  get(
+    path,
+    async (call) => {
+      const address = await addressOf(call);
+      return read(call, ({ db }) => query(db, address), tagOf);
+    },
+    cost,
+  );
+
+/** Defines a request for many addresses. */
+const ofAddresses = (path: string, query: (db: Db, addresses: readonly string[]) => Promise<unknown>): RestRoute =>
+  postItems(
+    path,
+    { body: z.object({ addresses: addressesInput }), countItems: ({ addresses }) => addresses.length },
+    async (call, { addresses }) => {
+      requireNetworkOfAll(await call.services.index.getNetwork(), addresses);
+      return read(call, ({ db }) => query(db, addresses));
+    },
+  );
 
 export const addressRoutes: readonly RestRoute[] = [
   get(
     '/addresses/names',
-    async (call) => {
-      // Pages drop the first one.
-      const names = await read(call, (db) => queries.listNames(db));
-      const { addressPrefix } = await call.services.index.getNetwork();
-      return [{ address: `${addressPrefix}:`, name: '' }, ...names];
-    },
+    (call) =>
+      read(
+        call,
+        async ({ db, state }) => {
+          // Pages drop the first one.
+          const dummy = { address: `${state.network.addressPrefix}:`, name: '' };
+          return [dummy, ...(await queries.listNames(db))];
+        },
+        'content',
+      ),
     PAGE_COST,
   ),
   get(
     '/addresses/top',
-    async (call) => {
-      const [richest, { sinkTimestamp }] = await Promise.all([
-        read(call, queries.listRichest),
-        call.services.index.getState(),
-      ]);
-      const ranking = richest.map(({ address, balance }, rank) => ({
-        rank,
-        address,
-        amount: Number(balance / SOMPI_PER_KAS),
-      }));
-      return [{ timestamp: Number(sinkTimestamp), ranking }];
-    },
+    (call) =>
+      read(call, async ({ db, state }) => {
+        const richest = await queries.listRichest(db);
+        const ranking = richest.map(({ address, balance }, rank) => ({
+          rank,
+          address,
+          amount: Number(balance / SOMPI_PER_KAS),
+        }));
+        return [{ timestamp: Number(state.sinkTimestamp), ranking }];
+      }),
     PAGE_COST,
   ),
-  get('/addresses/distribution', async (call) => {
-    const [tiers, { sinkTimestamp }] = await Promise.all([
-      read(call, queries.listTiers),
-      call.services.index.getState(),
-    ]);
-    return [{ timestamp: Number(sinkTimestamp), tiers }];
-  }),
-  get('/addresses/:address/balance', async (call) => {
-    const address = await addressOf(call);
-    const [entry] = await read(call, (db) => queries.listBalances(db, [address]));
-    return entry;
-  }),
-  get(
-    '/addresses/:address/utxos',
-    async (call) => {
-      const address = await addressOf(call);
-      return (await read(call, (db) => queries.listUtxos(db, [address]))).map(toUtxo);
-    },
-    PAGE_COST,
+  get('/addresses/distribution', (call) =>
+    read(call, async ({ db, state }) => [
+      { timestamp: Number(state.sinkTimestamp), tiers: await queries.listTiers(db) },
+    ]),
   ),
-  get('/addresses/:address/name', async (call) => {
-    const address = await addressOf(call);
-    const [name] = await read(call, (db) => queries.listNames(db, address));
-    if (name === undefined) throw notFound('Address name not found');
-    return name;
-  }),
-  get('/addresses/:address/transactions-count', async (call) => {
-    const address = await addressOf(call);
-    return { total: await read(call, (db) => queries.countTransactionsOf(db, address)), limit_exceeded: false };
-  }),
+  ofAddress('/addresses/:address/balance', async (db, address) => (await queries.listBalances(db, [address]))[0]),
+  ofAddress('/addresses/:address/utxos', (db, address) => listUtxos(db, [address]), { cost: PAGE_COST }),
+  ofAddress(
+    '/addresses/:address/name',
+    async (db, address) => {
+      const [name] = await queries.listNames(db, address);
+      if (name === undefined) throw notFound('Address name not found');
+      return name;
+    },
+    { tagOf: 'content' },
+  ),
+  ofAddress('/addresses/:address/transactions-count', async (db, address) => ({
+    total: await queries.countTransactionsOf(db, address),
+    limit_exceeded: false,
+  })),
   get(
     '/addresses/:address/full-transactions',
     async (call) => {
       const address = await addressOf(call);
-      const request = {
-        address,
-        limit: numberOf(call, 'limit', 50, MAX_PAGE),
-        offset: numberOf(call, 'offset', 0, 100_000),
-      };
-      const page = await read(call, (db) => queries.readHistoryPage(db, request));
-      return readTransactions(call, page.ids.map(fromHex));
+      const request = { address, limit: limitOf(call), offset: numberOf(call, 'offset', { maximum: 100_000 }) };
+      const form = formOf(call);
+      return read(call, async (reading) => {
+        const page = await queries.readHistoryPage(reading.db, request);
+        return readTransactions(reading, page.ids.map(fromHex), form);
+      });
     },
     PAGE_COST,
   ),
-  get(
-    '/addresses/:address/full-transactions-page',
-    async (call) => {
-      const address = await addressOf(call);
-      const [before, after] = [await tokenOf(call, 'before'), await tokenOf(call, 'after')];
-      if (before !== undefined && after !== undefined)
-        throw badRequest({ path: 'before', message: 'cannot be used together with after' });
-      const request = { address, limit: numberOf(call, 'limit', 50, MAX_PAGE), before, after };
-      const acceptance = acceptanceOf(call);
-      const acceptedOnly = acceptance === 'accepted';
-      const page = await read(call, (db) => queries.readHistoryPage(db, { ...request, acceptedOnly }));
-      return sendHistory(call, page, acceptance);
-    },
-    PAGE_COST,
-  ),
-  get('/addresses/:address/utxos/count', async (call) => {
-    const address = await addressOf(call);
-    return { count: await read(call, (db) => queries.countUtxosOf(db, address)) };
-  }),
+  get('/addresses/:address/full-transactions-page', readHistory, PAGE_COST),
+  ofAddress('/addresses/:address/utxos/count', async (db, address) => ({
+    count: await queries.countUtxosOf(db, address),
+  })),
   get('/addresses/:address/balance/:date', readBalances, PAGE_COST),
-  get('/addresses/active/count/', async (call) => {
-    const { count, time } = await read(call, network.countScripts);
-    return { timestamp: time, dateTime: new Date(time).toISOString(), count };
-  }),
+  get('/addresses/active/count/', (call) =>
+    read(call, async ({ db }) => {
+      const { count, time } = await network.countScripts(db);
+      return { timestamp: time, dateTime: new Date(time).toISOString(), count };
+    }),
+  ),
   get('/addresses/active/count/:date', async (call) => {
     const { from, to } = rangeOf(call, 'date');
-    return read(call, (db) => network.countActive(db, from, to));
+    return read(call, ({ db }) => network.countActive(db, from, to));
   }),
-  post('/addresses/active', async (call) => {
-    const addresses = await addressesOf(call);
-    return read(call, (db) => queries.listLastSeen(db, addresses));
-  }),
-  post('/addresses/balances', async (call) => {
-    const addresses = await addressesOf(call);
-    return read(call, (db) => queries.listBalances(db, addresses));
-  }),
-  post(
-    '/addresses/utxos',
-    async (call) => {
-      const addresses = await addressesOf(call);
-      return (await read(call, (db) => queries.listUtxos(db, addresses))).map(toUtxo);
-    },
-    { cost: PAGE_COST },
-  ),
+  ofAddresses('/addresses/active', queries.listLastSeen),
+  ofAddresses('/addresses/balances', queries.listBalances),
+  ofAddresses('/addresses/utxos', listUtxos),
 ];

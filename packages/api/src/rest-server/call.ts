@@ -5,11 +5,13 @@ import { z } from 'zod';
 import type { BodyOptions } from '../http/json-body.ts';
 import { badRequest } from '../http/errors.ts';
 import { callerOf } from '../http/request-identity.ts';
+import type { IndexState } from '../index-state/index-state.ts';
+import { contentFrom, respond, type TagOf } from '../index-state/respond.ts';
 import { type Reading, requireCaughtUp } from '../index-state/state.ts';
 import type { BoundStatement } from '../index-state/statement.ts';
 import type { NodeCaller } from '../node-calls.ts';
 import { requireNetworkOfAll } from '../schemas/address.ts';
-import { addressesInput, addressInput, hashInput } from '../schemas/values.ts';
+import { addressInput, hashInput } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
 
 const DAY_MS = 86_400_000;
@@ -30,11 +32,14 @@ export interface RestRoute {
   handle: Handler;
   /** Request units; 0.1 by default. */
   cost?: number;
+  /** As of an operation (route.ts). */
+  countItems?(body: unknown): number;
   submits?: boolean;
+  body?: z.ZodType;
   bodyOptions?: BodyOptions;
 }
 
-/** Pages and batches cost as those of /v1. */
+/** A page costs as one of /v1. */
 export const PAGE_COST = 0.5;
 
 export const get = (path: string, handle: Handler, cost?: number): RestRoute => ({
@@ -51,27 +56,53 @@ export const post = (path: string, handle: Handler, options: Partial<RestRoute> 
   ...options,
 });
 
+/** Defines a request for many items, which costs as those of /v1. */
+export const postItems = <Body extends z.ZodType>(
+  path: string,
+  { body, countItems }: { body: Body; countItems: (items: z.output<Body>) => number },
+  handle: (call: Call, items: z.output<Body>) => Promise<unknown>,
+): RestRoute => post(path, (call) => handle(call, call.request.body as z.output<Body>), { body, countItems });
+
 export const nodeOf = ({ services, request }: Call): NodeCaller => services.nodeCalls.of(callerOf(request));
 
-export const readAll = <T>(
-  { services: { index }, request }: Call,
-  query: (reading: Reading) => Promise<T>,
-): Promise<T> =>
-  index.read(async (reading) => {
-    requireCaughtUp(reading.state);
-    return query(reading);
-  }, callerOf(request));
+/** Responds with what is read from one state of the index, which the headers name. The first catch-up must have finished. */
+export const read = (
+  { services: { index }, request, reply }: Call,
+  query: (reading: Reading) => Promise<unknown>,
+  tagOf: TagOf = 'state',
+): Promise<unknown> =>
+  respond(index, request, reply, tagOf, () =>
+    index.read(
+      (reading) =>
+        contentFrom(reading.state, () => {
+          requireCaughtUp(reading.state);
+          return query(reading);
+        }),
+      callerOf(request),
+    ),
+  );
 
-export const read = <T>(call: Call, query: (db: Reading['db']) => Promise<T>): Promise<T> =>
-  readAll(call, ({ db }) => query(db));
-
-export async function run<Response>(
-  { services: { index }, request }: Call,
+/** Like `read`, with one prepared statement, also during the first catch-up. @param toBody gets undefined if the statement names a problem */
+export const readStatement = <Response>(
+  { services: { index }, request, reply }: Call,
   statement: BoundStatement<Response>,
-): Promise<Response | undefined> {
-  const { body, problem } = await index.run(statement, callerOf(request));
-  return problem === null && body !== null ? (JSON.parse(String(body)) as Response) : undefined;
-}
+  toBody: (found: Response | undefined) => unknown,
+): Promise<unknown> =>
+  respond(index, request, reply, 'state', async () => {
+    const { state, body, problem } = await index.run(statement, callerOf(request));
+    const found = problem === null && body !== null ? (JSON.parse(String(body)) as Response) : undefined;
+    return contentFrom(state, () => toBody(found));
+  });
+
+/** Like `read`, with the state in memory only, also during the first catch-up. */
+export const readState = (
+  { services: { index }, request, reply }: Call,
+  toBody: (state: IndexState) => unknown,
+): Promise<unknown> =>
+  respond(index, request, reply, 'state', async () => {
+    const state = await index.getState();
+    return contentFrom(state, () => toBody(state));
+  });
 
 export function check<T>(schema: z.ZodType<T>, value: unknown, path: string): T {
   const parsed = schema.safeParse(value);
@@ -87,21 +118,26 @@ export async function addressOf(call: Call): Promise<string> {
 
 export const isTrue = (text: string | undefined): boolean => text?.toLowerCase() === 'true';
 
-export function numberOf(call: Call, name: string, fallback: number, maximum: number): number {
-  const text = call.query[name];
+interface NumberOptions {
+  fallback?: number;
+  minimum?: number;
+  maximum?: number;
+}
+
+export function numberOf(
+  { query }: Call,
+  name: string,
+  { fallback = 0, minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: NumberOptions = {},
+): number {
+  const text = query[name];
   if (text === undefined || text === '') return fallback;
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value <= maximum)) throw badRequest({ path: name, message: `must be a whole number up to ${maximum}` });
+  if (!(value >= minimum && value <= maximum))
+    throw badRequest({ path: name, message: `must be a whole number from ${minimum} to ${maximum}` });
   return value;
 }
 
 export const toKas = (sompi: bigint): number => Number(sompi) / Number(SOMPI_PER_KAS);
-
-export async function addressesOf(call: Call): Promise<string[]> {
-  const { addresses } = check(z.object({ addresses: addressesInput }), call.request.body, 'addresses');
-  requireNetworkOfAll(await call.services.index.getNetwork(), addresses);
-  return addresses;
-}
 
 export const hashOf = (value: unknown, name: string): Uint8Array => check(hashInput, value, name);
 
@@ -113,9 +149,10 @@ export interface TimeRange {
 
 /** @param name of a parameter of the path: a year, a month or a day (UTC) */
 export function rangeOf(call: Call, name: string): TimeRange {
-  const [year, month, day] = /^(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?$/.exec(call.params[name] ?? '')?.slice(1) ?? [];
+  const [date = '', year, month, day] = /^(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?$/.exec(call.params[name] ?? '') ?? [];
   const from = Date.parse(`${year}-${month ?? '01'}-${day ?? '01'}T00:00:00Z`);
-  if (year === undefined || Number.isNaN(from))
+  // Date.parse takes 31 February for a day of March.
+  if (Number.isNaN(from) || !new Date(from).toISOString().startsWith(date))
     throw badRequest({ path: name, message: 'must be YYYY, YYYY-MM or YYYY-MM-DD' });
   if (day !== undefined) return { from, to: from + DAY_MS };
   return {

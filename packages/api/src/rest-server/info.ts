@@ -2,10 +2,24 @@
 import { createHash } from 'node:crypto';
 import { MAX_SOMPI, type Network, SOMPI_PER_KAS } from '@kasgres/kaspa';
 import { badRequest, notFound } from '../http/errors.ts';
+import type { IndexState } from '../index-state/index-state.ts';
 import { requireCaughtUp } from '../index-state/state.ts';
 import { required } from '../node-calls.ts';
 import { emissionOf } from '../resources/network/network.ts';
-import { type Call, get, isTrue, nodeOf, PAGE_COST, plain, rangeOf, read, type RestRoute, toKas } from './call.ts';
+import {
+  type Call,
+  get,
+  type Handler,
+  isTrue,
+  nodeOf,
+  PAGE_COST,
+  plain,
+  rangeOf,
+  read,
+  readState,
+  type RestRoute,
+  toKas,
+} from './call.ts';
 import * as network from './network-queries.ts';
 
 const NO_PRICES = 'Kasgres indexes the chain, which has no prices: ask a market for them';
@@ -60,17 +74,18 @@ async function readHashRates(
   const resolution = allowed.find((each) => each === text);
   if (resolution === undefined)
     throw badRequest({ path: 'resolution', message: `must be one of ${allowed.join(', ')}` });
-  const indexed = await call.services.index.getNetwork();
-  const rates = await read(call, (db) => network.listHashRates(db, { resolution, ...range }));
-  return rates.map(({ hashesPerSecond, blueScore, daaScore, timestamp }) => ({
-    daaScore,
-    blueScore,
-    timestamp,
-    date_time: new Date(timestamp).toISOString().replace('Z', '+00:00'),
-    bits: null,
-    difficulty: Math.floor(hashesPerSecond / hashesPerDifficulty(indexed, daaScore)),
-    hashrate_kh: Math.floor(hashesPerSecond / 1000),
-  }));
+  return read(call, async ({ db, state }) => {
+    const rates = await network.listHashRates(db, { resolution, ...range });
+    return rates.map(({ hashesPerSecond, blueScore, daaScore, timestamp }) => ({
+      daaScore,
+      blueScore,
+      timestamp,
+      date_time: new Date(timestamp).toISOString().replace('Z', '+00:00'),
+      bits: null,
+      difficulty: Math.floor(hashesPerSecond / hashesPerDifficulty(state.network, daaScore)),
+      hashrate_kh: Math.floor(hashesPerSecond / 1000),
+    }));
+  });
 }
 
 /** Seconds or blue scores at ten a second that the index or the node may be behind. */
@@ -109,82 +124,88 @@ async function readHealth(call: Call) {
   };
 }
 
-async function sendCirculating(call: Call): Promise<string> {
-  const state = await call.services.index.getState();
-  requireCaughtUp(state);
-  const circulating = toKas(state.circulatingSompi);
-  return plain(call, isTrue(call.query['in_billion']) ? (circulating / 1e9).toFixed(2) : String(circulating));
-}
+const sendSupply = (call: Call, sompi: bigint): string => {
+  const supply = toKas(sompi);
+  return plain(call, isTrue(call.query['in_billion']) ? (supply / 1e9).toFixed(2) : String(supply));
+};
+
+const sendCirculating: Handler = (call) =>
+  readState(call, (state) => {
+    requireCaughtUp(state);
+    return sendSupply(call, state.circulatingSompi);
+  });
 
 const toBucket = ({ feerate, estimatedSeconds }: { feerate: number; estimatedSeconds: number }) => ({
   feerate,
   estimatedSeconds,
 });
 
+function toHalving(call: Call, state: IndexState) {
+  const { nextReward, nextRewardAt } = emissionOf(state);
+  if (nextReward === null || nextRewardAt === null) throw notFound('There is no subsidy left to fall');
+  const halving = {
+    nextHalvingTimestamp: Math.floor(nextRewardAt / 1000),
+    nextHalvingDate: `${new Date(nextRewardAt).toISOString().slice(0, 19).replace('T', ' ')} UTC`,
+    nextHalvingAmount: toKas(BigInt(nextReward)),
+  };
+  const { field } = call.query;
+  if (field === undefined || field === '') return halving;
+  if (!Object.hasOwn(halving, field))
+    throw badRequest({ path: 'field', message: `must be one of ${Object.keys(halving).join(', ')}` });
+  return plain(call, String(halving[field as keyof typeof halving]));
+}
+
 export const infoRoutes: readonly RestRoute[] = [
   get('/info/blockdag', readBlockDag),
   get('/info/network', readBlockDag),
-  get('/info/coinsupply', async ({ services: { index } }) => {
-    const state = await index.getState();
-    requireCaughtUp(state);
-    return { circulatingSupply: String(state.circulatingSompi), maxSupply: String(maxSompiOf(state.network)) };
-  }),
+  get('/info/coinsupply', (call) =>
+    readState(call, (state) => {
+      requireCaughtUp(state);
+      return { circulatingSupply: String(state.circulatingSompi), maxSupply: String(maxSompiOf(state.network)) };
+    }),
+  ),
   get('/info/coinsupply/circulating', sendCirculating),
   get('/info/coinsupply/total', sendCirculating),
-  get('/info/coinsupply/max', async (call) => {
-    const maximum = toKas(maxSompiOf(await call.services.index.getNetwork()));
-    return plain(call, isTrue(call.query['in_billion']) ? (maximum / 1e9).toFixed(2) : String(maximum));
-  }),
-  get('/info/blockreward', async (call) => {
-    const reward = toKas(BigInt(emissionOf(await call.services.index.getState()).blockReward));
-    return isTrue(call.query['stringOnly']) ? plain(call, reward.toFixed(2)) : { blockreward: reward };
-  }),
-  get('/info/halving', async (call) => {
-    const state = await call.services.index.getState();
-    const { nextReward, nextRewardAt } = emissionOf(state);
-    if (nextReward === null || nextRewardAt === null) throw notFound('There is no subsidy left to fall');
-    const halving = {
-      nextHalvingTimestamp: Math.floor(nextRewardAt / 1000),
-      nextHalvingDate: `${new Date(nextRewardAt).toISOString().slice(0, 19).replace('T', ' ')} UTC`,
-      nextHalvingAmount: toKas(BigInt(nextReward)),
-    };
-    const { field } = call.query;
-    if (field === undefined || field === '') return halving;
-    if (!(field in halving))
-      throw badRequest({ path: 'field', message: `must be one of ${Object.keys(halving).join(', ')}` });
-    return plain(call, String(halving[field as keyof typeof halving]));
-  }),
+  get('/info/coinsupply/max', (call) => readState(call, ({ network }) => sendSupply(call, maxSompiOf(network)))),
+  get('/info/blockreward', (call) =>
+    readState(call, (state) => {
+      const reward = toKas(BigInt(emissionOf(state).blockReward));
+      return isTrue(call.query['stringOnly']) ? plain(call, reward.toFixed(2)) : { blockreward: reward };
+    }),
+  ),
+  get('/info/halving', (call) => readState(call, (state) => toHalving(call, state))),
   get('/info/hashrate', async (call) => {
     const { difficulty, virtualDaaScore } = await nodeOf(call).call('getBlockDagInfo', {});
     const factor = hashesPerDifficulty(await call.services.index.getNetwork(), Number(virtualDaaScore));
     const hashrate = (difficulty * factor) / 1e12;
     return isTrue(call.query['stringOnly']) ? plain(call, hashrate.toFixed(1)) : { hashrate };
   }),
-  get('/info/hashrate/max', async (call) => {
-    const indexed = await call.services.index.getNetwork();
-    const highest = await read(call, network.findHighestHashRate);
-    if (highest === undefined) throw notFound('Nothing is indexed yet');
-    const { hashesPerSecond, hash, blueScore, daaScore, timestamp } = highest;
-    return {
-      hashrate: hashesPerSecond / 1e12,
-      blockheader: {
-        hash,
-        timestamp: new Date(timestamp).toISOString().replace('Z', ''),
-        difficulty: Math.floor(hashesPerSecond / hashesPerDifficulty(indexed, daaScore)),
-        daaScore: String(daaScore),
-        blueScore: String(blueScore),
-      },
-    };
-  }),
+  get('/info/hashrate/max', (call) =>
+    read(call, async ({ db, state }) => {
+      const highest = await network.findHighestHashRate(db);
+      if (highest === undefined) throw notFound('Nothing is indexed yet');
+      const { hashesPerSecond, hash, blueScore, daaScore, timestamp } = highest;
+      return {
+        hashrate: hashesPerSecond / 1e12,
+        blockheader: {
+          hash,
+          timestamp: new Date(timestamp).toISOString().replace('Z', ''),
+          difficulty: Math.floor(hashesPerSecond / hashesPerDifficulty(state.network, daaScore)),
+          daaScore: String(daaScore),
+          blueScore: String(blueScore),
+        },
+      };
+    }),
+  ),
   get('/info/hashrate/history', (call) => readHashRates(call, { fallback: '1h' }), PAGE_COST),
   get(
     '/info/hashrate/history/:date',
     (call) => readHashRates(call, { fallback: '15m', range: rangeOf(call, 'date') }),
     PAGE_COST,
   ),
-  get('/info/virtual-chain-blue-score', async ({ services: { index } }) => ({
-    blueScore: Number((await index.getState()).sinkBlueScore),
-  })),
+  get('/info/virtual-chain-blue-score', (call) =>
+    readState(call, ({ sinkBlueScore }) => ({ blueScore: Number(sinkBlueScore) })),
+  ),
   get('/info/kaspad', async (call) => {
     const { mempoolSize, serverVersion, isUtxoIndexed, isSynced, p2pId } = await nodeOf(call).call('getInfo', {});
     return { mempoolSize: String(mempoolSize), serverVersion, isUtxoIndexed, isSynced, p2pIdHashed: hashed(p2pId) };

@@ -5,10 +5,20 @@
 import { type ApiPlugin, hiddenOperation } from '../route.ts';
 import { addressRoutes } from './addresses.ts';
 import { blockRoutes } from './blocks.ts';
+import type { Call } from './call.ts';
 import { infoRoutes } from './info.ts';
 import { transactionRoutes } from './transactions.ts';
 
 const COST = 0.1;
+
+/** Takes the last value of a repeated parameter, as FastAPI does. */
+const toQuery = (query: object): Call['query'] =>
+  Object.fromEntries(
+    Object.entries(query as Record<string, string | string[]>).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.at(-1) : value,
+    ]),
+  );
 
 const routes = [...infoRoutes, ...blockRoutes, ...transactionRoutes, ...addressRoutes];
 
@@ -19,13 +29,14 @@ export const restServerRoutes: ApiPlugin = async (app, services) => {
       method,
       url: operation.url,
       config: { operation },
+      schema: { ...(operation.body && { body: operation.body }) },
       handler: (request, reply) =>
         handle({
           services,
           request,
           reply,
           params: request.params as Record<string, string>,
-          query: request.query as Record<string, string | undefined>,
+          query: toQuery(request.query as object),
         }),
     });
   }

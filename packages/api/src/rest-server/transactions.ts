@@ -4,14 +4,26 @@ import { NodeRpcError, toTransactionMessage } from '@kasgres/node';
 import { z } from 'zod';
 import { badRequest, notFound } from '../http/errors.ts';
 import { callerOf } from '../http/request-identity.ts';
-import { requireCaughtUp } from '../index-state/state.ts';
+import { type Reading, runWithin } from '../index-state/state.ts';
 import { completeStorageMasses } from '../resources/rpc/submitted/storage-masses.ts';
 import { type SubmittedTransaction, submittedTransaction } from '../resources/rpc/submitted/transaction.ts';
 import { transactionsByIds } from '../resources/transactions/rest/routes.ts';
 import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
 import { list } from '../schemas/list.ts';
 import { flag, hashInput } from '../schemas/values.ts';
-import { type Call, check, get, hashOf, nodeOf, PAGE_COST, post, rangeOf, read, type RestRoute, run } from './call.ts';
+import {
+  type Call,
+  check,
+  get,
+  hashOf,
+  isTrue,
+  nodeOf,
+  post,
+  postItems,
+  rangeOf,
+  read,
+  type RestRoute,
+} from './call.ts';
 import { type Resolve, toTransaction, type TransactionForm } from './forms.ts';
 import * as queries from './queries.ts';
 
@@ -22,7 +34,7 @@ const MAX_BLUE_SCORES = 100;
 const NATIVE_SUBNETWORK = '00'.repeat(20);
 const COINBASE_SUBNETWORK = `01${'00'.repeat(19)}`;
 
-function formOf({ query }: Call): TransactionForm {
+export function formOf({ query }: Call): TransactionForm {
   const resolve = (query['resolve_previous_outpoints'] ?? 'no') as Resolve;
   if (!['no', 'light', 'full'].includes(resolve))
     throw badRequest({ path: 'resolve_previous_outpoints', message: 'must be no, light or full' });
@@ -30,29 +42,41 @@ function formOf({ query }: Call): TransactionForm {
 }
 
 /** Returns the transactions with these ids in this order, without unknown ones. */
-export async function readTransactions(call: Call, ids: readonly Uint8Array[], form = formOf(call)) {
-  requireCaughtUp(await call.services.index.getSettledState());
+export async function readTransactions(reading: Reading, ids: readonly Uint8Array[], form: TransactionForm) {
   const found: RestTransactionJson[] = [];
   for (let start = 0; start < ids.length; start += MAX_PAGE) {
     const part = ids.slice(start, start + MAX_PAGE);
-    const body = await run(call, transactionsByIds({ includePayload: true }).with({ ids: part }));
+    const body = await runWithin(reading, transactionsByIds({ includePayload: true }).with({ ids: part }));
     found.push(...(body?.transactions ?? []));
   }
-  const times = await read(call, (db) =>
-    queries.readAcceptingTimes(
-      db,
-      found.map(({ acceptingBlockHash }) => acceptingBlockHash),
-    ),
+  const times = await queries.readAcceptingTimes(
+    reading.db,
+    found.map(({ acceptingBlockHash }) => acceptingBlockHash),
   );
   return found.map((transaction) => toTransaction(transaction, form, times));
 }
 
-const idsOf = (call: Call): Uint8Array[] => {
-  const body = check(z.object({ transactionIds: list(hashInput, MAX_IDS) }), call.request.body, 'transactionIds');
-  return body.transactionIds;
-};
+const transactionIds = list(hashInput, MAX_IDS);
 
-const blueScores = z.object({ acceptingBlueScores: z.object({ gte: z.int().min(0), lt: z.int().min(0) }) });
+const searched = z
+  .object({
+    transactionIds: transactionIds.nullish().transform((ids) => ids ?? []),
+    acceptingBlueScores: z
+      .object({ gte: z.int().min(0), lt: z.int().min(0) })
+      .refine(({ gte, lt }) => lt - gte <= MAX_BLUE_SCORES, `must span at most ${MAX_BLUE_SCORES} blue scores`)
+      .nullish()
+      .transform((range) => range ?? undefined),
+  })
+  .refine(({ transactionIds: ids, acceptingBlueScores }) => ids.length === 0 || acceptingBlueScores === undefined, {
+    path: ['transactionIds'],
+    message: 'cannot be used together with acceptingBlueScores',
+  });
+
+type Searched = z.output<typeof searched>;
+
+/** Counts the ids or the blue scores, so that MAX_BLUE_SCORES cost as a page. */
+const countSearched = ({ transactionIds: ids, acceptingBlueScores: range }: Searched): number =>
+  range === undefined ? ids.length : range.lt - range.gte;
 
 export type Acceptance = 'accepted' | 'rejected';
 
@@ -67,21 +91,16 @@ export const isWanted =
   (transaction: { is_accepted: boolean }): boolean =>
     acceptance === undefined || transaction.is_accepted === (acceptance === 'accepted');
 
-async function search(call: Call) {
+async function search(call: Call, { transactionIds: ids, acceptingBlueScores }: Searched) {
   const acceptance = acceptanceOf(call);
-  const { transactionIds, acceptingBlueScores } = (call.request.body ?? {}) as Record<string, unknown>;
-  const hasIds = transactionIds !== undefined && transactionIds !== null;
-  if (acceptingBlueScores === undefined || acceptingBlueScores === null) {
-    const found = hasIds ? await readTransactions(call, idsOf(call)) : [];
-    return found.filter(isWanted(acceptance));
-  }
-  if (hasIds) throw badRequest({ path: 'transactionIds', message: 'cannot be used together with acceptingBlueScores' });
-  const { gte, lt } = check(blueScores, call.request.body, 'acceptingBlueScores').acceptingBlueScores;
-  if (lt - gte > MAX_BLUE_SCORES)
-    throw badRequest({ path: 'acceptingBlueScores', message: `must span at most ${MAX_BLUE_SCORES} blue scores` });
-  const blocks = await read(call, (db) => queries.listChainBlocks(db, gte, lt));
-  const found = await readTransactions(call, blocks.flatMap(({ ids }) => ids).map(fromHex));
-  return found.toSorted((one, other) => other.block_time - one.block_time);
+  const form = formOf(call);
+  return read(call, async (reading) => {
+    if (acceptingBlueScores === undefined)
+      return (await readTransactions(reading, ids, form)).filter(isWanted(acceptance));
+    const blocks = await queries.listChainBlocks(reading.db, acceptingBlueScores.gte, acceptingBlueScores.lt);
+    const found = await readTransactions(reading, blocks.flatMap((block) => block.ids).map(fromHex), form);
+    return found.toSorted((one, other) => other.block_time - one.block_time);
+  });
 }
 
 const legacyTransaction = z.object({
@@ -126,8 +145,7 @@ async function weigh(call: Call) {
 
 async function submit(call: Call) {
   const body = check(z.object({ transaction: z.unknown(), allowOrphan: flag }), call.request.body, 'transaction');
-  if (call.query['replaceByFee']?.toLowerCase() === 'true')
-    throw badRequest({ path: 'replaceByFee', message: 'is not supported' });
+  if (isTrue(call.query['replaceByFee'])) throw badRequest({ path: 'replaceByFee', message: 'is not supported' });
   const transaction = parseTransaction(body.transaction);
   try {
     const { transactionId } = await nodeOf(call).call('submitTransaction', {
@@ -143,36 +161,46 @@ async function submit(call: Call) {
 }
 
 export const transactionRoutes: readonly RestRoute[] = [
-  get('/transactions/count/', async (call) => {
-    const { coinbase, regular, time } = await read(call, queries.countAllTransactions);
-    return { timestamp: time, dateTime: new Date(time).toISOString(), coinbase, regular };
-  }),
+  get('/transactions/count/', (call) =>
+    read(call, async ({ db }) => {
+      const { coinbase, regular, time } = await queries.countAllTransactions(db);
+      return { timestamp: time, dateTime: new Date(time).toISOString(), coinbase, regular };
+    }),
+  ),
   get('/transactions/count/:date', async (call) => {
     const { from, to } = rangeOf(call, 'date');
-    const { counts, firstStart } = await read(call, async (db) => ({
-      counts: await queries.countTransactions(db, from, to),
-      firstStart: await queries.findFirstHour(db),
-    }));
-    if (to <= firstStart) throw notFound('Nothing is indexed of this time');
-    return counts;
+    return read(call, async ({ db }) => {
+      if (to <= (await queries.findFirstHour(db))) throw notFound('Nothing is indexed of this time');
+      return queries.countTransactions(db, from, to);
+    });
   }),
   get('/transactions/:transactionId', async (call) => {
-    const [transaction] = await readTransactions(call, [hashOf(call.params['transactionId'], 'transactionId')]);
-    if (transaction === undefined) throw notFound('Transaction not found');
-    return transaction;
+    const id = hashOf(call.params['transactionId'], 'transactionId');
+    const form = formOf(call);
+    return read(call, async (reading) => {
+      const [transaction] = await readTransactions(reading, [id], form);
+      if (transaction === undefined) throw notFound('Transaction not found');
+      return transaction;
+    });
   }),
-  post('/transactions/search', search, { cost: PAGE_COST }),
-  post('/transactions/acceptance', async (call) => {
-    const ids = idsOf(call).map((id) => Buffer.from(id).toString('hex'));
-    const rows = await read(call, (db) => queries.listAcceptance(db, ids));
-    return rows.map(({ id, hash, blueScore, timestamp }) => ({
-      transactionId: id,
-      accepted: hash !== null,
-      acceptingBlockHash: hash,
-      acceptingBlueScore: blueScore === null ? null : Number(blueScore),
-      acceptingTimestamp: timestamp === null ? null : Number(timestamp),
-    }));
-  }),
+  postItems('/transactions/search', { body: searched, countItems: countSearched }, search),
+  postItems(
+    '/transactions/acceptance',
+    { body: z.object({ transactionIds }), countItems: (body) => body.transactionIds.length },
+    async (call, body) => {
+      const ids = body.transactionIds.map((id) => Buffer.from(id).toString('hex'));
+      return read(call, async ({ db }) => {
+        const rows = await queries.listAcceptance(db, ids);
+        return rows.map(({ id, hash, blueScore, timestamp }) => ({
+          transactionId: id,
+          accepted: hash !== null,
+          acceptingBlockHash: hash,
+          acceptingBlueScore: blueScore === null ? null : Number(blueScore),
+          acceptingTimestamp: timestamp === null ? null : Number(timestamp),
+        }));
+      });
+    },
+  ),
   post('/transactions/mass', weigh, { bodyOptions: { exactIntegers: true } }),
   post('/transactions', submit, { submits: true, bodyOptions: { exactIntegers: true } }),
 ];

@@ -130,7 +130,7 @@ export const getAddresses = statementRoute(
     summary: 'Balance, activity, tag and labels of up to 1,000 addresses',
     tag: 'Address',
     cost: 0.1,
-    costsByItemsOf: ['addresses'],
+    countItems: ({ addresses }) => addresses.length,
     tagOf: 'content',
     body: z.strictObject({ addresses: addressesInput, include: includeTags }),
     response: z.object({

@@ -62,7 +62,7 @@ export const getBalancesByAddresses = statementRoute(
   {
     ...rpc('POST', 'getBalancesByAddresses'),
     summary: 'Balances of up to 1,000 addresses at the sink',
-    costsByItemsOf: ['addresses'],
+    countItems: ({ addresses }) => addresses.length,
     body: z.strictObject({ addresses: addressesInput }),
     response: z.object({
       entries: z

@@ -209,7 +209,7 @@ export const getUtxosByAddresses = statementRoute(
     ...rpc('POST', 'getUtxosByAddresses'),
     summary: 'UTXOs of up to 1,000 addresses at the sink',
     description: `Addresses with more than ${MAX_UTXOS} UTXOs in total are a 400: use the pages of listAddressUtxos.`,
-    costsByItemsOf: ['addresses'],
+    countItems: ({ addresses }) => addresses.length,
     body: z.strictObject({ addresses: addressesInput }),
     response: z.object({
       entries: z.array(addressUtxo).meta({ description: 'By address in the given order, oldest UTXO first' }),

@@ -45,6 +45,8 @@ const blockDetails = z
   })
   .meta({ id: 'BlockDetails' });
 
+export type BlockDetailsJson = z.infer<typeof blockDetails>;
+
 interface Variant {
   includeTransactions: boolean;
 }
@@ -85,7 +87,7 @@ export const blockDetailsByHash = statementsBy(
   ) =>
     oneBlock(
       parameter,
-      jsonObject<z.infer<typeof blockDetails>>({
+      jsonObject<BlockDetailsJson>({
         ...blockFields(includeTransactions),
         ...restBlockFields,
         confirmations,

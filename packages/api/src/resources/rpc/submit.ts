@@ -44,7 +44,7 @@ export const submitBlock = route(
     description:
       'The block of getBlockTemplate with its nonce and timestamp set, or any block in the form of getBlock. A block that the node rejects is ' +
       'a 400 with the message of the node, or a 503 while the node is not synced.',
-    costsByItemsOf: ['block', 'transactions'],
+    countItems: ({ block }) => block.transactions.length,
     submits: true,
     body: z.strictObject({
       block: submittedBlock,

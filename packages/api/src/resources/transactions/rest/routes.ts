@@ -153,7 +153,7 @@ export const getTransactions = statementRoute(
     summary: 'Up to 500 transactions by their ids',
     tag: 'Transaction',
     cost: 0.1,
-    costsByItemsOf: ['transactionIds'],
+    countItems: ({ transactionIds }) => transactionIds.length,
     body: z.strictObject({
       transactionIds: list(hashInput, MAX_IDS),
       includePayload: flag.meta({ description: 'Include payloads' }),
