@@ -154,7 +154,7 @@ interface PlannedQuery {
 
 const MAX_STATEMENT_LENGTH = 240;
 
-/** Returns all plans as one text, a section per statement, so that a changed plan is a line in a diff. It is committed as pinned-plans.txt. */
+/** Returns all plans as one text, a section per statement in alphabetical order, so that a changed plan is a line in a diff. It is committed as pinned-plans.txt. */
 function toPinnedText(planned: readonly PlannedQuery[]): string {
   const sections = [...Map.groupBy(planned, ({ query }) => shorten(query.text))].map(([statement, queries]) => {
     const plans = [...Map.groupBy(queries, ({ plan }) => plan.lines.join('\n'))];
@@ -165,7 +165,7 @@ function toPinnedText(planned: readonly PlannedQuery[]): string {
     });
     return [statement, ...described.map(indent)].join('\n\n');
   });
-  return `${sections.join('\n\n')}\n`;
+  return `${sections.toSorted().join('\n\n')}\n`;
 }
 
 const indent = (text: string): string => text.replaceAll(/^/gm, '    ');
