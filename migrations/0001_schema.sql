@@ -2173,7 +2173,8 @@ comment on column kaspa.cluster_merges.merged_address is 'Address of an input, o
 comment on column kaspa.cluster_merges.cluster is 'The cluster that stayed, as it was named then.';
 comment on column kaspa.cluster_merges.merged_cluster is 'The cluster that became a part of it.';
 
--- Three views of one form. An interval that has begun before the index or has not ended yet is as long as the index knows of it.
+-- Three views of one form. An interval that has begun before the index or has not ended yet is as long as the index knows of it. Retention removes
+-- chain blocks but no intervals, so the index began in the first minute of these.
 do $do$
 declare
   each_length text;
@@ -2202,7 +2203,9 @@ begin
              n.new_scripts as new_addresses,
              (n.work / nullif(n.blocks, 0) / 2)::double precision as difficulty,
              (n.work / nullif(least(n.start + %s, (select c.chain_time from chain_blocks c order by c.index desc limit 1))
-                - greatest(n.start, (select c.chain_time from chain_blocks c order by c.index limit 1)), 0) * 1000)::double precision as hash_rate
+                - greatest(n.start, (
+                    select case when c.index = 0 then c.chain_time else (select min(i.start) from network_intervals i where i.length = 'minute') end
+                      from chain_blocks c order by c.index limit 1)), 0) * 1000)::double precision as hash_rate
         from network_intervals n
        where n.length = %L$view$, name, seconds * 1000, each_length);
     execute format('comment on view %s is %L', name, format(

@@ -1,6 +1,7 @@
 /** Hash rates and active addresses of the network, from its kept intervals. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../index-state/sql.ts';
+import { countedFrom } from '../resources/network/counted-from.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -35,7 +36,7 @@ export interface HashRate {
 const ratesOf = (samples: RawBuilder<unknown>, length: number) => sql<HashRate>`
   with samples as materialized (${samples}), ends as (
     select (select chain_time from chain_blocks where index = (select chain_index from checkpoint)) as sink,
-      (select chain_time from chain_blocks order by index limit 1) as first
+      ${countedFrom} as first
   )
   select (work * 1000 / greatest(least(start + ${sql.lit(length)}, ends.sink) - greatest(start, ends.first), 1000))::float8
       as "hashesPerSecond",
@@ -65,9 +66,12 @@ export async function listHashRates(
   return (await ratesOf(samples, length).execute(db)).rows;
 }
 
-/** Returns that of the hour with the most work, or undefined if there is none. */
+/** Returns that of the hour with the most work whose chain blocks are kept, or undefined if there is none. */
 export async function findHighestHashRate(db: Db): Promise<HashRate | undefined> {
-  const samples = sql`select start, work from network_intervals where length = 'hour' order by work desc, start desc limit 1`;
+  const samples = sql`
+    select start, work from network_intervals
+    where length = 'hour' and start + ${sql.lit(HOUR_MS)} > (select chain_time from chain_blocks order by index limit 1)
+    order by work desc, start desc limit 1`;
   return (await ratesOf(samples, HOUR_MS).execute(db)).rows[0];
 }
 

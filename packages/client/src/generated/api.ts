@@ -1856,7 +1856,7 @@ export interface components {
             nextReward: string | null;
             /** @description When it begins, at the target rate of blocks */
             nextRewardAt: number | null;
-            /** @description Time of the first indexed chain block, with which the counts begin */
+            /** @description When the counts begin: the time of the first indexed chain block, or the minute of it once RETENTION has removed it */
             countedFrom: number;
             /** @description Merged blocks */
             blockCount: string;

@@ -84,7 +84,7 @@ async function recompute(
       const first = stored.get(script)?.first ?? null;
       const touched = touches.get(script);
       if (touched !== undefined) return [script, { first, last: touched, touched }];
-      // Retention removed the touches of a script that has some. When the last of them was is not known any more.
+      // Retention removed the touches of a script that has some. When the last of them was is no longer known.
       const isSeen = holders.has(script) || touchesBelow(script) > 0;
       return [script, isSeen ? { first, last: first, touched: first } : NEVER_SEEN];
     }),

@@ -9,6 +9,7 @@ import { requireTimeRange, timeRange } from '../../pages/time-range.ts';
 import { statementRoute } from '../../route.ts';
 import { count, decimal, sompi, timestamp } from '../../schemas/values.ts';
 import { lookUp } from '../shared.ts';
+import { countedFrom } from './counted-from.ts';
 
 const MAX_INTERVALS = 1000;
 const DEFAULT_INTERVALS = 100;
@@ -55,7 +56,7 @@ const intervals = statementsBy(
       tables: {
         ends: sql`select
           (select chain_time from chain_blocks where index = (select chain_index from checkpoint)) as sink,
-          (select chain_time from chain_blocks order by index limit 1) as first`,
+          ${countedFrom} as first`,
         found: sql`
           select * from network_intervals
           where length = ${sql.lit(interval)} and start < coalesce(${parameter('to', 'bigint')}, 9223372036854775807)

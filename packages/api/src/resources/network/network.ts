@@ -10,6 +10,7 @@ import { statementRoute } from '../../route.ts';
 import { count, decimal, hash, sompi, timestamp } from '../../schemas/values.ts';
 import { difficultyOf } from '../blocks/select-blocks.ts';
 import { lookUp } from '../shared.ts';
+import { countedFrom } from './counted-from.ts';
 
 const network = z
   .object({
@@ -38,7 +39,10 @@ const network = z
     blockReward: sompi.meta({ description: 'Subsidy of a block at the sink, without fees' }),
     nextReward: sompi.nullable().meta({ description: 'The next lower subsidy; null if there is none' }),
     nextRewardAt: timestamp.nullable().meta({ description: 'When it begins, at the target rate of blocks' }),
-    countedFrom: timestamp.meta({ description: 'Time of the first indexed chain block, with which the counts begin' }),
+    countedFrom: timestamp.meta({
+      description:
+        'When the counts begin: the time of the first indexed chain block, or the minute of it once RETENTION has removed it',
+    }),
     blockCount: decimal.meta({ description: 'Merged blocks' }),
     transactionCount: decimal.meta({ description: 'Accepted transactions without coinbases' }),
     addressCount: decimal.meta({ description: 'Addresses with a balance' }),
@@ -94,7 +98,7 @@ const totals = new Statement('network', (parameter: ParameterOf<Parameters>) => 
     nextReward: sql`(select next_subsidy::text from reward)`,
     nextRewardAt: sql`(
       select block.timestamp + (next_daa_score - block.daa_score) * ${parameter('targetTimeMs', 'bigint')} from reward)`,
-    countedFrom: sql`(select timestamp from chain_blocks order by index limit 1)`,
+    countedFrom,
     blockCount: sql`coalesce((select blocks from total), '0')`,
     transactionCount: sql`coalesce((select transactions from total), '0')`,
     addressCount: sql`(select coalesce(sum(addresses), 0)::text from balance_tiers)`,
