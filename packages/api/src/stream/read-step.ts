@@ -45,6 +45,8 @@ export interface Step {
   blueScore: bigint;
   /** Whether the reached block is the sink. */
   isCaughtUp: boolean;
+  /** Whether the balances of the changes are those at the reached block. */
+  hasBalances: boolean;
   /** From the top down. */
   removed: string[];
   /** From the bottom up. */
@@ -116,11 +118,14 @@ export async function readStep(reading: Reading, from: string, request: StepRequ
   if (removed.length === 0 && rows.length === 0) return undefined;
 
   const reached = rest ?? rows.at(-1) ?? chainBlock;
+  const isCaughtUp = reached.hash === state.sinkHash;
   return {
     from,
     to: reached.hash,
     blueScore: reached.blueScore,
-    isCaughtUp: reached.hash === state.sinkHash,
+    isCaughtUp,
+    // Balances are not kept during the first catch-up.
+    hasBalances: isCaughtUp && !state.firstCatchUp,
     removed: removed.map(({ hash }) => hash),
     added: rows.map(toAddedBlock),
     changes:

@@ -88,6 +88,7 @@ const makeStep = (from: string, to: string): Step => ({
   to,
   blueScore: 6n,
   isCaughtUp: true,
+  hasBalances: true,
   removed: [],
   added: [],
   changes: undefined,
