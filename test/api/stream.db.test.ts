@@ -3,6 +3,8 @@ import { createClient, StreamError } from '../../packages/client/src/index.ts';
 import { createKey, revokeKey } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { IndexReader } from '../../packages/api/src/index-state/state.ts';
+import { requireStart } from '../../packages/api/src/stream/read-step.ts';
 import { StreamFollower } from '../support/stream-follower.ts';
 import { UnreliableConnections } from '../support/unreliable-connections.ts';
 import { type Harness, openHarness } from './harness.ts';
@@ -162,6 +164,47 @@ test('from an old block it sends pages of at most a hundred blocks, each with an
     expect(added.at(-1)?.hash).toBe(id);
   }
   close();
+});
+
+/** Lists blocks that never were chain blocks, and those that were. */
+async function listOffChain() {
+  const { rows } = await harness.database.pool.query<{ hash: Buffer; parent: string; wasOnChain: boolean }>(
+    `select b.hash, encode(p.hash, 'hex') as parent, r.block_id is not null as "wasOnChain"
+     from blocks b join blocks p on p.id = b.selected_parent_id left join removed_chain_blocks r on r.block_id = b.id
+     where not b.is_chain_block and p.is_chain_block order by b.id`,
+  );
+  return {
+    neverOnChain: rows.filter(({ wasOnChain }) => !wasOnChain),
+    onceOnChain: rows.filter(({ wasOnChain }) => wasOnChain),
+  };
+}
+
+test('a block that never was a chain block is a cursor: it accepted nothing for any address', async () => {
+  const addresses = [...(await listAddresses(100)).keys()];
+  const [block] = (await listOffChain()).neverOnChain;
+  const from = block?.hash.toString('hex');
+  const { until, close } = await open(
+    `/v1/stream?include=accepted_ids&from=${from}&${addresses.map((address) => `address=${address}`).join('&')}`,
+    withKey(),
+  );
+  const text = await until(/event: chain\nid: .*\n/);
+  close();
+  expect(text).not.toContain('reverted');
+  expect(text).toContain(`data: {"removed":["${from}"],"added":[{"hash":"`);
+  expect(text).toContain(`"selectedParentHash":"${block?.parent}"`);
+});
+
+test('below the finality depth, only what is kept of removed blocks is known', async () => {
+  const { neverOnChain, onceOnChain } = await listOffChain();
+  const index = new IndexReader(harness.database);
+  const startFrom = (hash: Buffer | undefined, withAddresses: boolean) =>
+    index.read(({ state, ...reading }) => {
+      const sinkChainIndex = state.sinkChainIndex + state.network.finalityDepth + 1n;
+      return requireStart({ ...reading, state: { ...state, sinkChainIndex } }, hash as Buffer, withAddresses);
+    });
+  await expect(startFrom(neverOnChain[0]?.hash, true)).rejects.toMatchObject({ statusCode: 409 });
+  await startFrom(neverOnChain[0]?.hash, false);
+  await startFrom(onceOnChain[0]?.hash, true);
 });
 
 test('new blocks are sent as in the DAG, also before they are merged', async () => {

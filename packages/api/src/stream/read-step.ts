@@ -92,7 +92,7 @@ export async function requireStart(reading: Reading, from: Uint8Array, withAddre
   const { offChain, chainBlock } = await getPathToChain(reading, from);
   const gap = (await listGaps(reading)).findLast(({ after }) => after.index >= chainBlock.index);
   if (gap !== undefined) throw cannotCross(gap);
-  if (withAddresses) await requireKnown(reading.db, offChain);
+  if (withAddresses) await requireKnown(reading, offChain, chainBlock);
   return (offChain[0] ?? chainBlock).blueScore;
 }
 
@@ -107,6 +107,7 @@ export async function readStep(reading: Reading, from: string, request: StepRequ
   const start = offChain[0] ?? chainBlock;
 
   const off = offChain.slice(0, PAGE_BLOCKS);
+  if (addresses !== undefined) await requireKnown(reading, off, chainBlock);
   const allReverted = addresses === undefined ? [] : await listReverted(db, off, addresses);
   const removed = off.slice(0, blocksOfPage(off, allReverted, request));
   const rest = offChain[removed.length];
@@ -257,10 +258,9 @@ async function listAccepted(db: Db, rows: readonly ChainRow[], addresses: readon
   return listChanges(db, source, addresses);
 }
 
-/** @param blocks from the top down */
+/** @param blocks from the top down; those that never were chain blocks accepted nothing */
 async function listReverted(db: Db, blocks: readonly { id: bigint }[], addresses: readonly string[] | 'all') {
   if (blocks.length === 0) return [];
-  await requireKnown(db, blocks);
   const source = sql`
     select listed.n as place, b.hash, b.blue_score, r.accepted_transactions
     from unnest(${blocks.map(({ id }) => id)}::bigint[]) with ordinality listed (id, n)
@@ -268,14 +268,24 @@ async function listReverted(db: Db, blocks: readonly { id: bigint }[], addresses
   return listChanges(db, source, addresses);
 }
 
-/** @throws HttpError 409 if it is no longer known what these blocks had accepted, which were removed from the chain */
-async function requireKnown(db: Db, blocks: readonly { id: bigint }[]): Promise<void> {
-  if (blocks.length === 0) return;
+/**
+ * The indexer keeps rows of removed chain blocks for twice the finality depth, and no reorg is deeper than that depth. So above it, a block without a
+ * row never was a chain block.
+ * @param offChain blocks above the chain block, off the chain
+ * @throws HttpError 409 if these blocks may have been chain blocks whose rows are deleted
+ */
+async function requireKnown(
+  { db, state }: Reading,
+  offChain: readonly { id: bigint }[],
+  chainBlock: { index: bigint },
+): Promise<void> {
+  const isKept = chainBlock.index >= state.sinkChainIndex - state.network.finalityDepth;
+  if (offChain.length === 0 || isKept) return;
   const { rows } = await sql<{ known: bigint }>`
-    select count(*) as known from removed_chain_blocks where block_id = any(${blocks.map(({ id }) => id)}::bigint[])`.execute(
+    select count(*) as known from removed_chain_blocks where block_id = any(${offChain.map(({ id }) => id)}::bigint[])`.execute(
     db,
   );
-  if (Number(rows[0]?.known) === blocks.length) return;
+  if (Number(rows[0]?.known) === offChain.length) return;
   throw conflict(
     'What the removed blocks had accepted is no longer known: read the present state and continue from its sink',
   );
