@@ -85,15 +85,14 @@ interface ChainRow {
 }
 
 /**
- * Returns the blue score of a block from which the chain can be followed up to the sink.
+ * Checks that the chain can be followed from a block up to the sink.
  * @throws HttpError 404 if the block is unknown; 409 if it is before the index, below a gap, or what it accepted is no longer known
  */
-export async function requireStart(reading: Reading, from: Uint8Array, withAddresses: boolean): Promise<bigint> {
+export async function requireStart(reading: Reading, from: Uint8Array, withAddresses: boolean): Promise<void> {
   const { offChain, chainBlock } = await getPathToChain(reading, from);
   const gap = (await listGaps(reading)).findLast(({ after }) => after.index >= chainBlock.index);
   if (gap !== undefined) throw cannotCross(gap);
   if (withAddresses) await requireKnown(reading, offChain, chainBlock);
-  return (offChain[0] ?? chainBlock).blueScore;
 }
 
 /**

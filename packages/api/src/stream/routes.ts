@@ -107,7 +107,7 @@ async function stream(
 ): Promise<void> {
   const { streams } = services;
   streams.requireRoom();
-  const cursor = await streams.findCursor(lastEventId(request) ?? given, subscription);
+  const start = await streams.findStart(lastEventId(request) ?? given, subscription);
   // Also if the client has disconnected meanwhile, since then no response releases the request.
   releaseRequest(request, services);
   if (reply.sent || reply.raw.destroyed) return;
@@ -124,7 +124,7 @@ async function stream(
     'x-accel-buffering': 'no',
   });
   raw.write(`retry: ${RETRY_MS}\n\n`);
-  const { close } = streams.open(request, outputOf(raw), subscription, cursor);
+  const { close } = streams.open(request, outputOf(raw), subscription, start);
   raw.once('close', close);
 }
 

@@ -1,7 +1,7 @@
 /** One client of a stream: catches up from its cursor, then receives the steps of the follower. Every message is sent, or the stream is closed. */
 import { HttpError, toHttpError } from '../http/errors.ts';
 import type { Reading } from '../index-state/state.ts';
-import type { Follower } from './follower.ts';
+import type { Follower, Sink } from './follower.ts';
 import { type Message, messagesOf, requestFor, serves, type Subscription } from './messages.ts';
 import { readStep, type Step } from './read-step.ts';
 
@@ -28,14 +28,14 @@ interface SubscriberOptions {
   output: Output;
   subscription: Subscription;
   cursor: string;
-  blueScore: bigint;
+  /** The sink of the index when the stream begins. */
+  sink: Sink;
 }
 
 export class Subscriber {
   readonly subscription: Subscription;
   readonly #options: SubscriberOptions;
   #cursor: string;
-  #blueScore: bigint;
   #isLive = false;
   #isClosed = false;
   readonly #heartbeat: NodeJS.Timeout;
@@ -46,8 +46,10 @@ export class Subscriber {
     this.#options = options;
     this.subscription = options.subscription;
     this.#cursor = options.cursor;
-    this.#blueScore = options.blueScore;
-    this.#heartbeat = setInterval(() => this.sendHeartbeat(), HEARTBEAT_MS).unref();
+    this.#heartbeat = setInterval(
+      () => this.#sendHeartbeat(options.follower.sink ?? options.sink),
+      HEARTBEAT_MS,
+    ).unref();
   }
 
   get cursor(): string {
@@ -55,8 +57,9 @@ export class Subscriber {
   }
 
   start(): void {
-    this.sendHeartbeat();
-    this.#options.follower.add(this);
+    const { follower, sink } = this.#options;
+    this.#sendHeartbeat(sink);
+    follower.add(this);
     void this.#catchUp();
   }
 
@@ -67,8 +70,8 @@ export class Subscriber {
     this.#options.follower.remove(this);
   }
 
-  sendHeartbeat(): void {
-    const data = JSON.stringify({ sink: this.#cursor, blueScore: String(this.#blueScore) });
+  #sendHeartbeat({ hash, blueScore }: Sink): void {
+    const data = JSON.stringify({ sink: hash, blueScore: String(blueScore) });
     this.send({ event: 'heartbeat', data, id: this.#cursor });
   }
 
@@ -100,7 +103,6 @@ export class Subscriber {
   /** Moves the cursor, and returns what must be sent for that. */
   #advance(step: Step): readonly Message[] {
     this.#cursor = step.to;
-    this.#blueScore = step.blueScore;
     return messagesOf(step, this.subscription);
   }
 

@@ -142,12 +142,12 @@ class Connection {
     const byDefault: EventName[] = opened === undefined ? ['chain'] : [];
     const added = await toSubscription(this.#services, { ...given, events: given.events ?? byDefault });
     if (opened === undefined) {
-      const cursor = await streams.findCursor(from, added);
-      this.#opened = streams.open(this.#request, this.#output(), added, cursor);
-      return cursor.hash;
+      const start = await streams.findStart(from, added);
+      this.#opened = streams.open(this.#request, this.#output(), added, start);
+      return start.cursor;
     }
     // A refused command changes nothing.
-    if (from !== undefined) await streams.findCursor(from, added);
+    if (from !== undefined) await streams.findStart(from, added);
     const { subscription } = opened.subscriber;
     if (subscription.addresses.union(added.addresses).size > MAX_ADDRESSES) {
       throw new HttpError(400, `subscribe.addresses: a connection may have ${MAX_ADDRESSES} addresses`);
