@@ -322,11 +322,26 @@ test('a WebSocket has the same messages, and its subscription can change', async
   await new Promise((resolve) => socket.once('open', resolve));
   const find = (event: string) => expect.poll(() => messages.find((each) => each.event === event), { timeout: 10_000 });
   socket.send('{');
-  await find('error').toMatchObject({ data: { id: null, statusCode: 400, message: 'The message is not JSON' } });
-  messages.length = 0;
-  socket.send(JSON.stringify({ id: 9, subscribe: { events: ['nothing'] } }));
-  await find('error').toMatchObject({ data: { id: 9, statusCode: 400 } });
-  expect(messages[0]?.data['message']).toMatch(/^subscribe\.events\.0: /);
+  const message = 'The message is not JSON';
+  await find('error').toEqual({
+    event: 'error',
+    data: { id: null, statusCode: 400, message, details: [{ path: '', message }] },
+  });
+  const foreign = 'kaspa:qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqkx9awp4e';
+  const refused: [object, string, string | RegExp][] = [
+    [{ subscribe: { events: ['nothing'] } }, 'subscribe.events.0', /^Invalid option/],
+    [{ subscribe: { extra: 1 } }, 'subscribe.extra', 'is not a known field'],
+    [{ subscribe: {}, extra: 1 }, 'extra', 'is not a known field'],
+    [{ unsubscribe: { extra: 1 } }, 'unsubscribe.extra', 'is not a known field'],
+    [{}, 'subscribe', 'is required'],
+    [{ subscribe: { addresses: [foreign] } }, 'subscribe.addresses.0', 'is not an address of simnet'],
+  ];
+  for (const [id, [command, path, wording]] of refused.entries()) {
+    messages.length = 0;
+    socket.send(JSON.stringify({ id, ...command }));
+    const details = [{ path, message: expect.stringMatching(wording) as string }];
+    await find('error').toMatchObject({ data: { id, statusCode: 400, message: 'The request is not valid', details } });
+  }
   const balances = await listAddresses(1000);
   const from = await sinkOf();
   socket.send(JSON.stringify({ id: 1, subscribe: { events: ['chain'], include: 'accepted_ids' } }));

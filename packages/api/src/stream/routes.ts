@@ -88,8 +88,12 @@ interface Given {
 }
 
 /** @throws HttpError 400 for an address of another network */
-export async function toSubscription({ index }: Services, given: Given): Promise<Subscription> {
-  requireNetworkOfAll(await index.getNetwork(), given.addresses);
+export async function toSubscription(
+  { index }: Services,
+  given: Given,
+  pathOfAddresses?: string,
+): Promise<Subscription> {
+  requireNetworkOfAll(await index.getNetwork(), given.addresses, pathOfAddresses);
   return {
     events: eventsOf(given.events, given.addresses),
     addresses: new Set(given.addresses),

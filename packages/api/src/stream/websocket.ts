@@ -2,7 +2,9 @@
 import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
-import { HttpError, toHttpError } from '../http/errors.ts';
+import { envelopeOf } from '../http/error-envelope.ts';
+import { badRequest, HttpError, toHttpError } from '../http/errors.ts';
+import { validate } from '../http/validation.ts';
 import type { ApiPlugin } from '../route.ts';
 import { list } from '../schemas/list.ts';
 import type { Services } from '../services.ts';
@@ -48,11 +50,7 @@ type Command = z.output<typeof subscription> | z.output<typeof cancellation>;
 
 /** @throws HttpError 400 */
 function parseCommand(message: object): Command {
-  const parsed = ('unsubscribe' in message ? cancellation : subscription).safeParse(message);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const path = issue?.path.join('.') ?? '';
-  throw new HttpError(400, `${path === '' ? '' : `${path}: `}${issue?.message}`);
+  return 'unsubscribe' in message ? validate(cancellation, message) : validate(subscription, message);
 }
 
 const operation = {
@@ -130,8 +128,9 @@ class Connection {
       const addresses = this.#opened?.subscriber.subscription.addresses.size ?? 0;
       this.#send({ event: 'subscribed', data: JSON.stringify({ id: id ?? null, addresses, cursor }) });
     } catch (error) {
-      const { statusCode, message } = toHttpError(error) ?? new HttpError(500, 'Internal server error');
-      this.#send({ event: 'error', data: JSON.stringify({ id: id ?? null, statusCode, message }) });
+      const { statusCode, message, details } = toHttpError(error) ?? new HttpError(500, 'Internal server error');
+      const envelope = envelopeOf(statusCode, message, details);
+      this.#send({ event: 'error', data: JSON.stringify({ id: id ?? null, ...envelope }) });
     }
   }
 
@@ -140,7 +139,11 @@ class Connection {
     const { from, ...given } = subscribe;
     const opened = this.#opened;
     const byDefault: EventName[] = opened === undefined ? ['chain'] : [];
-    const added = await toSubscription(this.#services, { ...given, events: given.events ?? byDefault });
+    const added = await toSubscription(
+      this.#services,
+      { ...given, events: given.events ?? byDefault },
+      'subscribe.addresses',
+    );
     if (opened === undefined) {
       const start = await streams.findStart(from, added);
       this.#opened = streams.open(this.#request, this.#output(), added, start);
@@ -150,7 +153,7 @@ class Connection {
     if (from !== undefined) await streams.findStart(from, added);
     const { subscription } = opened.subscriber;
     if (subscription.addresses.union(added.addresses).size > MAX_ADDRESSES) {
-      throw new HttpError(400, `subscribe.addresses: a connection may have ${MAX_ADDRESSES} addresses`);
+      throw badRequest({ path: 'subscribe.addresses', message: `a connection may have ${MAX_ADDRESSES} addresses` });
     }
     for (const event of added.events) subscription.events.add(event);
     for (const address of added.addresses) subscription.addresses.add(address);
