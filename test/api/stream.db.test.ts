@@ -315,10 +315,16 @@ test('a key or a token is needed, and revoking the key refuses its token', { tim
   expect(log ?? '').not.toContain(token);
 });
 
+interface Message {
+  event: string;
+  id?: string;
+  data: Record<string, unknown>;
+}
+
 test('a WebSocket has the same messages, and its subscription can change', async () => {
   const socket = new WebSocket(`${harness.api.url.replace('http', 'ws')}/v1/ws`, { headers: withKey() });
-  const messages: { event: string; id?: string; data: Record<string, unknown> }[] = [];
-  socket.on('message', (data: Buffer) => messages.push(JSON.parse(String(data)) as (typeof messages)[number]));
+  const messages: Message[] = [];
+  socket.on('message', (data: Buffer) => messages.push(JSON.parse(String(data)) as Message));
   await new Promise((resolve) => socket.once('open', resolve));
   const find = (event: string) => expect.poll(() => messages.find((each) => each.event === event), { timeout: 10_000 });
   socket.send('{');
@@ -378,6 +384,52 @@ test('a WebSocket has the same messages, and its subscription can change', async
   await expect.poll(() => messages.findLast(({ id }) => id !== undefined)?.id).toBe(await sinkOf());
   expect(messages.filter(({ event }) => event === 'chain')).toEqual([]);
   socket.close();
+});
+
+test('a later subscription to the chain of a WebSocket gets the steps in between, each once', async () => {
+  const socket = new WebSocket(`${harness.api.url.replace('http', 'ws')}/v1/ws`, { headers: withKey() });
+  const messages: Message[] = [];
+  socket.on('message', (data: Buffer) => messages.push(JSON.parse(String(data)) as Message));
+  await new Promise((resolve) => socket.once('open', resolve));
+  const subscribed = (id: number) =>
+    expect.poll(() => messages.find(({ event, data }) => event === 'subscribed' && data['id'] === id), {
+      timeout: 20_000,
+    });
+  const [address] = (await listAddresses(1)).keys();
+  const genesis = (await harness.api.get('/v1/status')).json['firstBlock'] as string;
+  socket.send(JSON.stringify({ id: 1, subscribe: { events: [], addresses: [address] } }));
+  await subscribed(1).toBeDefined();
+  const mining = setInterval(() => harness.simulatedDag.mine(1), 20);
+  socket.send(JSON.stringify({ id: 2, subscribe: { events: ['chain'], include: 'accepted_ids', from: genesis } }));
+  await subscribed(2)
+    .toBeDefined()
+    .finally(() => clearInterval(mining));
+  harness.simulatedDag.reorganise();
+  harness.simulatedDag.mine(3);
+  await harness.atRest();
+  const sink = await sinkOf();
+  await expect.poll(() => messages.findLast(({ event }) => event === 'chain')?.id).toBe(sink);
+  socket.close();
+
+  const chain = [genesis];
+  for (const { event, id, data } of messages) {
+    if (event === 'subscribed' && data['id'] === 2) expect(chain).toContain(data['cursor']);
+    if (event !== 'chain') continue;
+    for (const hash of data['removed'] as string[]) expect(chain.pop()).toBe(hash);
+    for (const added of data['added'] as {
+      hash: string;
+      selectedParentHash: string;
+      acceptedTransactionIds: string[];
+    }[]) {
+      expect(added.selectedParentHash).toBe(chain.at(-1));
+      expect(added.acceptedTransactionIds).toBeDefined();
+      chain.push(added.hash);
+    }
+    if (id !== undefined) expect(id).toBe(chain.at(-1));
+  }
+  expect(chain.slice(1)).toEqual((await chainAbove(genesis)).map(({ hash }) => hash));
+  // The past of the chain has no ids, which are those of the connection.
+  expect(messages.some(({ event, id }) => event === 'chain' && id === undefined)).toBe(true);
 });
 
 test('all clients of one process get each step once, which is read once for all of them', async () => {

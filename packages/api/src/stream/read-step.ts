@@ -68,6 +68,8 @@ export interface StepRequest {
   addresses: readonly string[] | 'all' | undefined;
   /** Numbers of confirmations that somebody waits for. */
   confirmations: Iterable<number>;
+  /** The step adds no chain block above this block, or above the chain block that its selected parents lead down to. Default: the sink. */
+  upTo?: string;
 }
 
 interface ChainRow {
@@ -196,11 +198,12 @@ async function listAdded(
   reading: Reading,
   above: bigint,
   limit: number,
-  { withIds }: StepRequest,
+  { withIds, upTo }: StepRequest,
 ): Promise<ChainRow[]> {
   const gap = gapAbove(await listGaps(reading), above);
   if (gap?.after.index === above) throw cannotCross(gap);
   if (limit === 0) return [];
+  const last = upTo === undefined ? undefined : await getPathToChain(reading, Buffer.from(upTo, 'hex'));
   const { rows } = await sql<ChainRow>`
     select c.index, c.block_id as "blockId", encode(c.hash, 'hex') as hash, c.blue_score as "blueScore", c.daa_score as "daaScore", c.timestamp,
       encode(coalesce((select p.hash from blocks p where p.id = b.selected_parent_id), pre_bootstrap_block_hash(b.selected_parent_id)), 'hex')
@@ -215,6 +218,7 @@ async function listAdded(
       } as ids
     from chain_blocks c join blocks b on b.id = c.block_id
     where c.index > ${above} and c.index <= ${above + BigInt(limit)} ${gap ? sql`and c.index <= ${gap.after.index}` : sql``}
+      ${last === undefined ? sql`` : sql`and c.index <= ${last.chainBlock.index}`}
     order by c.index`.execute(reading.db);
   let transactions = 0;
   const end = rows.findIndex(({ accepted }, i) => (transactions += accepted) > PAGE_TRANSACTIONS && i > 0);

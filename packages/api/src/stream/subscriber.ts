@@ -36,6 +36,8 @@ export class Subscriber {
   readonly subscription: Subscription;
   readonly #options: SubscriberOptions;
   #cursor: string;
+  /** Grows with each change of the subscription. */
+  #revision = 0;
   #isLive = false;
   #isClosed = false;
   readonly #heartbeat: NodeJS.Timeout;
@@ -82,7 +84,46 @@ export class Subscriber {
     if (this.#speedCheck === undefined && output.unsentBytes > MAX_UNSENT_BYTES) this.#watchSpeed();
   }
 
-  /** Must be called when the subscription has changed: what follows may need other reads. */
+  /** Adds to the subscription, from the cursor on, which is returned. */
+  subscribe({ events, addresses, confirmations, withIds }: Subscription): string {
+    const { subscription } = this;
+    for (const event of events) subscription.events.add(event);
+    for (const address of addresses) subscription.addresses.add(address);
+    subscription.confirmations = confirmations ?? subscription.confirmations;
+    subscription.withIds ||= withIds;
+    this.#revision += 1;
+    this.restart();
+    return this.#cursor;
+  }
+
+  /**
+   * First sends what happened from a block up to the cursor, and then subscribes, so that no step is left out or sent twice. These messages have no
+   * ids, since the cursor is that of the whole connection, which receives its other events meanwhile.
+   */
+  async subscribeFrom(from: string, added: Subscription): Promise<string> {
+    const { follower, streams } = this.#options;
+    const { confirmations, withIds } = this.subscription;
+    const past: Subscription = {
+      ...added,
+      confirmations: added.confirmations ?? confirmations,
+      withIds: added.withIds || withIds,
+    };
+    let reached = from;
+    while (!this.#isClosed && reached !== this.#cursor) {
+      const request = { ...requestFor([past]), upTo: this.#cursor };
+      const step = await streams.catchUp((reading) => readStep(reading, reached, request));
+      // After a reorg, the cursor may not be on the chain yet.
+      if (step === undefined) await follower.nextRead();
+      else {
+        this.send(...messagesOf(step, past).map(({ id: _id, ...message }) => message));
+        reached = step.to;
+      }
+      await this.#drained();
+    }
+    return this.subscribe(added);
+  }
+
+  /** Must be called when what follows may need other reads than those of the follower. */
   restart(): void {
     if (!this.#isLive) return;
     this.#isLive = false;
@@ -112,9 +153,10 @@ export class Subscriber {
       while (!this.#isClosed && !this.#isLive) {
         if (this.#join()) return;
         const request = requestFor([this.subscription]);
+        const revision = this.#revision;
         const step = await streams.catchUp((reading) => readStep(reading, this.#cursor, request));
         if (step === undefined) await follower.nextRead();
-        else if (serves(step, this.subscription)) this.send(...this.#advance(step));
+        else if (revision === this.#revision) this.send(...this.#advance(step));
         await this.#drained();
       }
     } catch (error) {

@@ -1,4 +1,5 @@
 /** GET /v1/ws: the messages of streams over a WebSocket, whose subscriptions can change. */
+import { toHex } from '@kasgres/kaspa';
 import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
@@ -8,16 +9,7 @@ import { validate } from '../http/validation.ts';
 import type { ApiPlugin } from '../route.ts';
 import { list } from '../schemas/list.ts';
 import type { Services } from '../services.ts';
-import {
-  encoder,
-  EVENTS,
-  type EventName,
-  type Message,
-  messagesOf,
-  requestFor,
-  type Subscription,
-} from './messages.ts';
-import { readStep } from './read-step.ts';
+import { encoder, EVENTS, type EventName, type Message } from './messages.ts';
 import { releaseRequest, subscriptionBody, toSubscription } from './routes.ts';
 import type { Output, Subscriber } from './subscriber.ts';
 
@@ -151,30 +143,11 @@ class Connection {
     }
     // A refused command changes nothing.
     if (from !== undefined) await streams.findStart(from, added);
-    const { subscription } = opened.subscriber;
-    if (subscription.addresses.union(added.addresses).size > MAX_ADDRESSES) {
+    const { subscriber } = opened;
+    if (subscriber.subscription.addresses.union(added.addresses).size > MAX_ADDRESSES) {
       throw badRequest({ path: 'subscribe.addresses', message: `a connection may have ${MAX_ADDRESSES} addresses` });
     }
-    for (const event of added.events) subscription.events.add(event);
-    for (const address of added.addresses) subscription.addresses.add(address);
-    subscription.confirmations = added.confirmations ?? subscription.confirmations;
-    subscription.withIds ||= added.withIds;
-    opened.subscriber.restart();
-    return from === undefined
-      ? opened.subscriber.cursor
-      : await this.#sendPast(added, Buffer.from(from).toString('hex'));
-  }
-
-  /** Sends what happened to added addresses since a block. What happens meanwhile may be sent twice. */
-  async #sendPast(added: Subscription, from: string): Promise<string> {
-    const { streams } = this.#services;
-    const past: Subscription = { ...added, events: new Set(['address']), withIds: false };
-    for (let cursor = from; ; ) {
-      const step = await streams.catchUp((reading) => readStep(reading, cursor, requestFor([past])));
-      if (step === undefined) return cursor;
-      this.#send(...messagesOf(step, past).map(({ id: _id, ...message }) => message));
-      cursor = step.to;
-    }
+    return from === undefined ? subscriber.subscribe(added) : await subscriber.subscribeFrom(toHex(from), added);
   }
 
   #unsubscribe({ unsubscribe }: z.output<typeof cancellation>): string | null {
