@@ -93,6 +93,19 @@ describe('during the first catch-up', () => {
     expect((await api.request(`/v1/addresses/${address}/tag`)).status).toBe(200);
   });
 
+  test('it sends activity of an address without balances, which are not kept', async () => {
+    const response = await fetch(`${api.url}/v1/stream?events=address,chain&address=${address}&from=${genesis}`, {
+      headers: { 'x-api-key': api.key },
+    });
+    let text = '';
+    for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += part;
+      if (text.includes('"isCaughtUp":true')) break;
+    }
+    expect(text).toContain('"status":"accepted"');
+    expect(new Set(text.match(/"balance":[^}]*/g))).toEqual(new Set(['"balance":null']));
+  });
+
   test('it reports synced: false', async () => {
     expect((await api.request('/v1/status')).json).toMatchObject({ synced: false });
   });

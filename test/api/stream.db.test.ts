@@ -3,6 +3,8 @@ import { createClient, StreamError } from '../../packages/client/src/index.ts';
 import { createKey, revokeKey } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { IndexReader } from '../../packages/api/src/index-state/state.ts';
+import { requireStart } from '../../packages/api/src/stream/read-step.ts';
 import { StreamFollower } from '../support/stream-follower.ts';
 import { UnreliableConnections } from '../support/unreliable-connections.ts';
 import { type Harness, openHarness } from './harness.ts';
@@ -143,13 +145,14 @@ test('a stream begins with a pause for reconnections and the cursor, and is neve
 });
 
 test('from an old block it sends pages of at most a hundred blocks, each with an id', async () => {
-  const { rows } = await harness.database.pool.query<{ hash: string; score: string }>(
-    "select encode(hash, 'hex') as hash, blue_score::text as score from chain_blocks order by index limit 1",
+  const { rows } = await harness.database.pool.query<{ hash: string }>(
+    `select encode(hash, 'hex') as hash from chain_blocks order by index limit 1`,
   );
-  const [{ hash, score }] = rows as [{ hash: string; score: string }];
+  const [{ hash }] = rows as [{ hash: string }];
+  const sink = await sinkOf();
   const { until, close } = await open(`/v1/stream?from=${hash}`, withKey());
   const text = await until(/"isCaughtUp":true/);
-  expect(text).toContain(`id: ${hash}\ndata: {"sink":"${hash}","blueScore":"${score}"}\n`);
+  expect(text).toMatch(new RegExp(`id: ${hash}\ndata: \\{"sink":"${sink}","blueScore":"\\d+"\\}\n`));
   const steps = [...text.matchAll(/event: chain\nid: ([0-9a-f]{64})\ndata: (.*)\n/g)].map(([, id, data]) => ({
     id,
     ...(JSON.parse(data as string) as { added: { hash: string }[]; isCaughtUp: boolean }),
@@ -162,6 +165,47 @@ test('from an old block it sends pages of at most a hundred blocks, each with an
     expect(added.at(-1)?.hash).toBe(id);
   }
   close();
+});
+
+/** Lists blocks that never were chain blocks, and those that were. */
+async function listOffChain() {
+  const { rows } = await harness.database.pool.query<{ hash: Buffer; parent: string; wasOnChain: boolean }>(
+    `select b.hash, encode(p.hash, 'hex') as parent, r.block_id is not null as "wasOnChain"
+     from blocks b join blocks p on p.id = b.selected_parent_id left join removed_chain_blocks r on r.block_id = b.id
+     where not b.is_chain_block and p.is_chain_block order by b.id`,
+  );
+  return {
+    neverOnChain: rows.filter(({ wasOnChain }) => !wasOnChain),
+    onceOnChain: rows.filter(({ wasOnChain }) => wasOnChain),
+  };
+}
+
+test('a block that never was a chain block is a cursor: it accepted nothing for any address', async () => {
+  const addresses = [...(await listAddresses(100)).keys()];
+  const [block] = (await listOffChain()).neverOnChain;
+  const from = block?.hash.toString('hex');
+  const { until, close } = await open(
+    `/v1/stream?include=accepted_ids&from=${from}&${addresses.map((address) => `address=${address}`).join('&')}`,
+    withKey(),
+  );
+  const text = await until(/event: chain\nid: .*\n/);
+  close();
+  expect(text).not.toContain('reverted');
+  expect(text).toContain(`data: {"removed":["${from}"],"added":[{"hash":"`);
+  expect(text).toContain(`"selectedParentHash":"${block?.parent}"`);
+});
+
+test('below the finality depth, only what is kept of removed blocks is known', async () => {
+  const { neverOnChain, onceOnChain } = await listOffChain();
+  const index = new IndexReader(harness.database);
+  const startFrom = (hash: Buffer | undefined, withAddresses: boolean) =>
+    index.read(({ state, ...reading }) => {
+      const sinkChainIndex = state.sinkChainIndex + state.network.finalityDepth + 1n;
+      return requireStart({ ...reading, state: { ...state, sinkChainIndex } }, hash as Buffer, withAddresses);
+    });
+  await expect(startFrom(neverOnChain[0]?.hash, true)).rejects.toMatchObject({ statusCode: 409 });
+  await startFrom(neverOnChain[0]?.hash, false);
+  await startFrom(onceOnChain[0]?.hash, true);
 });
 
 test('new blocks are sent as in the DAG, also before they are merged', async () => {
@@ -271,18 +315,39 @@ test('a key or a token is needed, and revoking the key refuses its token', { tim
   expect(log ?? '').not.toContain(token);
 });
 
+interface Message {
+  event: string;
+  id?: string;
+  data: Record<string, unknown>;
+}
+
 test('a WebSocket has the same messages, and its subscription can change', async () => {
   const socket = new WebSocket(`${harness.api.url.replace('http', 'ws')}/v1/ws`, { headers: withKey() });
-  const messages: { event: string; id?: string; data: Record<string, unknown> }[] = [];
-  socket.on('message', (data: Buffer) => messages.push(JSON.parse(String(data)) as (typeof messages)[number]));
+  const messages: Message[] = [];
+  socket.on('message', (data: Buffer) => messages.push(JSON.parse(String(data)) as Message));
   await new Promise((resolve) => socket.once('open', resolve));
   const find = (event: string) => expect.poll(() => messages.find((each) => each.event === event), { timeout: 10_000 });
   socket.send('{');
-  await find('error').toMatchObject({ data: { id: null, statusCode: 400, message: 'The message is not JSON' } });
-  messages.length = 0;
-  socket.send(JSON.stringify({ id: 9, subscribe: { events: ['nothing'] } }));
-  await find('error').toMatchObject({ data: { id: 9, statusCode: 400 } });
-  expect(messages[0]?.data['message']).toMatch(/^subscribe\.events\.0: /);
+  const message = 'The message is not JSON';
+  await find('error').toEqual({
+    event: 'error',
+    data: { id: null, statusCode: 400, message, details: [{ path: '', message }] },
+  });
+  const foreign = 'kaspa:qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqkx9awp4e';
+  const refused: [object, string, string | RegExp][] = [
+    [{ subscribe: { events: ['nothing'] } }, 'subscribe.events.0', /^Invalid option/],
+    [{ subscribe: { extra: 1 } }, 'subscribe.extra', 'is not a known field'],
+    [{ subscribe: {}, extra: 1 }, 'extra', 'is not a known field'],
+    [{ unsubscribe: { extra: 1 } }, 'unsubscribe.extra', 'is not a known field'],
+    [{}, 'subscribe', 'is required'],
+    [{ subscribe: { addresses: [foreign] } }, 'subscribe.addresses.0', 'is not an address of simnet'],
+  ];
+  for (const [id, [command, path, wording]] of refused.entries()) {
+    messages.length = 0;
+    socket.send(JSON.stringify({ id, ...command }));
+    const details = [{ path, message: expect.stringMatching(wording) as string }];
+    await find('error').toMatchObject({ data: { id, statusCode: 400, message: 'The request is not valid', details } });
+  }
   const balances = await listAddresses(1000);
   const from = await sinkOf();
   socket.send(JSON.stringify({ id: 1, subscribe: { events: ['chain'], include: 'accepted_ids' } }));
@@ -319,6 +384,52 @@ test('a WebSocket has the same messages, and its subscription can change', async
   await expect.poll(() => messages.findLast(({ id }) => id !== undefined)?.id).toBe(await sinkOf());
   expect(messages.filter(({ event }) => event === 'chain')).toEqual([]);
   socket.close();
+});
+
+test('a later subscription to the chain of a WebSocket gets the steps in between, each once', async () => {
+  const socket = new WebSocket(`${harness.api.url.replace('http', 'ws')}/v1/ws`, { headers: withKey() });
+  const messages: Message[] = [];
+  socket.on('message', (data: Buffer) => messages.push(JSON.parse(String(data)) as Message));
+  await new Promise((resolve) => socket.once('open', resolve));
+  const subscribed = (id: number) =>
+    expect.poll(() => messages.find(({ event, data }) => event === 'subscribed' && data['id'] === id), {
+      timeout: 20_000,
+    });
+  const [address] = (await listAddresses(1)).keys();
+  const genesis = (await harness.api.get('/v1/status')).json['firstBlock'] as string;
+  socket.send(JSON.stringify({ id: 1, subscribe: { events: [], addresses: [address] } }));
+  await subscribed(1).toBeDefined();
+  const mining = setInterval(() => harness.simulatedDag.mine(1), 20);
+  socket.send(JSON.stringify({ id: 2, subscribe: { events: ['chain'], include: 'accepted_ids', from: genesis } }));
+  await subscribed(2)
+    .toBeDefined()
+    .finally(() => clearInterval(mining));
+  harness.simulatedDag.reorganise();
+  harness.simulatedDag.mine(3);
+  await harness.atRest();
+  const sink = await sinkOf();
+  await expect.poll(() => messages.findLast(({ event }) => event === 'chain')?.id).toBe(sink);
+  socket.close();
+
+  const chain = [genesis];
+  for (const { event, id, data } of messages) {
+    if (event === 'subscribed' && data['id'] === 2) expect(chain).toContain(data['cursor']);
+    if (event !== 'chain') continue;
+    for (const hash of data['removed'] as string[]) expect(chain.pop()).toBe(hash);
+    for (const added of data['added'] as {
+      hash: string;
+      selectedParentHash: string;
+      acceptedTransactionIds: string[];
+    }[]) {
+      expect(added.selectedParentHash).toBe(chain.at(-1));
+      expect(added.acceptedTransactionIds).toBeDefined();
+      chain.push(added.hash);
+    }
+    if (id !== undefined) expect(id).toBe(chain.at(-1));
+  }
+  expect(chain.slice(1)).toEqual((await chainAbove(genesis)).map(({ hash }) => hash));
+  // The past of the chain has no ids, which are those of the connection.
+  expect(messages.some(({ event, id }) => event === 'chain' && id === undefined)).toBe(true);
 });
 
 test('all clients of one process get each step once, which is read once for all of them', async () => {

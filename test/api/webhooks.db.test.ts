@@ -325,6 +325,34 @@ test('it refuses what it cannot deliver, naming the field', async () => {
   expect((await request('POST', '/v1/webhooks', { url: 'https://example.org/' }, 'wrong')).status).toBe(401);
 }, 60_000);
 
+/** Sends a body as it is. */
+async function send(method: string, path: string, body: string) {
+  const headers = { 'x-api-key': harness.api.key, 'content-type': 'application/json' };
+  const response = await fetch(`${harness.api.url}${path}`, { method, body, headers });
+  return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+}
+
+test('operations without a body refuse fields, and accept the content type of JSON without a body', async () => {
+  const { json } = await checked().post('/v1/webhooks', { url: 'https://example.org/' });
+  const webhook = `/v1/webhooks/${String(json['id'])}`;
+  for (const [method, path] of [
+    ['POST', '/v1/stream/tokens'],
+    ['POST', `${webhook}/test`],
+    ['POST', `${webhook}/secret`],
+    ['DELETE', webhook],
+  ] as const) {
+    const refused = await send(method, path, '{"foo":1}');
+    expect([refused.status, refused.json['details']], path).toEqual([
+      400,
+      [{ path: 'foo', message: 'is not a known field' }],
+    ]);
+    expect((await send(method, path, '[]')).status, path).toBe(400);
+    expect((await send(method, path, '{')).status, path).toBe(400);
+    if (method === 'POST') expect((await send(method, path, '{}')).status, path).toBe(200);
+    expect((await send(method, path, '')).status, path).toBe(200);
+  }
+}, 60_000);
+
 test('a key has at most twenty webhooks', async () => {
   const made = await Promise.all(
     Array.from({ length: 22 }, () => request('POST', '/v1/webhooks', { url: 'https://example.org/' })),

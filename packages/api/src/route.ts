@@ -181,8 +181,11 @@ export function route<
   });
 }
 
+/** Of operations without a body, to which clients may send an empty object. Fastify validates null if there is no body. */
+const noBody = z.strictObject({}).nullable();
+
 function define(operation: AnyOperation, handler: Handler): ApiPlugin {
-  const { method, url, params, query = z.strictObject({}), body } = operation;
+  const { method, url, params, query = z.strictObject({}), body = method === 'GET' ? undefined : noBody } = operation;
   return async (app, services) => {
     app.route({
       method,

@@ -36,7 +36,7 @@ const MAX_DETAIL_LENGTH = 200;
 /** Size of the details as JSON, where a character may take 6 bytes. With the message, the response stays below 16 kB. */
 const MAX_DETAILS_BYTES = 9000;
 
-function envelopeOf(statusCode: number, message: string, details = [{ path: '', message }]): ErrorEnvelope {
+export function envelopeOf(statusCode: number, message: string, details = [{ path: '', message }]): ErrorEnvelope {
   const envelope = { statusCode, message: shorten(message, MAX_MESSAGE_LENGTH) };
   return statusCode === 400 ? { ...envelope, details: boundDetails(details) } : envelope;
 }

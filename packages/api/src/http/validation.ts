@@ -25,6 +25,13 @@ export async function validateWithPauses(schema: z.ZodType, body: unknown): Prom
   return new ValidatedBody(validation.value);
 }
 
+/** @throws HttpError 400 */
+export function validate<Schema extends z.ZodType>(schema: Schema, data: unknown): z.output<Schema> {
+  const result = schema.safeParse(data, PARSE_CONTEXT);
+  if (result.success) return result.data;
+  throw toError(result.error);
+}
+
 const UNKNOWN_FIELD = 'is not a known field';
 
 const PARSE_CONTEXT: z.core.ParseContext<z.core.$ZodIssue> = {
@@ -36,8 +43,10 @@ const PARSE_CONTEXT: z.core.ParseContext<z.core.$ZodIssue> = {
 
 function toValidation(result: z.ZodSafeParseResult<unknown>): { value: unknown } | { error: HttpError } {
   if (result.success) return { value: result.data };
-  return { error: badRequest(...toDetails(result.error).take(MAX_DETAILS)) };
+  return { error: toError(result.error) };
 }
+
+const toError = (error: z.ZodError): HttpError => badRequest(...toDetails(error).take(MAX_DETAILS));
 
 type Details = Generator<ErrorDetail, void, undefined>;
 

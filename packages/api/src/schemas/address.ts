@@ -14,9 +14,9 @@ export function requireNetwork(network: Network, address: string, path: string):
   }
 }
 
-/** @throws HttpError 400 for the first item of the field `addresses` that is an address of another network */
-export function requireNetworkOfAll(network: Network, addresses: readonly string[]): void {
-  for (const [index, address] of addresses.entries()) requireNetwork(network, address, `addresses.${index}`);
+/** @throws HttpError 400 for the first item of a field that is an address of another network */
+export function requireNetworkOfAll(network: Network, addresses: readonly string[], path = 'addresses'): void {
+  for (const [index, address] of addresses.entries()) requireNetwork(network, address, `${path}.${index}`);
 }
 
 /** @throws HttpError 400 for a cursor that is an address of another network */

@@ -8,6 +8,7 @@ import { sql } from 'kysely';
 import type { EventLoopTurns } from '../fairness/event-loop-turns.ts';
 import { jsonArray, jsonObject } from '../index-state/json.ts';
 import { HttpError } from '../http/errors.ts';
+import type { IndexState } from '../index-state/index-state.ts';
 import type { IndexReader, Reading } from '../index-state/state.ts';
 import { readJson } from '../index-state/statement.ts';
 import { dagBlockFields, type DagBlockJson } from '../resources/blocks/dag.ts';
@@ -31,11 +32,12 @@ export interface FollowerOptions {
   logger: Logger;
 }
 
-/** A block that a stream continues from. */
-export interface Cursor {
+export interface Sink {
   hash: string;
   blueScore: bigint;
 }
+
+export const sinkOf = ({ sinkHash, sinkBlueScore }: IndexState): Sink => ({ hash: sinkHash, blueScore: sinkBlueScore });
 
 export class Follower {
   readonly #options: FollowerOptions;
@@ -43,7 +45,7 @@ export class Follower {
   /** Each begins where the one before it ends. */
   readonly #recent: Step[] = [];
   #cursor: string | undefined;
-  #blueScore = 0n;
+  #sink: Sink | undefined;
   #lastBlock: bigint | undefined;
   #wakeUps: WakeUps | undefined;
   #isRunning = false;
@@ -55,15 +57,19 @@ export class Follower {
     this.#options = options;
   }
 
-  get sink(): Cursor | undefined {
-    return this.#cursor === undefined ? undefined : { hash: this.#cursor, blueScore: this.#blueScore };
+  /** The block that this has reached. */
+  get cursor(): string | undefined {
+    return this.#cursor;
   }
 
-  /** Returns a block from which all steps are kept. */
-  find(hash: string): Cursor | undefined {
-    if (hash === this.#cursor) return this.sink;
-    const step = this.#recent.find(({ to }) => to === hash);
-    return step && { hash, blueScore: step.blueScore };
+  /** The sink of the index at the latest read, which this may not have reached. Known if the cursor is. */
+  get sink(): Sink | undefined {
+    return this.#sink;
+  }
+
+  /** Returns whether all steps from a block on are kept. */
+  has(hash: string): boolean {
+    return hash === this.#cursor || this.#recent.some(({ to }) => to === hash);
   }
 
   add(subscriber: Subscriber): void {
@@ -96,6 +102,7 @@ export class Follower {
     this.#wakeUps = undefined;
     this.#recent.length = 0;
     this.#cursor = undefined;
+    this.#sink = undefined;
     this.#lastBlock = undefined;
     await wakeUps?.close();
   }
@@ -142,22 +149,24 @@ export class Follower {
   async #read(): Promise<number> {
     const { index, turns } = this.#options;
     if (this.#cursor === undefined) {
-      const { sinkHash, sinkBlueScore } = await index.getState();
-      this.#reach(sinkHash, sinkBlueScore);
+      this.#sink = sinkOf(await index.getState());
+      this.#cursor = this.#sink.hash;
     }
     const subscriptions = Array.from(this.subscribers, ({ subscription }) => subscription);
     const request = requestForAll(subscriptions);
     const withBlocks = subscriptions.some(({ events }) => events.has('block'));
     if (!withBlocks) this.#lastBlock = undefined;
-    const { step, blocks } = await index.read(
+    const { sink, step, blocks } = await index.read(
       async (reading) => ({
+        sink: sinkOf(reading.state),
         step: await readStep(reading, this.#cursor as string, request),
         blocks: withBlocks ? await this.#readBlocks(reading) : [],
       }),
       'stream',
     );
+    this.#sink = sink;
     if (step !== undefined) {
-      this.#reach(step.to, step.blueScore);
+      this.#cursor = step.to;
       this.#recent.push(step);
       if (this.#recent.length > RECENT_STEPS) this.#recent.shift();
       // More steps may follow, and commits meanwhile.
@@ -171,11 +180,6 @@ export class Follower {
     this.#recent.length = 0;
     this.#cursor = undefined;
     for (const subscriber of this.subscribers) subscriber.restart();
-  }
-
-  #reach(hash: string, blueScore: bigint): void {
-    this.#cursor = hash;
-    this.#blueScore = blueScore;
   }
 
   /** Returns the blocks that were indexed since the last read. */

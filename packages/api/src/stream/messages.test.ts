@@ -18,6 +18,7 @@ const makeStep = (): Step => ({
   to: 'b',
   blueScore: 15n,
   isCaughtUp: true,
+  hasBalances: true,
   removed: [],
   added: [],
   changes: {
@@ -73,6 +74,15 @@ test('without the chain, the id is that of the last message, although others get
   ]);
   expect(seen(messagesOf(step, one))).toEqual(expected);
   expect(messagesOf(step, subscription({ events, addresses: new Set(['three']) }))).toEqual([]);
+});
+
+test('a balance is null unless the step has balances', () => {
+  const step = { ...makeStep(), hasBalances: false };
+  const balances = messagesOf(
+    step,
+    subscription({ events: new Set(['address']), addresses: new Set(['one', 'two']) }),
+  ).map(({ data }) => (JSON.parse(data) as { balance: string | null }).balance);
+  expect(new Set(balances)).toEqual(new Set([null]));
 });
 
 test('messages for several clients are encoded once', () => {

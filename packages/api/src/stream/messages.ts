@@ -133,7 +133,7 @@ function addressJson(step: Step, status: Status, change: AddressChange): string 
     acceptingBlockHash: change.acceptingBlockHash,
     acceptingBlockBlueScore: String(acceptingBlockBlueScore),
     confirmations: status === 'reverted' ? 0 : Number(step.blueScore - acceptingBlockBlueScore),
-    balance: step.isCaughtUp ? change.balance : null,
+    balance: step.hasBalances ? change.balance : null,
   });
 }
 

@@ -45,6 +45,8 @@ export interface Step {
   blueScore: bigint;
   /** Whether the reached block is the sink. */
   isCaughtUp: boolean;
+  /** Whether the balances of the changes are those at the reached block. */
+  hasBalances: boolean;
   /** From the top down. */
   removed: string[];
   /** From the bottom up. */
@@ -66,6 +68,8 @@ export interface StepRequest {
   addresses: readonly string[] | 'all' | undefined;
   /** Numbers of confirmations that somebody waits for. */
   confirmations: Iterable<number>;
+  /** The step adds no chain block above this block, or above the chain block that its selected parents lead down to. Default: the sink. */
+  upTo?: string;
 }
 
 interface ChainRow {
@@ -83,15 +87,14 @@ interface ChainRow {
 }
 
 /**
- * Returns the blue score of a block from which the chain can be followed up to the sink.
+ * Checks that the chain can be followed from a block up to the sink.
  * @throws HttpError 404 if the block is unknown; 409 if it is before the index, below a gap, or what it accepted is no longer known
  */
-export async function requireStart(reading: Reading, from: Uint8Array, withAddresses: boolean): Promise<bigint> {
+export async function requireStart(reading: Reading, from: Uint8Array, withAddresses: boolean): Promise<void> {
   const { offChain, chainBlock } = await getPathToChain(reading, from);
   const gap = (await listGaps(reading)).findLast(({ after }) => after.index >= chainBlock.index);
   if (gap !== undefined) throw cannotCross(gap);
-  if (withAddresses) await requireKnown(reading.db, offChain);
-  return (offChain[0] ?? chainBlock).blueScore;
+  if (withAddresses) await requireKnown(reading, offChain, chainBlock);
 }
 
 /**
@@ -105,6 +108,7 @@ export async function readStep(reading: Reading, from: string, request: StepRequ
   const start = offChain[0] ?? chainBlock;
 
   const off = offChain.slice(0, PAGE_BLOCKS);
+  if (addresses !== undefined) await requireKnown(reading, off, chainBlock);
   const allReverted = addresses === undefined ? [] : await listReverted(db, off, addresses);
   const removed = off.slice(0, blocksOfPage(off, allReverted, request));
   const rest = offChain[removed.length];
@@ -116,11 +120,14 @@ export async function readStep(reading: Reading, from: string, request: StepRequ
   if (removed.length === 0 && rows.length === 0) return undefined;
 
   const reached = rest ?? rows.at(-1) ?? chainBlock;
+  const isCaughtUp = reached.hash === state.sinkHash;
   return {
     from,
     to: reached.hash,
     blueScore: reached.blueScore,
-    isCaughtUp: reached.hash === state.sinkHash,
+    isCaughtUp,
+    // Balances are not kept during the first catch-up.
+    hasBalances: isCaughtUp && !state.firstCatchUp,
     removed: removed.map(({ hash }) => hash),
     added: rows.map(toAddedBlock),
     changes:
@@ -191,11 +198,12 @@ async function listAdded(
   reading: Reading,
   above: bigint,
   limit: number,
-  { withIds }: StepRequest,
+  { withIds, upTo }: StepRequest,
 ): Promise<ChainRow[]> {
   const gap = gapAbove(await listGaps(reading), above);
   if (gap?.after.index === above) throw cannotCross(gap);
   if (limit === 0) return [];
+  const last = upTo === undefined ? undefined : await getPathToChain(reading, Buffer.from(upTo, 'hex'));
   const { rows } = await sql<ChainRow>`
     select c.index, c.block_id as "blockId", encode(c.hash, 'hex') as hash, c.blue_score as "blueScore", c.daa_score as "daaScore", c.timestamp,
       encode(coalesce((select p.hash from blocks p where p.id = b.selected_parent_id), pre_bootstrap_block_hash(b.selected_parent_id)), 'hex')
@@ -210,6 +218,7 @@ async function listAdded(
       } as ids
     from chain_blocks c join blocks b on b.id = c.block_id
     where c.index > ${above} and c.index <= ${above + BigInt(limit)} ${gap ? sql`and c.index <= ${gap.after.index}` : sql``}
+      ${last === undefined ? sql`` : sql`and c.index <= ${last.chainBlock.index}`}
     order by c.index`.execute(reading.db);
   let transactions = 0;
   const end = rows.findIndex(({ accepted }, i) => (transactions += accepted) > PAGE_TRANSACTIONS && i > 0);
@@ -252,10 +261,9 @@ async function listAccepted(db: Db, rows: readonly ChainRow[], addresses: readon
   return listChanges(db, source, addresses);
 }
 
-/** @param blocks from the top down */
+/** @param blocks from the top down; those that never were chain blocks accepted nothing */
 async function listReverted(db: Db, blocks: readonly { id: bigint }[], addresses: readonly string[] | 'all') {
   if (blocks.length === 0) return [];
-  await requireKnown(db, blocks);
   const source = sql`
     select listed.n as place, b.hash, b.blue_score, r.accepted_transactions
     from unnest(${blocks.map(({ id }) => id)}::bigint[]) with ordinality listed (id, n)
@@ -263,14 +271,24 @@ async function listReverted(db: Db, blocks: readonly { id: bigint }[], addresses
   return listChanges(db, source, addresses);
 }
 
-/** @throws HttpError 409 if it is no longer known what these blocks had accepted, which were removed from the chain */
-async function requireKnown(db: Db, blocks: readonly { id: bigint }[]): Promise<void> {
-  if (blocks.length === 0) return;
+/**
+ * The indexer keeps rows of removed chain blocks for twice the finality depth, and no reorg is deeper than that depth. So above it, a block without a
+ * row never was a chain block.
+ * @param offChain blocks above the chain block, off the chain
+ * @throws HttpError 409 if these blocks may have been chain blocks whose rows are deleted
+ */
+async function requireKnown(
+  { db, state }: Reading,
+  offChain: readonly { id: bigint }[],
+  chainBlock: { index: bigint },
+): Promise<void> {
+  const isKept = chainBlock.index >= state.sinkChainIndex - state.network.finalityDepth;
+  if (offChain.length === 0 || isKept) return;
   const { rows } = await sql<{ known: bigint }>`
-    select count(*) as known from removed_chain_blocks where block_id = any(${blocks.map(({ id }) => id)}::bigint[])`.execute(
+    select count(*) as known from removed_chain_blocks where block_id = any(${offChain.map(({ id }) => id)}::bigint[])`.execute(
     db,
   );
-  if (Number(rows[0]?.known) === blocks.length) return;
+  if (Number(rows[0]?.known) === offChain.length) return;
   throw conflict(
     'What the removed blocks had accepted is no longer known: read the present state and continue from its sink',
   );

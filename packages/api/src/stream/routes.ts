@@ -88,8 +88,12 @@ interface Given {
 }
 
 /** @throws HttpError 400 for an address of another network */
-export async function toSubscription({ index }: Services, given: Given): Promise<Subscription> {
-  requireNetworkOfAll(await index.getNetwork(), given.addresses);
+export async function toSubscription(
+  { index }: Services,
+  given: Given,
+  pathOfAddresses?: string,
+): Promise<Subscription> {
+  requireNetworkOfAll(await index.getNetwork(), given.addresses, pathOfAddresses);
   return {
     events: eventsOf(given.events, given.addresses),
     addresses: new Set(given.addresses),
@@ -107,7 +111,7 @@ async function stream(
 ): Promise<void> {
   const { streams } = services;
   streams.requireRoom();
-  const cursor = await streams.findCursor(lastEventId(request) ?? given, subscription);
+  const start = await streams.findStart(lastEventId(request) ?? given, subscription);
   // Also if the client has disconnected meanwhile, since then no response releases the request.
   releaseRequest(request, services);
   if (reply.sent || reply.raw.destroyed) return;
@@ -124,7 +128,7 @@ async function stream(
     'x-accel-buffering': 'no',
   });
   raw.write(`retry: ${RETRY_MS}\n\n`);
-  const { close } = streams.open(request, outputOf(raw), subscription, cursor);
+  const { close } = streams.open(request, outputOf(raw), subscription, start);
   raw.once('close', close);
 }
 

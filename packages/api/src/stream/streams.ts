@@ -10,7 +10,7 @@ import type { IndexReader, Reading } from '../index-state/state.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { MempoolSamples } from '../mempool-samples.ts';
 import { clientOf } from '../http/request-identity.ts';
-import { type Cursor, Follower } from './follower.ts';
+import { Follower, type Sink, sinkOf } from './follower.ts';
 import { MempoolEvents } from './mempool-events.ts';
 import type { Subscription } from './messages.ts';
 import { requireStart } from './read-step.ts';
@@ -35,6 +35,12 @@ interface StreamsOptions {
   databaseUrl: string;
   logger: Logger;
   maxStreams: number;
+}
+
+/** The block that a stream begins at, and the sink of the index. */
+export interface Start {
+  cursor: string;
+  sink: Sink;
 }
 
 export class Streams {
@@ -82,24 +88,26 @@ export class Streams {
   }
 
   /**
-   * Returns the block to begin at: that of the request, or the sink.
+   * Finds the block to begin at: that of the request, or the sink.
    * @throws HttpError 404 if it is unknown, 409 if the chain cannot be followed from it
    */
-  async findCursor(
+  async findStart(
     from: Uint8Array | undefined,
     subscription: Subscription,
     unknownForMs = UNKNOWN_CURSOR_MS,
-  ): Promise<Cursor> {
-    if (from === undefined) return await this.#findSink();
-    const hash = toHex(from);
-    const known = this.follower.find(hash);
-    if (known !== undefined) return known;
+  ): Promise<Start> {
+    if (from === undefined) return await this.#startAtSink();
+    const cursor = toHex(from);
+    const { sink } = this.follower;
+    if (sink !== undefined && this.follower.has(cursor)) return { cursor, sink };
     const until = performance.now() + unknownForMs;
     for (;;) {
       try {
         const withAddresses = subscription.addresses.size > 0;
-        const blueScore = await this.catchUp((reading) => requireStart(reading, from, withAddresses));
-        return { hash, blueScore };
+        return await this.catchUp(async (reading) => {
+          await requireStart(reading, from, withAddresses);
+          return { cursor, sink: sinkOf(reading.state) };
+        });
       } catch (error) {
         const isUnknown = error instanceof HttpError && error.statusCode === 404;
         if (!isUnknown || performance.now() > until) throw error;
@@ -108,13 +116,14 @@ export class Streams {
     }
   }
 
-  /** Returns the sink: one that the follower knows, if it runs, since a stream then needs no separate reads. */
-  async #findSink(): Promise<Cursor> {
-    const { sinkHash, sinkBlueScore } = await this.#options.index.getState();
-    const sink = { hash: sinkHash, blueScore: sinkBlueScore };
-    if (this.follower.subscribers.size === 0 || this.follower.find(sinkHash) !== undefined) return sink;
+  /** Begins at a block that the follower knows, if it runs, since a stream then needs no separate reads. */
+  async #startAtSink(): Promise<Start> {
+    const sink = sinkOf(await this.#options.index.getState());
+    const start = { cursor: sink.hash, sink };
+    if (this.follower.subscribers.size === 0 || this.follower.has(sink.hash)) return start;
     await this.follower.nextRead();
-    return this.follower.find(sinkHash) ?? this.follower.sink ?? sink;
+    const { cursor, sink: newer = sink } = this.follower;
+    return cursor === undefined || this.follower.has(sink.hash) ? start : { cursor, sink: newer };
   }
 
   /** Reads a part of the past of a stream. */
@@ -127,7 +136,7 @@ export class Streams {
     request: FastifyRequest,
     output: Output,
     subscription: Subscription,
-    cursor: Cursor,
+    { cursor, sink }: Start,
   ): { subscriber: Subscriber; close: () => void } {
     const counted: Output = {
       send: (messages) => {
@@ -145,8 +154,8 @@ export class Streams {
       streams: this,
       output: counted,
       subscription,
-      cursor: cursor.hash,
-      blueScore: cursor.blueScore,
+      cursor,
+      sink,
     });
     const credential = credentialOf(request);
     this.#open.set(output, { subscriber, credential });

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Follower } from './follower.ts';
+import type { Follower, Sink } from './follower.ts';
 import type { Message } from './messages.ts';
 import type { Step } from './read-step.ts';
 import { type Output, Subscriber } from './subscriber.ts';
@@ -9,8 +9,11 @@ afterEach(() => void vi.useRealTimers());
 const SINK = 'ab'.repeat(32);
 const BLOCK: Message = { event: 'block', data: '{}' };
 
-/** A subscriber at the sink, whose client has not taken a number of bytes. */
-function subscribe(unsent: () => number) {
+/** A subscriber at the sink, whose client has not taken a number of bytes. The sink of the index may be another one by now. */
+function subscribe(
+  unsent: () => number,
+  sinks: { first: Sink; later?: Sink } = { first: { hash: SINK, blueScore: 5n } },
+) {
   const sent: Message[] = [];
   const writes: (readonly Message[])[] = [];
   let joined = 0;
@@ -29,7 +32,7 @@ function subscribe(unsent: () => number) {
     joined += 1;
     return [];
   };
-  const follower = { add: () => {}, remove: () => {}, stepsFrom, nextRead: async () => {} };
+  const follower = { sink: sinks.later, add: () => {}, remove: () => {}, stepsFrom, nextRead: async () => {} };
   const subscriber = new Subscriber({
     follower: follower as unknown as Follower,
     streams: { catchUp: async () => undefined },
@@ -41,7 +44,7 @@ function subscribe(unsent: () => number) {
       withIds: false,
     },
     cursor: SINK,
-    blueScore: 5n,
+    sink: sinks.first,
   });
   subscriber.start();
   return { subscriber, sent, writes, closed, joins: () => joined };
@@ -68,16 +71,18 @@ test('it closes a client with more than a megabyte unsent for ten seconds, and n
   subscriber.close();
 });
 
-test('it sends a heartbeat with the cursor at once, and every 15 seconds', () => {
+test('it sends a heartbeat with the cursor and the sink of the index at once, and every 15 seconds', () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  const { subscriber, sent } = subscribe(() => 0);
+  const first = { hash: 'cd'.repeat(32), blueScore: 8n };
+  const later = { hash: 'ef'.repeat(32), blueScore: 9n };
+  const { subscriber, sent } = subscribe(() => 0, { first, later });
   vi.advanceTimersByTime(31_000);
   subscriber.close();
   vi.advanceTimersByTime(31_000);
   expect(sent).toEqual(
-    Array.from({ length: 3 }, () => ({
+    [first, later, later].map(({ hash, blueScore }) => ({
       event: 'heartbeat',
-      data: JSON.stringify({ sink: SINK, blueScore: '5' }),
+      data: JSON.stringify({ sink: hash, blueScore: String(blueScore) }),
       id: SINK,
     })),
   );
@@ -88,6 +93,7 @@ const makeStep = (from: string, to: string): Step => ({
   to,
   blueScore: 6n,
   isCaughtUp: true,
+  hasBalances: true,
   removed: [],
   added: [],
   changes: undefined,

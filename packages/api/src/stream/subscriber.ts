@@ -1,7 +1,7 @@
 /** One client of a stream: catches up from its cursor, then receives the steps of the follower. Every message is sent, or the stream is closed. */
 import { HttpError, toHttpError } from '../http/errors.ts';
 import type { Reading } from '../index-state/state.ts';
-import type { Follower } from './follower.ts';
+import type { Follower, Sink } from './follower.ts';
 import { type Message, messagesOf, requestFor, serves, type Subscription } from './messages.ts';
 import { readStep, type Step } from './read-step.ts';
 
@@ -28,14 +28,16 @@ interface SubscriberOptions {
   output: Output;
   subscription: Subscription;
   cursor: string;
-  blueScore: bigint;
+  /** The sink of the index when the stream begins. */
+  sink: Sink;
 }
 
 export class Subscriber {
   readonly subscription: Subscription;
   readonly #options: SubscriberOptions;
   #cursor: string;
-  #blueScore: bigint;
+  /** Grows with each change of the subscription. */
+  #revision = 0;
   #isLive = false;
   #isClosed = false;
   readonly #heartbeat: NodeJS.Timeout;
@@ -46,8 +48,10 @@ export class Subscriber {
     this.#options = options;
     this.subscription = options.subscription;
     this.#cursor = options.cursor;
-    this.#blueScore = options.blueScore;
-    this.#heartbeat = setInterval(() => this.sendHeartbeat(), HEARTBEAT_MS).unref();
+    this.#heartbeat = setInterval(
+      () => this.#sendHeartbeat(options.follower.sink ?? options.sink),
+      HEARTBEAT_MS,
+    ).unref();
   }
 
   get cursor(): string {
@@ -55,8 +59,9 @@ export class Subscriber {
   }
 
   start(): void {
-    this.sendHeartbeat();
-    this.#options.follower.add(this);
+    const { follower, sink } = this.#options;
+    this.#sendHeartbeat(sink);
+    follower.add(this);
     void this.#catchUp();
   }
 
@@ -67,8 +72,8 @@ export class Subscriber {
     this.#options.follower.remove(this);
   }
 
-  sendHeartbeat(): void {
-    const data = JSON.stringify({ sink: this.#cursor, blueScore: String(this.#blueScore) });
+  #sendHeartbeat({ hash, blueScore }: Sink): void {
+    const data = JSON.stringify({ sink: hash, blueScore: String(blueScore) });
     this.send({ event: 'heartbeat', data, id: this.#cursor });
   }
 
@@ -79,7 +84,46 @@ export class Subscriber {
     if (this.#speedCheck === undefined && output.unsentBytes > MAX_UNSENT_BYTES) this.#watchSpeed();
   }
 
-  /** Must be called when the subscription has changed: what follows may need other reads. */
+  /** Adds to the subscription, from the cursor on, which is returned. */
+  subscribe({ events, addresses, confirmations, withIds }: Subscription): string {
+    const { subscription } = this;
+    for (const event of events) subscription.events.add(event);
+    for (const address of addresses) subscription.addresses.add(address);
+    subscription.confirmations = confirmations ?? subscription.confirmations;
+    subscription.withIds ||= withIds;
+    this.#revision += 1;
+    this.restart();
+    return this.#cursor;
+  }
+
+  /**
+   * First sends what happened from a block up to the cursor, and then subscribes, so that no step is left out or sent twice. These messages have no
+   * ids, since the cursor is that of the whole connection, which receives its other events meanwhile.
+   */
+  async subscribeFrom(from: string, added: Subscription): Promise<string> {
+    const { follower, streams } = this.#options;
+    const { confirmations, withIds } = this.subscription;
+    const past: Subscription = {
+      ...added,
+      confirmations: added.confirmations ?? confirmations,
+      withIds: added.withIds || withIds,
+    };
+    let reached = from;
+    while (!this.#isClosed && reached !== this.#cursor) {
+      const request = { ...requestFor([past]), upTo: this.#cursor };
+      const step = await streams.catchUp((reading) => readStep(reading, reached, request));
+      // After a reorg, the cursor may not be on the chain yet.
+      if (step === undefined) await follower.nextRead();
+      else {
+        this.send(...messagesOf(step, past).map(({ id: _id, ...message }) => message));
+        reached = step.to;
+      }
+      await this.#drained();
+    }
+    return this.subscribe(added);
+  }
+
+  /** Must be called when what follows may need other reads than those of the follower. */
   restart(): void {
     if (!this.#isLive) return;
     this.#isLive = false;
@@ -100,7 +144,6 @@ export class Subscriber {
   /** Moves the cursor, and returns what must be sent for that. */
   #advance(step: Step): readonly Message[] {
     this.#cursor = step.to;
-    this.#blueScore = step.blueScore;
     return messagesOf(step, this.subscription);
   }
 
@@ -110,9 +153,10 @@ export class Subscriber {
       while (!this.#isClosed && !this.#isLive) {
         if (this.#join()) return;
         const request = requestFor([this.subscription]);
+        const revision = this.#revision;
         const step = await streams.catchUp((reading) => readStep(reading, this.#cursor, request));
         if (step === undefined) await follower.nextRead();
-        else if (serves(step, this.subscription)) this.send(...this.#advance(step));
+        else if (revision === this.#revision) this.send(...this.#advance(step));
         await this.#drained();
       }
     } catch (error) {

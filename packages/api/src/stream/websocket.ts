@@ -1,21 +1,15 @@
 /** GET /v1/ws: the messages of streams over a WebSocket, whose subscriptions can change. */
+import { toHex } from '@kasgres/kaspa';
 import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
-import { HttpError, toHttpError } from '../http/errors.ts';
+import { envelopeOf } from '../http/error-envelope.ts';
+import { badRequest, HttpError, toHttpError } from '../http/errors.ts';
+import { validate } from '../http/validation.ts';
 import type { ApiPlugin } from '../route.ts';
 import { list } from '../schemas/list.ts';
 import type { Services } from '../services.ts';
-import {
-  encoder,
-  EVENTS,
-  type EventName,
-  type Message,
-  messagesOf,
-  requestFor,
-  type Subscription,
-} from './messages.ts';
-import { readStep } from './read-step.ts';
+import { encoder, EVENTS, type EventName, type Message } from './messages.ts';
 import { releaseRequest, subscriptionBody, toSubscription } from './routes.ts';
 import type { Output, Subscriber } from './subscriber.ts';
 
@@ -48,11 +42,7 @@ type Command = z.output<typeof subscription> | z.output<typeof cancellation>;
 
 /** @throws HttpError 400 */
 function parseCommand(message: object): Command {
-  const parsed = ('unsubscribe' in message ? cancellation : subscription).safeParse(message);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const path = issue?.path.join('.') ?? '';
-  throw new HttpError(400, `${path === '' ? '' : `${path}: `}${issue?.message}`);
+  return 'unsubscribe' in message ? validate(cancellation, message) : validate(subscription, message);
 }
 
 const operation = {
@@ -130,8 +120,9 @@ class Connection {
       const addresses = this.#opened?.subscriber.subscription.addresses.size ?? 0;
       this.#send({ event: 'subscribed', data: JSON.stringify({ id: id ?? null, addresses, cursor }) });
     } catch (error) {
-      const { statusCode, message } = toHttpError(error) ?? new HttpError(500, 'Internal server error');
-      this.#send({ event: 'error', data: JSON.stringify({ id: id ?? null, statusCode, message }) });
+      const { statusCode, message, details } = toHttpError(error) ?? new HttpError(500, 'Internal server error');
+      const envelope = envelopeOf(statusCode, message, details);
+      this.#send({ event: 'error', data: JSON.stringify({ id: id ?? null, ...envelope }) });
     }
   }
 
@@ -140,38 +131,23 @@ class Connection {
     const { from, ...given } = subscribe;
     const opened = this.#opened;
     const byDefault: EventName[] = opened === undefined ? ['chain'] : [];
-    const added = await toSubscription(this.#services, { ...given, events: given.events ?? byDefault });
+    const added = await toSubscription(
+      this.#services,
+      { ...given, events: given.events ?? byDefault },
+      'subscribe.addresses',
+    );
     if (opened === undefined) {
-      const cursor = await streams.findCursor(from, added);
-      this.#opened = streams.open(this.#request, this.#output(), added, cursor);
-      return cursor.hash;
+      const start = await streams.findStart(from, added);
+      this.#opened = streams.open(this.#request, this.#output(), added, start);
+      return start.cursor;
     }
     // A refused command changes nothing.
-    if (from !== undefined) await streams.findCursor(from, added);
-    const { subscription } = opened.subscriber;
-    if (subscription.addresses.union(added.addresses).size > MAX_ADDRESSES) {
-      throw new HttpError(400, `subscribe.addresses: a connection may have ${MAX_ADDRESSES} addresses`);
+    if (from !== undefined) await streams.findStart(from, added);
+    const { subscriber } = opened;
+    if (subscriber.subscription.addresses.union(added.addresses).size > MAX_ADDRESSES) {
+      throw badRequest({ path: 'subscribe.addresses', message: `a connection may have ${MAX_ADDRESSES} addresses` });
     }
-    for (const event of added.events) subscription.events.add(event);
-    for (const address of added.addresses) subscription.addresses.add(address);
-    subscription.confirmations = added.confirmations ?? subscription.confirmations;
-    subscription.withIds ||= added.withIds;
-    opened.subscriber.restart();
-    return from === undefined
-      ? opened.subscriber.cursor
-      : await this.#sendPast(added, Buffer.from(from).toString('hex'));
-  }
-
-  /** Sends what happened to added addresses since a block. What happens meanwhile may be sent twice. */
-  async #sendPast(added: Subscription, from: string): Promise<string> {
-    const { streams } = this.#services;
-    const past: Subscription = { ...added, events: new Set(['address']), withIds: false };
-    for (let cursor = from; ; ) {
-      const step = await streams.catchUp((reading) => readStep(reading, cursor, requestFor([past])));
-      if (step === undefined) return cursor;
-      this.#send(...messagesOf(step, past).map(({ id: _id, ...message }) => message));
-      cursor = step.to;
-    }
+    return from === undefined ? subscriber.subscribe(added) : await subscriber.subscribeFrom(toHex(from), added);
   }
 
   #unsubscribe({ unsubscribe }: z.output<typeof cancellation>): string | null {

@@ -139,7 +139,7 @@ async function openSecrets({ services, request }: RequestContext): Promise<Secre
 /** Returns the block to begin after. @throws HttpError 404 if it is unknown, 409 if the chain cannot be followed from it */
 async function cursorOf(services: Services, from: Uint8Array | undefined, given: readonly string[]): Promise<string> {
   const subscription = await toSubscription(services, { events: ['chain'], addresses: given });
-  return (await services.streams.findCursor(from, subscription, UNKNOWN_CURSOR_MS)).hash;
+  return (await services.streams.findStart(from, subscription, UNKNOWN_CURSOR_MS)).cursor;
 }
 
 export const createWebhook = route(

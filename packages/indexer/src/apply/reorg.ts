@@ -33,9 +33,9 @@ export async function revertChainBlocks(client: ClientBase, batch: Batch): Promi
 }
 
 /** Keeps what the removed blocks had accepted, for those who follow the chain, and drops what is too old to be asked for. */
-async function keepAccepted(
+export async function keepAccepted(
   client: ClientBase,
-  { oldestRemoved }: Batch,
+  { oldestRemoved }: Pick<Batch, 'oldestRemoved'>,
   removed: readonly { id: bigint; accepted: bigint[] }[],
 ): Promise<void> {
   await client.query(

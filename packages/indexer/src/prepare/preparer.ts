@@ -1,7 +1,7 @@
 /** Turns a chain update into a batch. It queries Postgres only through memory/, and the node only through ambiguous-variants. */
 import { setImmediate } from 'node:timers/promises';
 import type { TransactionKey } from '@kasgres/database';
-import { type Hash, isCoinbase, toHex } from '@kasgres/kaspa';
+import { getNetwork, type Hash, isCoinbase, type Network, toHex } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 import { type CatchUpTotals, ChainTotals, collectState, StateChanges } from '@kasgres/state';
 import type { ClientBase } from 'pg';
@@ -115,7 +115,7 @@ export class Preparer {
         firstCatchUp: from.firstCatchUp,
       },
       removed: update.removed,
-      oldestRemoved: index - 2 * Number(this.#registry.network.finalityDepth),
+      oldestRemoved: index - removedDepthOf(this.#registry.network),
       rows: seen.rows,
       mergedBefore: writtenBefore.flatMap(({ key, mergingBlock, isBlue }) =>
         mergingBlock === null || isBlue === null ? [] : [{ block: key, mergingBlock, isBlue }],
@@ -235,6 +235,15 @@ function merge(chainBlock: SeenBlock, mergeSet: SeenBlock[]): void {
     merged.mergingBlock = chainBlock.key;
     merged.isBlue = !reds.has(toHex(merged.block.hash));
   }
+}
+
+/**
+ * Returns for how many chain blocks it is kept what removed ones had accepted. FINALITY_DEPTH can only raise this, since the API does not know it and
+ * relies on the depth of the network (stream/read-step.ts).
+ */
+function removedDepthOf({ id, finalityDepth }: Network): number {
+  const ofNetwork = getNetwork(id).finalityDepth;
+  return 2 * Number(finalityDepth > ofNetwork ? finalityDepth : ofNetwork);
 }
 
 /** Lets the event loop send the previous batch and receive pages during the computation, which takes most of a second. */
