@@ -376,6 +376,10 @@ test('the mempool has what the node has, by fee rate', async () => {
         outputs: { amount: string }[];
       };
     };
+    expect(transaction).toMatchObject({ blockTime: null, isAccepted: false });
+    expect(transaction).not.toHaveProperty('payload');
+    const withPayload = await get('/v1/mempool/{transactionId}', { transactionId }, { include_payload: 'true' });
+    expect(withPayload['transaction']).toHaveProperty('payload', whole['payload']);
     const spent = transaction.inputs.map(({ previousOutput }) => previousOutput.amount);
     if (spent.every((amount) => amount !== null)) {
       expect(sum(spent) - sum(transaction.outputs.map(({ amount }) => amount))).toBe(BigInt(transaction.fee));

@@ -130,18 +130,18 @@ test('an indexer that stops while partitions are exchanged leaves the index whol
     );
     return rows.length > 0;
   };
-  let isStopped = false;
-  const stopping = (async () => {
+  const stopped = (async () => {
     while (!(await isExchanging())) await sleep(5);
-    isStopped = true;
     await indexer.stop();
+    return true;
   })();
-  while (!isStopped) {
+  const mineOn = async (): Promise<false> => {
     simulatedDag.mine(4);
-    await Promise.race([atRest(database, node, indexer), stopping]);
+    await atRest(database, node, indexer);
     await cluster(database, { depth: CLUSTER_DEPTH });
-  }
-  await stopping;
+    return false;
+  };
+  while (!(await Promise.race([stopped, mineOn()])));
   await database.pool.query('drop event trigger slow_exchange');
   const again = startIndexing(simulatedDag, database.url, VARIABLES);
   await mineUntilCut(harness, again, 1);

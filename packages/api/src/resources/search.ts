@@ -5,6 +5,7 @@ import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { jsonObject } from '../index-state/json.ts';
 import { hasTransactionId, hex, text } from '../index-state/sql.ts';
+import { requireCaughtUp } from '../index-state/state.ts';
 import { type ParameterOf, Statement } from '../index-state/statement.ts';
 import type { NodeCaller } from '../node-calls.ts';
 import { queryNumber } from '../pages/page-query.ts';
@@ -254,7 +255,9 @@ export const search = statementRoute(
         .meta({ description: 'Best match first' }),
     }),
   },
-  async ({ query: { q, limit } }, { network }, { nodeCalls }) => {
+  async ({ query: { q, limit } }, settled, { nodeCalls }) => {
+    requireCaughtUp(settled);
+    const { network } = settled;
     const meanings = meaningsOf(network, q);
     const isPending = meanings.hash !== undefined && (await isInMempool(nodeCalls.of('search'), meanings.hash));
     return results.with({ ...meanings, isPending, limit });

@@ -20,7 +20,9 @@ const MAX_DELIVERIES = 100;
 /** A replica may lag behind the one that the block was read from. */
 const UNKNOWN_CURSOR_MS = 2000;
 
-const common = { tag: 'Webhook', cost: 0.5, requiresKey: true } as const;
+const common = { tag: 'Webhook', cost: 0.1, requiresKey: true } as const;
+/** Of those that list. */
+const LIST_COST = 0.5;
 const ofOne = {
   ...common,
   params: z.strictObject({
@@ -194,6 +196,7 @@ export const createWebhook = route(
 export const listWebhooks = route(
   {
     ...common,
+    cost: LIST_COST,
     method: 'GET',
     url: '/v1/webhooks',
     operationId: 'listWebhooks',
@@ -328,6 +331,7 @@ export const replayWebhook = route(
 export const listWebhookDeliveries = route(
   {
     ...ofOne,
+    cost: LIST_COST,
     method: 'GET',
     url: '/v1/webhooks/:id/deliveries',
     operationId: 'listWebhookDeliveries',

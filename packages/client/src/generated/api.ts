@@ -1695,6 +1695,7 @@ export interface components {
         TransactionInMempool: {
             transactionId: components["schemas"]["Hash"];
             version: number;
+            blockTime: number | null;
             /** @description Bytes in lower-case hex */
             subnetworkId: string;
             /** @description Hash over all fields including signature scripts, of the accepted variant */
@@ -9260,7 +9261,10 @@ export interface operations {
     };
     getPendingTransaction: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Include payloads */
+                include_payload?: boolean;
+            };
             header?: never;
             path: {
                 /**
@@ -9289,6 +9293,7 @@ export interface operations {
                      *       "transaction": {
                      *         "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
                      *         "version": 0,
+                     *         "blockTime": null,
                      *         "subnetworkId": "0000000000000000000000000000000000000000",
                      *         "hash": "173bfbe12511b45c0dd62e65a2ef4263b79c625c5177f4891717945af8a46d16",
                      *         "mass": "79241",

@@ -43,7 +43,9 @@ function useTransaction(transactionId: string): Resource<Found> {
         return { transaction, tags, isPending: false };
       } catch (error) {
         if (!(error instanceof ApiError) || error.status !== 404) throw error;
-        const pending = await client.get('/v1/mempool/{transactionId}', { params: { path } }).catch(() => undefined);
+        const pending = await client
+          .get('/v1/mempool/{transactionId}', { params: { path, query: { include_payload: true } } })
+          .catch(() => undefined);
         if (pending === undefined) throw error;
         return { transaction: pending.transaction, tags: {}, isPending: true };
       }
@@ -52,7 +54,7 @@ function useTransaction(transactionId: string): Resource<Found> {
   );
 }
 
-const isIndexed = (transaction: Found['transaction']): transaction is Transaction => 'blockTime' in transaction;
+const isIndexed = (transaction: Found['transaction']): transaction is Transaction => transaction.blockTime !== null;
 
 function Summary({ transaction }: Pick<Found, 'transaction'>) {
   const indexed = isIndexed(transaction) ? transaction : undefined;

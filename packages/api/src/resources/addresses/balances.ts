@@ -73,6 +73,6 @@ export const getBalancesByAddresses = statementRoute(
   ({ body: { addresses } }, settled) => {
     requireNetworkOfAll(settled.network, addresses);
     requireCaughtUp(settled);
-    return balancesOfAddresses.with({ addresses: [...new Set(addresses)] });
+    return balancesOfAddresses.with({ addresses });
   },
 );

@@ -7,6 +7,7 @@ import type { JsonFields } from '../../index-state/json.ts';
 import { hasTransactionId, text } from '../../index-state/sql.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
+import { badRequest } from '../../http/errors.ts';
 import { cursorOf, keyPage, type PageParameters, pageProblems, type PageStart, startOf } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
 import { qualityOf } from '../../http/accept.ts';
@@ -153,6 +154,10 @@ export const listAddressTransactions: ApiPlugin = async (app, services) => {
     requireNetwork(settled.network, address, 'address');
     const given = request.query as Query;
     requireTimeRange(given);
+    for (const path of ['starting_after', 'ending_before'] as const) {
+      if (given[path] !== undefined)
+        throw badRequest({ path, message: 'is not possible in text/csv, which has no pages' });
+    }
     requireCaughtUp(settled);
     reply.header('content-disposition', 'attachment; filename="transactions.csv"').type('text/csv; charset=utf-8');
     await reply.send(csvOf(services.index, address, filterOf(given), callerOf(request)));

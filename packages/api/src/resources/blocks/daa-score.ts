@@ -70,7 +70,6 @@ export const getBlocksByDaaScore = indexRoute(
     ...lookUp('Block', '/v1/blocks/daa-score/:start/:end', 'getBlocksByDaaScore'),
     summary: 'Blocks of up to 101 DAA scores, and their transactions',
     description: 'Scores before the first indexed block, if that is not genesis, or in a gap are a 409.',
-    cost: 0.5,
     params,
     query: z.strictObject({ include: includeTags }),
     response: z.object({

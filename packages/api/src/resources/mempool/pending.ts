@@ -5,15 +5,19 @@ import { z } from 'zod';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { required } from '../../node-calls.ts';
 import { route } from '../../route.ts';
-import { hash, hashInput, sompi } from '../../schemas/values.ts';
+import { hash, hashInput, sompi, timestamp } from '../../schemas/values.ts';
 import { listUtxos, type UtxoRow } from '../rpc/submitted/storage-masses.ts';
 import { lookUp } from '../shared.ts';
-import { restTransaction } from '../transactions/rest/schemas.ts';
+import { includePayload, restTransaction } from '../transactions/rest/schemas.ts';
 import { toMempoolEntry } from './to-mempool-entry.ts';
 
 const pending = restTransaction
-  .omit({ blockTime: true })
-  .extend({ blockHashes: z.array(hash).max(0), isAccepted: z.literal(false), fee: sompi })
+  .extend({
+    blockTime: timestamp.nullable(),
+    blockHashes: z.array(hash).max(0),
+    isAccepted: z.literal(false),
+    fee: sompi,
+  })
   .meta({ id: 'TransactionInMempool' });
 
 type PendingJson = z.infer<typeof pending>;
@@ -24,10 +28,11 @@ export const getPendingTransaction = route(
     summary: 'One transaction of the mempool, with the UTXOs that it spends',
     description: 'UTXOs of transactions that are not indexed yet have neither amount nor script.',
     params: z.strictObject({ transactionId: hashInput }),
+    query: z.strictObject({ include_payload: includePayload }),
     response: z.object({ transaction: pending }),
     errors: [404],
   },
-  async ({ services: { index }, node, caller }, { params: { transactionId } }) => {
+  async ({ services: { index }, node, caller }, { params: { transactionId }, query }) => {
     const request = { txId: toHex(transactionId), includeOrphanPool: true, filterTransactionPool: false };
     const { entry } = await node.call('getMempoolEntry', request);
     const found = required(entry, 'entry');
@@ -40,17 +45,22 @@ export const getPendingTransaction = route(
       return listUtxos(db, outpoints);
     }, caller);
     const utxos = new Map(rows.map((row) => [`${toHex(row.transaction_id)}:${row.index}`, row]));
-    return { transaction: toPending(found, utxos) };
+    return { transaction: toPending(found, utxos, query.include_payload) };
   },
 );
 
-function toPending(entry: protocol.MempoolEntry, utxos: ReadonlyMap<string, UtxoRow>): PendingJson {
+function toPending(
+  entry: protocol.MempoolEntry,
+  utxos: ReadonlyMap<string, UtxoRow>,
+  withPayload: boolean,
+): PendingJson {
   const { transaction: json, fee } = toMempoolEntry(entry);
   const { verboseData, inputs, outputs, payload, subnetworkId, mass, version, lockTime, gas } = json;
   const { transactionId, hash: transactionHash, computeMass } = verboseData;
   return {
     transactionId,
     version,
+    blockTime: null,
     subnetworkId,
     hash: transactionHash,
     mass,
@@ -58,7 +68,7 @@ function toPending(entry: protocol.MempoolEntry, utxos: ReadonlyMap<string, Utxo
     fee,
     lockTime,
     gas,
-    ...(payload !== '' && { payload }),
+    ...(withPayload && { payload }),
     blockHashes: [],
     isAccepted: false,
     acceptingBlockHash: null,

@@ -89,7 +89,6 @@ function summarize({ timestamp, transactions }: MempoolSample): z.infer<typeof m
 export const getMempool = route(
   {
     ...lookUp('Network', '/v1/mempool', 'getMempool'),
-    cost: 0.5,
     summary: 'Size, fees by fee rate, and newest transactions of the mempool',
     response: mempool,
   },

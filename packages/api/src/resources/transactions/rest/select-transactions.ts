@@ -55,12 +55,12 @@ const inputs = jsonArray(
     where input.transaction_id = transactions.id order by input.index`,
 );
 
-/** At most one accepted transaction spends an output. */
+/** At most one accepted transaction spends an output, but for one that was accepted before a gap on a chain that nodes left in it. */
 const spentBy: RawBuilder<string | null> = sql`(
   select encode(spender.transaction_id, 'hex')
   from transaction_inputs input join transactions spender on spender.id = input.transaction_id
   where input.previous_transaction_id = output.transaction_id and input.previous_index = output.index
-    and ${isAccepted('spender')})`;
+    and ${isAccepted('spender')} limit 1)`;
 
 const outputs = jsonArray(
   jsonObject<RestOutputJson>({
