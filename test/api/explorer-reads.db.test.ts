@@ -290,11 +290,21 @@ test('the DAG has each block of a window once, with its parents', async () => {
       }),
     ),
   );
+  for (const end of [`from=${from}`, `to=${to}`]) {
+    expect(await get('/v1/dag', {}, Object.fromEntries(new URLSearchParams(`${end}&span=60`)))).toEqual(window);
+  }
+  expect(await get('/v1/dag', {}, { to: '9' })).toMatchObject({ from: '0', to: '9' });
   const latest = (await get('/v1/dag'))['blocks'] as { hash: string }[];
   expect(latest.map(({ hash }) => hash)).toContain(sink.hash);
   const around = (await get('/v1/dag', {}, { around: sink.hash, span: '10' }))['blocks'] as { hash: string }[];
   expect(around.map(({ hash }) => hash)).toContain(sink.hash);
-  for (const query of ['from=1', 'from=5&to=4', 'from=1&to=302', `around=${'ab'.repeat(32)}&from=1&to=2`, 'span=301']) {
+  for (const query of [
+    'from=5&to=4',
+    `around=${sink.hash}&to=9`,
+    'from=1&to=302',
+    `around=${'ab'.repeat(32)}&from=1&to=2`,
+    'span=301',
+  ]) {
     expect((await harness.api.request(`/v1/dag?${query}`)).status).toBe(400);
   }
   expect((await harness.api.request(`/v1/dag?around=${'ab'.repeat(32)}`)).status).toBe(404);

@@ -863,7 +863,7 @@ export interface paths {
         };
         /**
          * A window of the DAG: its blocks with their parents and colours
-         * @description Blocks of a range of DAA scores (`from`, `to`), of scores around a block (`around`, `span`), or the latest ones. At most 1000 blocks.
+         * @description Blocks of a range of DAA scores (`from` and `to`, or one of them and `span`), of scores around a block (`around`, `span`), or the latest ones. At most 1000 blocks.
          */
         get: operations["getDag"];
         put?: never;

@@ -89,12 +89,18 @@ const blocksOfWindow = statementsBy('dag', (parameter: ParameterOf<Parameters>, 
   };
 });
 
+/** The other end of a range of which one end is given is `span` away. */
+function rangeOf({ from, to, span }: { from?: bigint | undefined; to?: bigint | undefined; span: bigint }) {
+  if (from === undefined) return { from: to === undefined || to < span ? 0n : to - span, to: to ?? span };
+  return { from, to: to ?? from + span };
+}
+
 export const getDag = statementRoute(
   {
     ...lookUp('Network', '/v1/dag', 'getDag'),
     cost: 0.5,
     summary: 'A window of the DAG: its blocks with their parents and colours',
-    description: `Blocks of a range of DAA scores (\`from\`, \`to\`), of scores around a block (\`around\`, \`span\`), or the latest ones. At most ${MAX_BLOCKS} blocks.`,
+    description: `Blocks of a range of DAA scores (\`from\` and \`to\`, or one of them and \`span\`), of scores around a block (\`around\`, \`span\`), or the latest ones. At most ${MAX_BLOCKS} blocks.`,
     query: z.strictObject({
       from: uint64Input.optional().meta({ description: 'First DAA score' }),
       to: uint64Input.optional().meta({ description: `Last DAA score, at most ${MAX_SPAN} above \`from\`` }),
@@ -111,18 +117,19 @@ export const getDag = statementRoute(
     errors: [404],
   },
   ({ query: { from, to, around, span = DEFAULT_SPAN } }) => {
-    if ((from === undefined) !== (to === undefined))
-      throw badRequest({ path: 'to', message: 'belongs together with from' });
-    if (from !== undefined && around !== undefined) {
-      throw badRequest({ path: 'around', message: 'cannot be used together with from and to' });
+    if (from === undefined && to === undefined) {
+      return blocksOfWindow({ window: around === undefined ? 'latest' : 'around' }).with({ around, span });
     }
-    if (from !== undefined && to !== undefined && (to < from || to - from > BigInt(MAX_SPAN))) {
+    if (around !== undefined) throw badRequest({ path: 'around', message: 'cannot be used together with from and to' });
+    const range = rangeOf({ from, to, span: BigInt(span) });
+    if (range.to < range.from || range.to - range.from > BigInt(MAX_SPAN)) {
       throw badRequest({ path: 'to', message: `must be from, or at most ${MAX_SPAN} above it` });
     }
-    if (from !== undefined && to !== undefined) {
-      return blocksOfWindow({ window: 'range' }).with({ from: toStoredScore(from), to: toStoredScore(to), span });
-    }
-    return blocksOfWindow({ window: around === undefined ? 'latest' : 'around' }).with({ around, span });
+    return blocksOfWindow({ window: 'range' }).with({
+      from: toStoredScore(range.from),
+      to: toStoredScore(range.to),
+      span,
+    });
   },
   { unknown: (state) => unknownItem(state, 'block') },
 );
