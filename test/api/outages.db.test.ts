@@ -222,7 +222,8 @@ describe('when the database is unavailable', () => {
     const { program, url } = await startApi(env, undefined, { DATABASE_CONNECTIONS: '1' });
     const api = new ApiClient(url, harness.api.key);
     const locker = await harness.database.pool.connect();
-    await locker.query('begin; lock table checkpoint in access exclusive mode');
+    // Requests wait for the state before they queue, so it must remain readable.
+    await locker.query('begin; lock table transactions in access exclusive mode');
     try {
       const responses = await Promise.all(
         Array.from({ length: 120 }, (_, number) => api.request(ACCEPTANCE, { body: acceptanceOf(number) })),
