@@ -2,7 +2,7 @@
 import { type Connection, connect } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 
-/** One writes, one reads, one removes old rows, and one is used between attempts. */
+/** One writes, one reads, one removes old rows, and one analyses tables and is used between attempts. */
 const CONNECTIONS = 4;
 const ASK_AFTER_SILENCE_MS = 10_000;
 

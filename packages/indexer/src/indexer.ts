@@ -258,11 +258,21 @@ class Attempt {
         log.info({ depth: batch.removed.length, blueScore: batch.to.blueScore }, 'followed a reorg');
       }
       progress.applied(batch, atTip);
-      if (!batch.to.firstCatchUp) await this.#statistics.update(client, batch);
+      if (!batch.to.firstCatchUp) void this.#updateStatistics(batch);
     };
     this.#applying = run();
     // The rejection is handled where `#applying` is awaited.
     this.#applying.catch(() => undefined);
+  }
+
+  /** Nothing waits for it. */
+  async #updateStatistics(batch: Batch): Promise<void> {
+    const { database, log, signal } = this.#dependencies;
+    try {
+      await this.#statistics.update(database.pool, batch);
+    } catch (error) {
+      if (!signal.aborted) log.warn({ err: error }, 'could not analyse the tables; retrying with the next batch');
+    }
   }
 
   async #needLookUpIndexes(): Promise<void> {

@@ -53,3 +53,29 @@ test('it leaves a large index to autovacuum', async () => {
   expect(await countAfterBatch(statistics, 100_001)).toBe(100_001);
   expect(await countAfterBatch(statistics, 100_002)).toBe(100_001);
 });
+
+test('it analyses once at a time, and counts what is written meanwhile for the next time', async () => {
+  const analyses: PromiseWithResolvers<void>[] = [];
+  const slow = {
+    query: async (text: string) => {
+      if (!text.startsWith('analyze')) return await client.query(text);
+      const analysis = Promise.withResolvers<void>();
+      analyses.push(analysis);
+      return await analysis.promise;
+    },
+  } as unknown as TestDatabase['pool'];
+  const statistics = new Statistics();
+  const grow = (rows: number) => statistics.update(slow, { rows: { blocks: { rows: 0 }, transactions: { rows } } });
+  const first = grow(100);
+  await expect.poll(() => analyses.length).toBe(1);
+  await grow(99);
+  expect(analyses).toHaveLength(1);
+  analyses[0]?.resolve();
+  await first;
+  await grow(0);
+  expect(analyses).toHaveLength(1);
+  const second = grow(1);
+  await expect.poll(() => analyses.length).toBe(2);
+  analyses[1]?.resolve();
+  await second;
+});

@@ -3,7 +3,7 @@
  * and autovacuum does that once a minute: meanwhile the API would read with plans for ten rows in tables of ten thousand.
  */
 import { FILLED_TABLES } from '@kasgres/state';
-import type { ClientBase } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import { GROWING_TABLES } from './first-catch-up.ts';
 
 /** Of blocks and transactions. A larger index does not double between two runs of autovacuum. */
@@ -17,21 +17,31 @@ interface Written {
 export class Statistics {
   #analysedRows: number | undefined;
   #newRows = 0;
+  #isAnalysing = false;
 
-  /** Analyses the tables after they have doubled. Must run outside a transaction. */
-  async update(client: ClientBase, { rows: { blocks, transactions } }: Written): Promise<void> {
+  /**
+   * Analyses the tables after they have doubled. Takes up to a second, and batches may be written meanwhile.
+   * @param database runs outside a transaction, and not on the connection that writes batches
+   */
+  async update(database: Pool | ClientBase, { rows: { blocks, transactions } }: Written): Promise<void> {
     this.#newRows += blocks.rows + transactions.rows;
-    if (this.#newRows < MIN_GROWTH) return;
-    this.#analysedRows ??= await estimateRows(client);
-    if (this.#analysedRows > SMALL_ROWS || this.#newRows < this.#analysedRows) return;
-    await client.query(`analyze ${[...GROWING_TABLES, ...FILLED_TABLES].join(', ')}`);
-    this.#analysedRows += this.#newRows;
-    this.#newRows = 0;
+    if (this.#newRows < MIN_GROWTH || this.#isAnalysing) return;
+    this.#isAnalysing = true;
+    try {
+      this.#analysedRows ??= await estimateRows(database);
+      const newRows = this.#newRows;
+      if (this.#analysedRows > SMALL_ROWS || newRows < this.#analysedRows) return;
+      await database.query(`analyze ${[...GROWING_TABLES, ...FILLED_TABLES].join(', ')}`);
+      this.#analysedRows += newRows;
+      this.#newRows -= newRows;
+    } finally {
+      this.#isAnalysing = false;
+    }
   }
 }
 
-async function estimateRows(client: ClientBase): Promise<number> {
-  const { rows } = await client.query<{ estimate: number }>(
+async function estimateRows(database: Pool | ClientBase): Promise<number> {
+  const { rows } = await database.query<{ estimate: number }>(
     `select sum(greatest(c.reltuples, 0))::float8 as estimate
        from (values ('blocks'), ('transactions')) grown (name), pg_partition_tree(grown.name::regclass) leaf
        join pg_class c on c.oid = leaf.relid
