@@ -115,7 +115,8 @@ export function Shell({ children }: { children: ComponentChildren }) {
       </header>
       {connection.value === 'lost' && !needsKey.value && (
         <p class="banner" role="alert">
-          The server does not respond, so this page may be out of date. It reconnects by itself.
+          The server does not respond or is still indexing the past, so this page may be out of date. It reconnects by
+          itself.
         </p>
       )}
       <main id="main" tabIndex={-1} ref={main}>
