@@ -104,6 +104,28 @@ describe('the transactions of an address', () => {
     await pool.query('update chain_blocks set highest_transaction = highest_transaction - 1000000');
   });
 
+  test('any parameters can be combined', async () => {
+    const cursor = all.at(20)?.transactionId;
+    const choices = [
+      ['', `starting_after=${cursor}`, `ending_before=${cursor}`],
+      ['', 'direction=received', 'direction=sent'],
+      ...['accepted_only=true', 'include_payload=true', 'include=tags', 'from=0', 'min_amount=1'].map((one) => [
+        '',
+        one,
+      ]),
+    ];
+    const queries = choices.reduce(
+      (before, next) => before.flatMap((query) => next.map((one) => `${query}&${one}`)),
+      ['limit=2'],
+    );
+    const statuses = new Set<number>();
+    for (const query of queries) {
+      const response = await harness.api.request(`/v1/addresses/${address}/transactions?${query}`);
+      statuses.add(response.status);
+    }
+    expect(statuses).toEqual(new Set([200]));
+  });
+
   test('come as CSV if that is asked for', async () => {
     const response = await askForCsv();
     expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');

@@ -184,7 +184,7 @@ export class Statement<Parameters extends object, Response> implements AnyStatem
     build: (parameter: ParameterOf<Parameters>) => Content<Response>,
     { isLookUp = false }: StatementOptions = {},
   ) {
-    if (name.length + TOGETHER.length > MAX_NAME_LENGTH)
+    if (name.length + (isLookUp ? TOGETHER.length : 0) > MAX_NAME_LENGTH)
       throw new Error(`the name of a statement is too long: ${name}`);
     this.name = name;
     this.isLookUp = isLookUp;
