@@ -831,12 +831,12 @@ language sql stable set search_path = public as $$
 $$;
 comment on function count_miner_hours is 'The part of miner_hours that comes from a range of chain blocks.';
 
-create function next_place_from(previous bigint, places bigint[]) returns bigint language sql immutable as $$
+create function next_place_after(previous bigint, places bigint[]) returns bigint language sql immutable as $$
   select coalesce(min(place), previous) from unnest(places) place where place > coalesce(previous, -1)
 $$;
-comment on function next_place_from is 'The first of these places that is after the previous one; that one if there is none.';
-create aggregate first_place_from(bigint[]) (sfunc = next_place_from, stype = bigint);
-comment on aggregate first_place_from(bigint[]) is 'As a window function: the earliest ascending places, one of each row''s array.';
+comment on function next_place_after is 'The first of these places that is after the previous one; that one if there is none.';
+create aggregate ascending_places(bigint[]) (sfunc = next_place_after, stype = bigint);
+comment on aggregate ascending_places(bigint[]) is 'As a window function: the earliest ascending places, one of each row''s array.';
 
 create function mergeset_rewards(merging bigint, window_blue_scores bigint) returns table (
   block_id bigint, is_blue boolean, is_rewarded boolean, subsidy bigint, fees bigint)
@@ -862,7 +862,7 @@ language sql stable set search_path = public as $$
      group by accepted.position, t.fee),
   -- A copy that comes before what the previous transaction was accepted from was not accepted: an input of it was only created later in the mergeset.
   accepted_copies as (
-    select fee, places, first_place_from(places) over (order by position) as place from copies),
+    select fee, places, ascending_places(places) over (order by position) as place from copies),
   earned as (
     select place >> 32 as place, sum(fee)::bigint as fees from accepted_copies where place = any(places) group by place >> 32),
   -- The coinbase pays each blue, so their fees are known even if nobody knows which variant of a transaction was accepted.

@@ -4,11 +4,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { atRest, createHarness, expectInvariants, freshDatabase, type Harness, SEED } from '../support/harness.ts';
+import { atRest, expectInvariants, freshDatabase, type Harness, SEED } from '../support/harness.ts';
 import { Random } from '../../packages/devnet/src/economy/random.ts';
 import { type RunningIndexer, startIndexing } from '../support/simulated-dag.ts';
 import { cluster } from './clusters-harness.ts';
-import { followToTheTip, pruneAbove } from './starts-harness.ts';
+import { createPruningHarness, followToTheTip, pruneAbove } from './starts-harness.ts';
 import { expectBootstrappedAtFirst, firstIndex } from './retention-oracle.ts';
 
 const TIMEOUT_MS = 300_000;
@@ -17,12 +17,22 @@ const VARIABLES = { FINALITY_DEPTH: '60', PRUNING_DEPTH: '70', RETENTION: '100' 
 const CLUSTER_DEPTH = 10n;
 type Db = Harness['database'];
 
+async function openHarness(name: string): Promise<Harness> {
+  const harness = await createPruningHarness(name, {}, { redRate: 0 });
+  harness.simulatedDag.mine(60);
+  return harness;
+}
+
+async function mineAndCluster({ simulatedDag, database, node }: Harness, indexer: RunningIndexer): Promise<void> {
+  simulatedDag.mine(4);
+  await atRest(database, node, indexer);
+  await cluster(database, { depth: CLUSTER_DEPTH });
+}
+
 /** Mines until the chain has been cut this often more. */
 async function mineUntilCut(harness: Harness, indexer: RunningIndexer, cuts: number): Promise<void> {
   for (let first = await firstIndex(harness.database); cuts > 0; ) {
-    harness.simulatedDag.mine(4);
-    await atRest(harness.database, harness.node, indexer);
-    await cluster(harness.database, { depth: CLUSTER_DEPTH });
+    await mineAndCluster(harness, indexer);
     const now = await firstIndex(harness.database);
     if (now > first) cuts -= 1;
     first = now;
@@ -58,9 +68,8 @@ async function partitionsOf({ pool }: Db): Promise<string[]> {
 test('an index with retention equals one that was bootstrapped at its first block', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const harness = await createHarness('retention', undefined, { commitsToUtxos: true }, { redRate: 0 });
+  const harness = await openHarness('retention');
   const { simulatedDag, database, node } = harness;
-  simulatedDag.mine(60);
   const indexer = startIndexing(simulatedDag, database.url, VARIABLES);
   await atRest(database, node, indexer);
   for (const cuts of [1, 1, 3]) {
@@ -82,10 +91,9 @@ async function cutConnections({ pool }: Db): Promise<void> {
 }
 
 test('a cut that is interrupted at any moment happens completely or not at all', { timeout: TIMEOUT_MS }, async () => {
-  const harness = await createHarness('interrupted cuts', undefined, { commitsToUtxos: true }, { redRate: 0 });
+  const harness = await openHarness('interrupted cuts');
   const { simulatedDag, database, node } = harness;
   const random = new Random(`${SEED} interrupted cuts`);
-  simulatedDag.mine(60);
   let indexer = startIndexing(simulatedDag, database.url, VARIABLES);
   await atRest(database, node, indexer);
   for (let round = 0; round < 40; round += 1) {
@@ -114,9 +122,8 @@ test('a cut that is interrupted at any moment happens completely or not at all',
 test('an indexer that stops while partitions are exchanged leaves the index whole', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const harness = await createHarness('stopped cut', undefined, { commitsToUtxos: true }, { redRate: 0 });
+  const harness = await openHarness('stopped cut');
   const { simulatedDag, database, node } = harness;
-  simulatedDag.mine(60);
   const indexer = startIndexing(simulatedDag, database.url, VARIABLES);
   await atRest(database, node, indexer);
   await database.pool.query(
@@ -135,13 +142,7 @@ test('an indexer that stops while partitions are exchanged leaves the index whol
     await indexer.stop();
     return true;
   })();
-  const mineOn = async (): Promise<false> => {
-    simulatedDag.mine(4);
-    await atRest(database, node, indexer);
-    await cluster(database, { depth: CLUSTER_DEPTH });
-    return false;
-  };
-  while (!(await Promise.race([stopped, mineOn()])));
+  while (!(await Promise.race([stopped, mineAndCluster(harness, indexer).then(() => false)])));
   await database.pool.query('drop event trigger slow_exchange');
   const again = startIndexing(simulatedDag, database.url, VARIABLES);
   await mineUntilCut(harness, again, 1);
@@ -152,9 +153,8 @@ test('an indexer that stops while partitions are exchanged leaves the index whol
 test('the first cut after a gap keeps the ids of UTXOs that are older than the gap', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const harness = await createHarness('cut after a gap', undefined, { commitsToUtxos: true }, { redRate: 0 });
+  const harness = await openHarness('cut after a gap');
   const { simulatedDag, database, node } = harness;
-  simulatedDag.mine(60);
   await followToTheTip(harness);
   pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
   await followToTheTip(harness, { ON_GAP: 'record' });

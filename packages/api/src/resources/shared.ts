@@ -12,9 +12,12 @@ type Tag = 'Address' | 'Block' | 'Network' | 'Transaction';
 export const lookUp = (tag: Tag, url: string, operationId: string) =>
   ({ method: 'GET', url, operationId, tag, cost: 0.1 }) as const;
 
+/** What a page of a listing costs, in request units. */
+export const PAGE_COST = 0.5;
+
 /** Returns the common fields of listings, where an unknown cursor is a 404. */
 export const listing = (tag: Tag, url: string, operationId: string) =>
-  ({ method: 'GET', url, operationId, tag, cost: 0.5, errors: [404] }) as const;
+  ({ method: 'GET', url, operationId, tag, cost: PAGE_COST, errors: [404] }) as const;
 
 /** Makes the response of a listing. */
 export const page = <Items extends z.ZodRawShape>(items: Items) => z.object({ ...items, metadata: pageMetadata });

@@ -8,12 +8,12 @@ import { type Reading, requireCaughtUp } from '../index-state/state.ts';
 import { historyOfBalance } from '../resources/addresses/balance-history.ts';
 import { requireNetworkOfAll } from '../schemas/address.ts';
 import { addressesInput } from '../schemas/values.ts';
+import { PAGE_COST } from '../resources/shared.ts';
 import {
   addressOf,
   type Call,
   get,
   numberOf,
-  PAGE_COST,
   postItems,
   rangeOf,
   read,

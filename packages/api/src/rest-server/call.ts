@@ -39,9 +39,6 @@ export interface RestRoute {
   bodyOptions?: BodyOptions;
 }
 
-/** A page costs as one of /v1. */
-export const PAGE_COST = 0.5;
-
 export const get = (path: string, handle: Handler, cost?: number): RestRoute => ({
   method: 'GET',
   path,

@@ -6,13 +6,13 @@ import type { IndexState } from '../index-state/index-state.ts';
 import { requireCaughtUp } from '../index-state/state.ts';
 import { required } from '../node-calls.ts';
 import { emissionOf } from '../resources/network/network.ts';
+import { PAGE_COST } from '../resources/shared.ts';
 import {
   type Call,
   get,
   type Handler,
   isTrue,
   nodeOf,
-  PAGE_COST,
   plain,
   rangeOf,
   read,

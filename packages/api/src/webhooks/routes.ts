@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { badRequest, HttpError, notFound, unavailable } from '../http/errors.ts';
 import { queryNumber } from '../pages/page-query.ts';
+import { PAGE_COST } from '../resources/shared.ts';
 import { type RequestContext, route } from '../route.ts';
 import { requireNetworkOfAll } from '../schemas/address.ts';
 import { list } from '../schemas/list.ts';
@@ -21,8 +22,6 @@ const MAX_DELIVERIES = 100;
 const UNKNOWN_CURSOR_MS = 2000;
 
 const common = { tag: 'Webhook', cost: 0.1, requiresKey: true } as const;
-/** Of those that list. */
-const LIST_COST = 0.5;
 const ofOne = {
   ...common,
   params: z.strictObject({
@@ -196,7 +195,7 @@ export const createWebhook = route(
 export const listWebhooks = route(
   {
     ...common,
-    cost: LIST_COST,
+    cost: PAGE_COST,
     method: 'GET',
     url: '/v1/webhooks',
     operationId: 'listWebhooks',
@@ -331,7 +330,7 @@ export const replayWebhook = route(
 export const listWebhookDeliveries = route(
   {
     ...ofOne,
-    cost: LIST_COST,
+    cost: PAGE_COST,
     method: 'GET',
     url: '/v1/webhooks/:id/deliveries',
     operationId: 'listWebhookDeliveries',
