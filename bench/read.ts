@@ -1,24 +1,25 @@
 /**
  * Reads a second of the API with 64 connections, each as a ratio to a bare Fastify with one prepared look-up (bare-server.ts) in the same run:
  *
- *   DATABASE_URL=postgres://… npm run bench:read [-- --json] [--runs 3] [--seconds 5] [text in the name of a read]
+ *   DATABASE_URL=postgres://… npm run bench:read [-- --json] [--runs 3] [--seconds 5] [--group explorer] [text in the name of a read]
  *
+ * The group `frequent` is the default (reads.ts).
  * DATABASE_URL names an index, such as one that `bench:sync` filled; without it, an embedded Postgres is filled with a million transactions
  * (test/plans/large-index.ts). Server, Postgres and this client share the cores. bench/README.md has figures.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { connect, type Connection, migrate, startTemporaryPostgres } from '@kasgres/database';
+import { connect, migrate, startTemporaryPostgres } from '@kasgres/database';
 import { fillLargeIndex } from '../test/plans/large-index.ts';
 import { freePort, startApi } from '../test/support/programs.ts';
 import { encodeRequest, HttpConnection, type Request } from './http-connection.ts';
 import { markdownTable, median, percentile, readOptions, round } from './options.ts';
+import { findReads, type Reads } from './reads.ts';
 import { withTemporaryKey } from './temporary-key.ts';
 
 const CONNECTIONS = 64;
 const WARM_UP_MS = 1000;
-const SAMPLES = 2000;
 
 interface Measurement {
   perSecond: number;
@@ -26,8 +27,9 @@ interface Measurement {
   p99: number;
 }
 
-const { json, numbers, positionals } = readOptions({ runs: 3, seconds: 5 });
+const { json, numbers, texts, positionals } = readOptions({ runs: 3, seconds: 5 }, ['group']);
 const [only = ''] = positionals;
+const { group = 'frequent' } = texts;
 
 const embedded = process.env['DATABASE_URL'] === undefined ? await startTemporaryPostgres() : undefined;
 const databaseUrl = process.env['DATABASE_URL'] ?? embedded?.url ?? '';
@@ -37,8 +39,11 @@ try {
   const database = connect({ url: databaseUrl, applicationName: 'kasgres bench' });
   if (embedded !== undefined) await fillLargeIndex(database.pool);
   try {
-    const reads = await findReads(database);
-    await withTemporaryKey(database, CONNECTIONS, async (key) => await measureAll(reads, key));
+    const groups = await findReads(database);
+    const reads = groups[group];
+    if (reads === undefined) throw new Error(`--group must be one of ${Object.keys(groups).join(', ')}`);
+    const bareReads = groups.frequent['transaction by id'] ?? [];
+    await withTemporaryKey(database, CONNECTIONS, async (key) => await measureAll(reads, bareReads, key));
   } finally {
     await database.close();
   }
@@ -47,7 +52,7 @@ try {
   await embedded?.stop();
 }
 
-async function measureAll(reads: Record<string, Request[]>, key: string): Promise<void> {
+async function measureAll(reads: Reads, transactions: readonly Request[], key: string): Promise<void> {
   const bare = await startBare();
   // Nothing listens at this node: no read needs one.
   const programEnv = { nodeUrl: 'grpc://127.0.0.1:1', databaseUrl };
@@ -58,7 +63,7 @@ async function measureAll(reads: Record<string, Request[]>, key: string): Promis
     const measured = await sendAll(numbers.seconds * 1000, url, key, requests);
     results.set(name, [...(results.get(name) ?? []), measured]);
   };
-  const bareReads = (reads['transaction by id'] ?? []).map(({ path }) => ({ path: path.replace(/^.*\//, '/') }));
+  const bareReads = transactions.map(({ path }) => ({ path: path.replace(/^.*\//, '/') }));
   try {
     for (let run = 0; run < numbers.runs; run += 1) {
       await measure('bare look-up', bare, bareReads);
@@ -71,62 +76,6 @@ async function measureAll(reads: Record<string, Request[]>, key: string): Promis
     await api.program.stop();
   }
   report(results);
-}
-
-function get(path: (value: string) => string, values: readonly string[]): Request[] {
-  return values.map((value) => ({ path: path(value) }));
-}
-
-/** Samples ids and addresses of the index, the same in each run. */
-async function findReads({ pool }: Connection): Promise<Record<string, Request[]>> {
-  const list = async (text: string): Promise<string[]> =>
-    (await pool.query<{ value: string }>({ text, values: [] })).rows.map(({ value }) => value);
-  const ids = await list(
-    `select encode(transaction_id, 'hex') as value from transactions where accepting_index is not null
-     order by md5(id::text) limit ${SAMPLES}`,
-  );
-  const addresses = await list(
-    `select address as value from scripts where address is not null order by md5(id::text) limit ${SAMPLES}`,
-  );
-  const busiest = await list(
-    `select s.address as value from balances b join scripts s on s.id = b.script_id
-     where s.address is not null order by b.transaction_count desc limit 3`,
-  );
-  const blocks = await list(
-    `select encode(hash, 'hex') as value from blocks where is_chain_block order by md5(id::text) limit ${SAMPLES}`,
-  );
-  const look = {
-    transaction: get((id) => `/v1/transactions/${id}`, ids),
-    balance: get((address) => `/v1/rpc/getBalanceByAddress/${address}`, addresses),
-    addressPage: get((address) => `/v1/addresses/${address}/transactions`, addresses),
-    latestBlocks: [{ path: '/v1/blocks' }],
-    utxos: get((address) => `/v1/addresses/${address}/utxos`, addresses),
-    blocks: blocks.map((hash) => ({
-      method: 'POST' as const,
-      path: '/v1/rpc/getBlock',
-      body: { hash, includeTransactions: true },
-    })),
-  };
-  return {
-    getCurrentNetwork: [{ path: '/v1/rpc/getCurrentNetwork' }],
-    getCoinSupply: [{ path: '/v1/rpc/getCoinSupply' }],
-    getBalanceByAddress: look.balance,
-    'transaction by id': look.transaction,
-    'address page of 20': look.addressPage,
-    'page of 20 of the three busiest addresses': get((address) => `/v1/addresses/${address}/transactions`, busiest),
-    'getBlock with transactions': look.blocks,
-    'acceptance of 100 ids': Array.from({ length: 20 }, (_, index) => ({
-      method: 'POST',
-      path: '/v1/transactions/acceptance',
-      body: { transactionIds: ids.slice(index * 100, (index + 1) * 100) },
-    })),
-    'latest 20 blocks': look.latestBlocks,
-    'latest 20 transactions': [{ path: '/v1/transactions' }],
-    'UTXO page': look.utxos,
-    'mix of six': ids.flatMap((_, index) =>
-      Object.values(look).map((requests) => requests[index % requests.length] as Request),
-    ),
-  };
 }
 
 async function startBare(): Promise<string> {

@@ -2,6 +2,7 @@
 import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
 import type { BlockJson } from '../schemas/block.ts';
 import type { TransactionJson } from '../schemas/transaction.ts';
+import type { TimedTransaction } from './queries.ts';
 
 export type Resolve = 'no' | 'light' | 'full';
 
@@ -13,13 +14,8 @@ export interface TransactionForm {
   resolve: Resolve;
 }
 
-/** @param acceptingTimes timestamps of accepting blocks by hash */
-export function toTransaction(
-  transaction: RestTransactionJson,
-  { inputs, outputs, resolve }: TransactionForm,
-  acceptingTimes: ReadonlyMap<string, number>,
-) {
-  const { acceptingBlockHash, acceptingBlockBlueScore, payload } = transaction;
+export function toTransaction(transaction: TimedTransaction, { inputs, outputs, resolve }: TransactionForm) {
+  const { acceptingBlockBlueScore, payload } = transaction;
   return {
     subnetwork_id: transaction.subnetworkId,
     transaction_id: transaction.transactionId,
@@ -31,9 +27,9 @@ export function toTransaction(
     block_time: transaction.blockTime,
     version: transaction.version,
     is_accepted: transaction.isAccepted,
-    accepting_block_hash: acceptingBlockHash,
+    accepting_block_hash: transaction.acceptingBlockHash,
     accepting_block_blue_score: acceptingBlockBlueScore === null ? null : Number(acceptingBlockBlueScore),
-    accepting_block_time: acceptingBlockHash === null ? null : (acceptingTimes.get(acceptingBlockHash) ?? null),
+    accepting_block_time: transaction.acceptingBlockTime,
     // A coinbase has none.
     inputs:
       !inputs || transaction.inputs.length === 0 ? null : transaction.inputs.map((input) => toInput(input, resolve)),

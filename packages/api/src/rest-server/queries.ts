@@ -1,14 +1,30 @@
 /** What the forms of kaspa-rest-server need beyond the statements of this API. */
 import { type RawBuilder, sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
 import type { Db } from '../index-state/sql.ts';
+import { type ParameterOf, Statement } from '../index-state/statement.ts';
+import { pageOfIds } from '../resources/transactions/rest/routes.ts';
+import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
+import { restTransactions } from '../resources/transactions/rest/select-transactions.ts';
 
-export async function readAcceptingTimes(db: Db, hashes: readonly (string | null)[]): Promise<Map<string, number>> {
-  const wanted = [...new Set(hashes.filter((hash) => hash !== null))];
-  const { rows } = await sql<{ hash: string; timestamp: bigint }>`
-    select encode(hash, 'hex') as hash, timestamp from blocks where hash = any(
-      array(select decode(hash, 'hex') from unnest(${wanted}::text[]) hash))`.execute(db);
-  return new Map(rows.map(({ hash, timestamp }) => [hash, Number(timestamp)]));
-}
+export type TimedTransaction = RestTransactionJson & {
+  /** Unix milliseconds. */
+  acceptingBlockTime: number | null;
+};
+
+/** Selects the transactions with these ids in the given order, without unknown ones. The first catch-up must have finished. */
+export const transactionsByIds = new Statement(
+  'transactions of rest-server',
+  (parameter: ParameterOf<{ ids: readonly Uint8Array[] }>) => ({
+    tables: { page: pageOfIds(parameter('ids', 'bytea[]')) },
+    body: jsonBuildObject({
+      transactions: restTransactions<Pick<TimedTransaction, 'acceptingBlockTime'>>(sql`order by page.position`, {
+        includePayload: true,
+        more: { acceptingBlockTime: sql`accepting.timestamp` },
+      }),
+    }),
+  }),
+);
 
 export interface HistoryPage {
   /** Newest first. */

@@ -4,11 +4,9 @@ import { NodeRpcError, toTransactionMessage } from '@kasgres/node';
 import { z } from 'zod';
 import { badRequest, notFound } from '../http/errors.ts';
 import { callerOf } from '../http/request-identity.ts';
-import { type Reading, runWithin } from '../index-state/state.ts';
+import { type Reading, requireCaughtUp, runWithin } from '../index-state/state.ts';
 import { completeStorageMasses } from '../resources/rpc/submitted/storage-masses.ts';
 import { type SubmittedTransaction, submittedTransaction } from '../resources/rpc/submitted/transaction.ts';
-import { transactionsByIds } from '../resources/transactions/rest/routes.ts';
-import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
 import { list } from '../schemas/list.ts';
 import { flag, hashInput } from '../schemas/values.ts';
 import {
@@ -22,6 +20,7 @@ import {
   postItems,
   rangeOf,
   read,
+  readStatement,
   type RestRoute,
 } from './call.ts';
 import { type Resolve, toTransaction, type TransactionForm } from './forms.ts';
@@ -43,17 +42,12 @@ export function formOf({ query }: Call): TransactionForm {
 
 /** Returns the transactions with these ids in this order, without unknown ones. */
 export async function readTransactions(reading: Reading, ids: readonly Uint8Array[], form: TransactionForm) {
-  const found: RestTransactionJson[] = [];
+  const found: queries.TimedTransaction[] = [];
   for (let start = 0; start < ids.length; start += MAX_PAGE) {
-    const part = ids.slice(start, start + MAX_PAGE);
-    const body = await runWithin(reading, transactionsByIds({ includePayload: true }).with({ ids: part }));
+    const body = await runWithin(reading, queries.transactionsByIds.with({ ids: ids.slice(start, start + MAX_PAGE) }));
     found.push(...(body?.transactions ?? []));
   }
-  const times = await queries.readAcceptingTimes(
-    reading.db,
-    found.map(({ acceptingBlockHash }) => acceptingBlockHash),
-  );
-  return found.map((transaction) => toTransaction(transaction, form, times));
+  return found.map((transaction) => toTransaction(transaction, form));
 }
 
 const transactionIds = list(hashInput, MAX_IDS);
@@ -177,10 +171,11 @@ export const transactionRoutes: readonly RestRoute[] = [
   get('/transactions/:transactionId', async (call) => {
     const id = hashOf(call.params['transactionId'], 'transactionId');
     const form = formOf(call);
-    return read(call, async (reading) => {
-      const [transaction] = await readTransactions(reading, [id], form);
+    requireCaughtUp(await call.services.index.getSettledState());
+    return readStatement(call, queries.transactionsByIds.with({ ids: [id] }), (found) => {
+      const [transaction] = found?.transactions ?? [];
       if (transaction === undefined) throw notFound('Transaction not found');
-      return transaction;
+      return toTransaction(transaction, form);
     });
   }),
   postItems('/transactions/search', { body: searched, countItems: countSearched }, search),

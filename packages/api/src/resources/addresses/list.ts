@@ -1,5 +1,5 @@
 /** GET /v1/addresses: addresses by balance. */
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { conflict } from '../../http/errors.ts';
@@ -18,15 +18,10 @@ import {
 } from '../../pages/key-page.ts';
 import { pageQuery, queryFlag } from '../../pages/page-query.ts';
 import { statementRoute } from '../../route.ts';
-import {
-  type AddressParameters,
-  addressTag,
-  type AddressTagJson,
-  requireNetwork,
-  scriptIdOf,
-} from '../../schemas/address.ts';
+import { type AddressParameters, addressTag, requireNetwork, scriptIdOf } from '../../schemas/address.ts';
 import { address, addressInput, sompi } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';
+import { tagOfScript } from './tags.ts';
 import { includeTags, tagsByAddress, tagsOfScripts } from '../transactions/rest/tags.ts';
 
 /** Above any balance, and below the largest `bigint` of Postgres. */
@@ -72,15 +67,7 @@ type HolderPageParameters = Omit<PageParameters, 'cursor'> &
 
 const NO_BALANCE = 'no balance';
 
-/** The tag of the address, else of its cluster. */
-const tag: RawBuilder<AddressTagJson | null> = sql`(
-  select to_json(found) from (
-    select tags.address, tags.name, tags.link, tags.labels from tags where tags.address = scripts.address
-    union all
-    select scripts.address, clusters.name, clusters.link, clusters.labels
-    from clusters where clusters.id = cluster_of(scripts.id) and clusters.name is not null
-    limit 1
-  ) found)`;
+const tag = tagOfScript(sql`scripts.address`, sql`scripts.id`);
 
 interface Variant {
   start: PageStart;

@@ -82,6 +82,12 @@ export const listTransactions = statementRoute(
   pageProblems,
 );
 
+/** Makes a `page` of the transactions with these ids, with their positions in the list. */
+export const pageOfIds = (ids: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  select transactions.id as key, requested.position
+  from unnest(${ids}) with ordinality as requested (id, position)
+  join transactions on ${hasTransactionId('transactions', sql`requested.id`)}`;
+
 /** Selects the transactions with these ids in the given order, without unknown ones. */
 export const transactionsByIds = statementsBy(
   'transactions by ids',
@@ -90,10 +96,7 @@ export const transactionsByIds = statementsBy(
     { includePayload, withTags = false }: { includePayload: boolean; withTags?: boolean },
   ) => ({
     tables: {
-      page: sql`
-        select transactions.id as key, requested.position
-        from unnest(${parameter('ids', 'bytea[]')}) with ordinality as requested (id, position)
-        join transactions on ${hasTransactionId('transactions', sql`requested.id`)}`,
+      page: pageOfIds(parameter('ids', 'bytea[]')),
     },
     body: jsonBuildObject({
       transactions: restTransactions(sql`order by page.position`, { includePayload }),

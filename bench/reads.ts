@@ -1,0 +1,137 @@
+/** The requests of bench:read, from samples of an index. A read is a list of requests, which are sent in turn. */
+import type { Connection } from '@kasgres/database';
+import type { Request } from './http-connection.ts';
+
+const SAMPLES = 2000;
+
+export type Reads = Readonly<Record<string, readonly Request[]>>;
+
+interface Samples {
+  ids: readonly string[];
+  addresses: readonly string[];
+  /** The three addresses with the most transactions. */
+  busiest: readonly string[];
+  blocks: readonly string[];
+  daaScores: readonly string[];
+}
+
+/** Samples ids and addresses of the index, the same in each run. `explorer`: the reads of an explorer that need no node. */
+export async function findReads(
+  database: Connection,
+): Promise<Record<'frequent' | 'explorer', Reads> & Record<string, Reads>> {
+  const samples = await findSamples(database);
+  return { frequent: frequentReads(samples), explorer: explorerReads(samples) };
+}
+
+async function findSamples({ pool }: Connection): Promise<Samples> {
+  const list = async (text: string): Promise<string[]> =>
+    (await pool.query<{ value: string }>({ text, values: [] })).rows.map(({ value }) => value);
+  return {
+    ids: await list(
+      `select encode(transaction_id, 'hex') as value from transactions where accepting_index is not null
+       order by md5(id::text) limit ${SAMPLES}`,
+    ),
+    addresses: await list(
+      `select address as value from scripts where address is not null order by md5(id::text) limit ${SAMPLES}`,
+    ),
+    busiest: await list(
+      `select s.address as value from balances b join scripts s on s.id = b.script_id
+       where s.address is not null order by b.transaction_count desc limit 3`,
+    ),
+    blocks: await list(
+      `select encode(hash, 'hex') as value from blocks where is_chain_block order by md5(id::text) limit ${SAMPLES}`,
+    ),
+    daaScores: await list(
+      `select daa_score::text as value from blocks where is_chain_block order by md5(id::text) limit ${SAMPLES}`,
+    ),
+  };
+}
+
+function frequentReads({ ids, addresses, busiest, blocks }: Samples): Reads {
+  const look = {
+    transaction: get((id) => `/v1/transactions/${id}`, ids),
+    balance: get((address) => `/v1/rpc/getBalanceByAddress/${address}`, addresses),
+    addressPage: get((address) => `/v1/addresses/${address}/transactions`, addresses),
+    latestBlocks: [{ path: '/v1/blocks' }],
+    utxos: get((address) => `/v1/addresses/${address}/utxos`, addresses),
+    blocks: blocks.map((hash) => ({
+      method: 'POST' as const,
+      path: '/v1/rpc/getBlock',
+      body: { hash, includeTransactions: true },
+    })),
+  };
+  return {
+    getCurrentNetwork: [{ path: '/v1/rpc/getCurrentNetwork' }],
+    getCoinSupply: [{ path: '/v1/rpc/getCoinSupply' }],
+    getBalanceByAddress: look.balance,
+    'transaction by id': look.transaction,
+    'address page of 20': look.addressPage,
+    'page of 20 of the three busiest addresses': get((address) => `/v1/addresses/${address}/transactions`, busiest),
+    'getBlock with transactions': look.blocks,
+    'acceptance of 100 ids': Array.from({ length: 20 }, (_, index) => ({
+      method: 'POST',
+      path: '/v1/transactions/acceptance',
+      body: { transactionIds: ids.slice(index * 100, (index + 1) * 100) },
+    })),
+    'latest 20 blocks': look.latestBlocks,
+    'latest 20 transactions': [{ path: '/v1/transactions' }],
+    'UTXO page': look.utxos,
+    'mix of six': ids.flatMap((_, index) =>
+      Object.values(look).map((requests) => requests[index % requests.length] as Request),
+    ),
+  };
+}
+
+function explorerReads({ ids, addresses, busiest, blocks, daaScores }: Samples): Reads {
+  return {
+    'search for a transaction': get((id) => `/v1/search?q=${id}`, ids),
+    'search for a prefix of a block': get((hash) => `/v1/search?q=${hash.slice(0, 10)}`, blocks),
+    'search for a DAA score': get((score) => `/v1/search?q=${score}`, daaScores),
+    'search for an address': get((address) => `/v1/search?q=${address}`, addresses),
+    'search for a tag': get((text) => `/v1/search?q=${text}`, ['ow', 'owner', 'owner+9', 'none']),
+    network: [{ path: '/v1/network' }],
+    'network history of 100 minutes': [{ path: '/v1/network/history?interval=minute' }],
+    'circulating supply as text': [{ path: '/v1/network/supply/circulating' }],
+    distribution: [{ path: '/v1/network/distribution' }],
+    'miners of an hour': [{ path: '/v1/miners?interval=hour' }],
+    'miners of a week': [{ path: '/v1/miners?interval=week' }],
+    'latest window of the DAG': [{ path: '/v1/dag' }],
+    'window of the DAG around a block': get((hash) => `/v1/dag?around=${hash}`, blocks),
+    'block with miner and rewards': get((hash) => `/v1/blocks/${hash}`, blocks),
+    'page of contained transactions': get((hash) => `/v1/blocks/${hash}/transactions?relation=contained`, blocks),
+    'page of accepted transactions': get((hash) => `/v1/blocks/${hash}/transactions?relation=accepted`, blocks),
+    'blocks by DAA score': get((score) => `/v1/blocks/daa-score/${score}/${Number(score) + 20}`, daaScores),
+    'transaction with tags': get((id) => `/v1/transactions/${id}?include=tags`, ids),
+    'address with tags': get((address) => `/v1/addresses/${address}?include=tags`, addresses),
+    '100 addresses': Array.from({ length: 20 }, (_, index) => ({
+      method: 'POST',
+      path: '/v1/addresses',
+      body: { addresses: addresses.slice(index * 100, (index + 1) * 100) },
+    })),
+    'address page, received only': get(
+      (address) => `/v1/addresses/${address}/transactions?direction=received`,
+      addresses,
+    ),
+    'busy address page, sent only': get((address) => `/v1/addresses/${address}/transactions?direction=sent`, busiest),
+    'busy address page, of at least 1 KAS': get(
+      (address) => `/v1/addresses/${address}/transactions?min_amount=100000000`,
+      busiest,
+    ),
+    'balance history': get((address) => `/v1/addresses/${address}/balance-history`, addresses),
+    cluster: get((address) => `/v1/addresses/${address}/cluster`, addresses),
+    tags: [{ path: '/v1/tags' }],
+    'rich list': [{ path: '/v1/addresses' }],
+    '/rest block': get((hash) => `/rest/blocks/${hash}?includeColor=true`, blocks),
+    '/rest transaction': get((id) => `/rest/transactions/${id}?resolve_previous_outpoints=light`, ids),
+    '/rest address page': get(
+      (address) => `/rest/addresses/${address}/full-transactions-page?limit=20&resolve_previous_outpoints=light`,
+      addresses,
+    ),
+    '/rest top addresses': [{ path: '/rest/addresses/top' }],
+    '/rest counts of a day': [{ path: '/rest/transactions/count/' }],
+  };
+}
+
+function get(path: (value: string) => string, values: readonly string[]): Request[] {
+  return values.map((value) => ({ path: path(value) }));
+}
