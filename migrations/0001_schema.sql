@@ -64,6 +64,11 @@ comment on column checkpoint.seconds_left is 'Estimated seconds until the target
 comment on column checkpoint.updated_at is 'When this row was written.';
 comment on column checkpoint.version is 'Grows with each change of this row, so that readers can compare the states of the index.';
 
+create function next_version(previous bigint) returns bigint language sql volatile set search_path = public as $$
+  select greatest(previous + 1, (extract(epoch from clock_timestamp()) * 1000000)::bigint)
+$$;
+comment on function next_version(bigint) is 'The next checkpoint.version. It is at least the time in microseconds, since a crash may lose the last commits: other states must not get their versions.';
+
 create table deferred_indexes (
   name text not null,
   definition text not null,

@@ -27,7 +27,7 @@ export async function writeCheckpoint(client: ClientBase, batch: Batch, circulat
              next_subnetwork_id = excluded.next_subnetwork_id,
              circulating_sompi = checkpoint.circulating_sompi + excluded.circulating_sompi,
              virtual_merge_set = excluded.virtual_merge_set, target_blue_score = excluded.target_blue_score,
-             seconds_left = excluded.seconds_left, updated_at = excluded.updated_at, version = checkpoint.version + 1
+             seconds_left = excluded.seconds_left, updated_at = excluded.updated_at, version = next_version(checkpoint.version)
            returning pg_notify('${COMMITS_CHANNEL}', '')`,
     values: [
       to.blockId,
@@ -51,7 +51,7 @@ export async function writeNextKeys(
   { nextTransactionId, nextScriptId }: Pick<Checkpoint, 'nextTransactionId' | 'nextScriptId'>,
 ): Promise<void> {
   await client.query(
-    `update checkpoint set next_transaction_id = $1, next_script_id = $2, virtual_merge_set = '{}', updated_at = now(), version = version + 1`,
+    `update checkpoint set next_transaction_id = $1, next_script_id = $2, virtual_merge_set = '{}', updated_at = now(), version = next_version(version)`,
     [nextTransactionId, nextScriptId],
   );
 }

@@ -109,7 +109,7 @@ export async function finishFirstCatchUp(
     await client.query(`set local work_mem = '${WORK_MEMORY}'`);
     await rebuildLockedState(client);
     await client.query(
-      `update checkpoint set first_catch_up = false, seconds_left = null, updated_at = now(), version = version + 1,
+      `update checkpoint set first_catch_up = false, seconds_left = null, updated_at = now(), version = next_version(version),
               circulating_sompi = (select coalesce(sum(balance), 0) from balances)`,
     );
   });

@@ -344,5 +344,5 @@ async function writeStart(client: ClientBase, cut: CutPoint): Promise<void> {
   );
   await client.query('delete from gaps');
   await restartFrom(client, cut);
-  await client.query('update checkpoint set version = version + 1, updated_at = clock_timestamp()');
+  await client.query('update checkpoint set version = next_version(version), updated_at = clock_timestamp()');
 }
