@@ -7,6 +7,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { backoff, EXIT_FATAL, FatalError, sleep } from '@kasgres/runtime';
+import { argumentsOf } from '../programs.ts';
 import { ProgramOutput } from './program-output.ts';
 
 /** A program that ran for longer has recovered: the next restart is quick again. */
@@ -145,7 +146,7 @@ export class SupervisedProgram {
 
   /** Returns the exit code, or the signal that killed the program. */
   async #runOnce(output: ProgramOutput): Promise<number | NodeJS.Signals> {
-    const child = spawn(process.execPath, [this.#program.path], {
+    const child = spawn(process.execPath, argumentsOf(this.#program.path), {
       env: { ...process.env, ...this.#program.env?.() },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       detached: true,

@@ -18,10 +18,17 @@ export const clusters: DerivedState = {
     await client.query({
       name: 'change-clusters',
       text: `update clusters c set balance = c.balance + changed.balance
-               from (select cluster_of(m.script_id) as id, sum(changed.balance) as balance
-                       from unnest($1::bigint[], $2::bigint[]) changed (script_id, balance)
-                       join cluster_members m on m.script_id = changed.script_id
-                      group by 1) changed
+               from (
+                 -- Like cluster_of, for all scripts in one query.
+                 with recursive up as (
+                   select changed.balance, m.script_id, m.parent_id
+                     from unnest($1::bigint[], $2::bigint[]) changed (script_id, balance)
+                     join cluster_members m on m.script_id = changed.script_id
+                   union all
+                   select up.balance, m.script_id, m.parent_id
+                     from up join cluster_members m on m.script_id = up.parent_id)
+                 select script_id as id, sum(balance) as balance from up where parent_id is null group by script_id
+               ) changed
               where c.id = changed.id and changed.balance <> 0`,
       values: columnsOf(deltas, 'script', 'balance'),
     });
