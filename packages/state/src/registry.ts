@@ -55,11 +55,15 @@ export async function revertState(
 }
 
 export async function applyState(client: ClientBase, changes: StateChanges): Promise<void> {
-  for (const kind of DERIVED_STATE) await kind.read?.(client, changes);
-  await inPipeline(
-    client,
-    DERIVED_STATE.map((kind) => async () => await kind.apply?.(client, changes)),
-  );
+  const apply = (kinds: readonly DerivedState[]) =>
+    kinds.map((kind) => async () => await kind.apply?.(client, changes));
+  await inPipeline(client, [
+    async () => {
+      for (const kind of DERIVED_STATE) if (kind.read !== undefined) await kind.read(client, changes);
+      await inPipeline(client, apply(DERIVED_STATE.filter((kind) => kind.appliesAfterReads === true)));
+    },
+    ...apply(DERIVED_STATE.filter((kind) => kind.appliesAfterReads !== true)),
+  ]);
 }
 
 export const EMPTIED_TABLES = DERIVED_STATE.flatMap(({ emptied = [] }) => emptied);

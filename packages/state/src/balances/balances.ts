@@ -14,6 +14,7 @@ const NOT_ACCEPTED = `
 
 export const balances: DerivedState = {
   name: 'balances',
+  appliesAfterReads: true,
   emptied: ['balances'],
   deferredIndexes: ['balances_balance', 'balances_tagged'],
   verify: { 4: verifyBalances },

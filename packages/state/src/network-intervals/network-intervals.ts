@@ -15,6 +15,7 @@ class IntervalChanges {
 
 export const networkIntervals: DerivedState = {
   name: 'network intervals',
+  appliesAfterReads: true,
   filled: ['network_intervals'],
   verify: { 4: verifyNetworkIntervals },
 

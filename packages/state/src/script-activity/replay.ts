@@ -51,10 +51,11 @@ export function replay(blocks: readonly TouchingBlock[], before: ReadonlyMap<num
   for (const { index, chainTime, scripts } of blocks) {
     const count: ActiveScripts = { active: { minute: 0, hour: 0, day: 0 }, new: 0 };
     const row: SeenBefore = { chainIndex: index, scripts: [], lastSeen: [] };
+    const starts = LENGTHS.map((length) => startOfInterval(length, chainTime));
     for (const script of scripts) {
       const { first, last, touched } = after.get(script) ?? before.get(script) ?? NEVER_SEEN;
-      for (const length of LENGTHS) {
-        if (touched === null || touched < startOfInterval(length, chainTime)) count.active[length] += 1;
+      for (const [i, length] of LENGTHS.entries()) {
+        if (touched === null || touched < (starts[i] as bigint)) count.active[length] += 1;
       }
       if (last === null) count.new += 1;
       row.scripts.push(script);

@@ -13,6 +13,7 @@ const PRUNE_EVERY = 100;
 
 export const scriptActivity: DerivedState = {
   name: 'script activity',
+  appliesAfterReads: true,
   emptied: ['seen_before'],
   verify: { 4: verifyScriptActivity },
 
