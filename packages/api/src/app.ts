@@ -144,11 +144,6 @@ const OPERATIONS_WITH_KEY: readonly ApiPlugin[] = [
 export const api: FastifyPluginAsync<Services> = async (app, services) => {
   app.setValidatorCompiler(validatorCompiler);
   const operations = collectOperations(app);
-  // Requests that are refused, or need no key, cost nothing.
-  app.addHook('onRequest', (_request, reply, done) => {
-    reply.header('x-request-cost-ru', '0');
-    done();
-  });
   useErrorEnvelope(app);
   refuseUnknownRoutes(app, services);
   serializeLargeResponses(app, services.turns);

@@ -104,8 +104,13 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   closeIdleConnectionsOnShutdown(app);
   // Errors before hooks get their id in error-envelope.ts.
   app.addHook('onRequest', (request, reply, done) => {
-    // `vary` also on uncompressed responses, since another client may get the same response compressed.
-    reply.header(REQUEST_ID_HEADER, request.id).header('vary', 'accept-encoding');
+    reply.headers({
+      [REQUEST_ID_HEADER]: request.id,
+      // Also on uncompressed responses, since another client may get the same response compressed.
+      vary: 'accept-encoding',
+      // Requests that are refused, or need no key, cost nothing.
+      'x-request-cost-ru': '0',
+    });
     done();
   });
   await compressResponses(app);

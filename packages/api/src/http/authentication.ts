@@ -155,11 +155,12 @@ export function requireKey(
 function setLimitHeaders(request: FastifyRequest, reply: FastifyReply, standing: Standing, ru: number): void {
   const { rateRu, windowSeconds } = (request.apiKey as RequestKey).bucket;
   request.spentRu = ru;
-  reply
-    .header('x-request-cost-ru', String(ru))
-    .header('ratelimit-limit', `${rateRu};w=${windowSeconds}`)
-    .header('ratelimit-remaining', String(standing.remainingRu))
-    .header('ratelimit-reset', String(standing.resetSeconds));
+  reply.headers({
+    'x-request-cost-ru': String(ru),
+    'ratelimit-limit': `${rateRu};w=${windowSeconds}`,
+    'ratelimit-remaining': String(standing.remainingRu),
+    'ratelimit-reset': String(standing.resetSeconds),
+  });
 }
 
 /** A token of a stream may be in the URL, and only there. */

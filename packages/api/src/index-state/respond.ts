@@ -45,7 +45,7 @@ export async function respond(
 
 /** Adds the headers that name the state in which an error was found, such as an unknown transaction. */
 export function withState(error: unknown, state: IndexState): unknown {
-  if (error instanceof HttpError) Object.assign(error.headers, headersOf(state));
+  if (error instanceof HttpError) Object.assign(error.headers, headersOfState(state));
   return error;
 }
 
@@ -58,16 +58,19 @@ export async function contentFrom(state: IndexState, read: () => Awaitable<unkno
   }
 }
 
-const headersOf = ({ sinkHash, gaps }: IndexState): Record<string, string> => ({
+const headersOfState = ({ sinkHash, gaps }: IndexState): Record<string, string> => ({
   'x-kasgres-sink': sinkHash,
   ...(gaps > 0 && { 'x-kasgres-gaps': String(gaps) }),
 });
+
+const headersOf = (state: IndexState, etag: string): Record<string, string> => ({ ...headersOfState(state), etag });
 
 /** A response that needs only the state, as it was sent last: most requests come between two changes of the state. */
 interface Kept {
   state: IndexState;
   url: string;
   etag: string;
+  headers: Record<string, string>;
   body: string;
 }
 
@@ -83,9 +86,11 @@ export function stateResponder(
       if (kept?.state !== state || kept.url !== url) {
         const response = toResponse(state);
         const body = isText ? String(response) : JSON.stringify(response);
-        kept = { state, url, etag: etagOf(request, ofState(state)), body };
+        const etag = etagOf(request, ofState(state));
+        kept = { state, url, etag, headers: headersOf(state, etag), body };
       }
-      if (setHeaders(request, reply, state, kept.etag)) return undefined;
+      reply.headers(kept.headers);
+      if (isUnchanged(request, reply, kept.etag)) return undefined;
       reply.type(isText ? TEXT_TYPE : JSON_TYPE);
       return kept.body;
     });
@@ -105,10 +110,15 @@ function ofState(state: IndexState): string {
 
 /** Returns whether the client has this response already. */
 function setHeaders(request: FastifyRequest, reply: FastifyReply, state: IndexState, etag: string): boolean {
-  reply.headers(headersOf(state)).header('etag', etag);
-  const isUnchanged = hasEtag(request.headers['if-none-match'], etag);
-  reply.code(isUnchanged ? 304 : 200);
-  return isUnchanged;
+  reply.headers(headersOf(state, etag));
+  return isUnchanged(request, reply, etag);
+}
+
+/** Sets the status, and returns whether it is 304. */
+function isUnchanged(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
+  const isKnown = hasEtag(request.headers['if-none-match'], etag);
+  reply.code(isKnown ? 304 : 200);
+  return isKnown;
 }
 
 /** The tag covers the request body, since one URL with different bodies has different responses. */
