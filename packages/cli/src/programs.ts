@@ -18,7 +18,7 @@ export const programPaths = {
 };
 
 /**
- * Returns the arguments of Node for a program. What a batch allocates outlives the young generation of the indexer, whatever its size: a smaller one
+ * Returns the arguments of Node for a program. What a batch allocates outlives the young generation of the indexer at any size: a smaller one
  * saves 100 MB of memory, and a first catch-up takes as long.
  */
 export const argumentsOf = (path: string): string[] =>
