@@ -67,7 +67,7 @@ comment on column checkpoint.version is 'Grows with each change of this row, so 
 create function next_version(previous bigint) returns bigint language sql volatile set search_path = public as $$
   select greatest(previous + 1, (extract(epoch from clock_timestamp()) * 1000000)::bigint)
 $$;
-comment on function next_version(bigint) is 'The next checkpoint.version. It is at least the time in microseconds, since a crash may lose the last commits: other states must not get their versions.';
+comment on function next_version(bigint) is 'The next checkpoint.version. At least the Unix time in microseconds: a failover may lose the last commits, and a later state must not get the version of a lost one.';
 
 create table deferred_indexes (
   name text not null,

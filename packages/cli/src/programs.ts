@@ -18,8 +18,8 @@ export const programPaths = {
 };
 
 /**
- * Returns the arguments of Node for a program. What a batch allocates outlives the young generation of the indexer at any size: a smaller one
- * saves 100 MB of memory, and a first catch-up takes as long.
+ * Returns the arguments of Node for a program. A larger young generation would not help the indexer, since what a batch allocates survives it anyway,
+ * and would take 150 MB more.
  */
 export const argumentsOf = (path: string): string[] =>
   path === programPaths.indexer ? ['--max-semi-space-size=12', path] : [path];

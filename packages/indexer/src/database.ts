@@ -50,17 +50,6 @@ export function openClusteringDatabase(url: string, askAfterSilenceMs = ASK_AFTE
   });
 }
 
-/**
- * Lets commits of a session return before the disk has them: a crash of Postgres then loses the last commits as a whole, and the indexer follows the
- * chain from the checkpoint that is left. A server with synchronous standbys, or with another setting than the default, keeps what its operator chose.
- */
-export async function commitWithoutDisk(client: ClientBase): Promise<void> {
-  await client.query(
-    `select set_config('synchronous_commit', 'off', false)
-      where current_setting('synchronous_commit') = 'on' and current_setting('synchronous_standby_names') = ''`,
-  );
-}
-
 interface Session {
   pid: number;
   /** Distinguishes it from another session with the same pid, after a restart or at another server. */

@@ -10,7 +10,7 @@ import { findCheckpoint, findNetworkOfDatabase } from './apply/checkpoint.ts';
 import { buildLookUpIndexes, finishFirstCatchUp, type FinishOptions } from './apply/first-catch-up.ts';
 import { DEFAULT_LENGTH, Generations } from './apply/generations.ts';
 import { Statistics } from './apply/statistics.ts';
-import { commitWithoutDisk, type Sessions } from './database.ts';
+import type { Sessions } from './database.ts';
 import type { ChainUpdate } from './chain-update.ts';
 import { findFork, getBootstrap, loadPreBootstrapBlocks, readOwnChain } from './indexed-chain.ts';
 import type { PreBootstrapTimes } from './pre-bootstrap-times.ts';
@@ -76,7 +76,6 @@ export async function followChain(dependencies: IndexerDependencies, signal: Abo
     const reader = await open();
     const remover = dependencies.options.retention && (await open());
     await dependencies.sessions.succeed(remover === undefined ? [writer, reader] : [writer, reader, remover]);
-    await commitWithoutDisk(writer);
     await takeWriterLock(writer, { signal: untilLost });
     await new Attempt({ ...dependencies, client: writer, reader, remover, signal: untilLost }).run();
   } catch (error) {

@@ -109,7 +109,7 @@ export interface DerivedState {
   collect?(item: BatchItem, changes: StateChanges): void;
   /** Reads what `apply` of this kind and of others needs, after the batch's rows are written. */
   read?(client: ClientBase, changes: StateChanges): Promise<void>;
-  /** Whether `apply` needs what any `read` found. The other kinds are applied meanwhile. */
+  /** Whether `apply` needs what any `read` found. Kinds without it are applied while the reads run. */
   readonly appliesAfterReads?: boolean;
   /** Writes the changes inside the batch's transaction, in a fixed number of statements, while the other kinds do. */
   apply?(client: ClientBase, changes: StateChanges): Promise<void>;

@@ -179,6 +179,7 @@ export class Follower {
   #forget(): void {
     this.#recent.length = 0;
     this.#cursor = undefined;
+    this.#lastBlock = undefined;
     for (const subscriber of this.subscribers) subscriber.restart();
   }
 

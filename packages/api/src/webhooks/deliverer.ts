@@ -97,8 +97,6 @@ export class Deliverer {
       if (cursor === sinkHash) continue;
       if (signal.aborted) return;
       await this.#advance(cursor, webhooks);
-      // There may be more steps, and there are deliveries to attempt.
-      this.#isAwake = true;
     }
   }
 
@@ -120,6 +118,8 @@ export class Deliverer {
       return;
     }
     if (step === undefined) return;
+    // There may be more steps, and there are deliveries to attempt.
+    this.#isAwake = true;
     const deliveries: NewDelivery[] = [];
     const others: ActiveWebhook[] = [];
     for (const [place, webhook] of webhooks.entries()) {

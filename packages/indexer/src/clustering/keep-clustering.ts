@@ -5,7 +5,7 @@ import { backoff, type Logger, sleep } from '@kasgres/runtime';
 import { type ClusteringOptions, clusterStep, flagStep, type Step } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import { findNetworkOfDatabase } from '../apply/checkpoint.ts';
-import { commitWithoutDisk, Sessions } from '../database.ts';
+import { Sessions } from '../database.ts';
 import type { Metrics } from '../metrics.ts';
 
 /** The target for how long a step holds the lock on the checkpoint. */
@@ -41,7 +41,6 @@ export async function keepClustering(dependencies: KeepClusteringOptions, signal
       const client = await database.pool.connect();
       try {
         await sessions.succeed([client]);
-        await commitWithoutDisk(client);
         await follow(client, dependencies, signal, () => {
           delays = backoff({ maxMs: MAX_DELAY_MS });
         });
