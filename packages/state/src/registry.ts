@@ -1,6 +1,6 @@
 /**
- * The kinds of derived state. A batch applies those that need reads in this order, and so the others. A new kind is a folder, a migration and a line
- * here.
+ * The kinds of derived state. A batch applies those that need reads in this order, and the others in this order. A new kind is a folder, a migration
+ * and a line here.
  *
  * Statements that several kinds share for speed:
  * - `balances` apply writes the columns of script activity and, for new rows, the tag flag; its rebuild makes the script activity, too.
