@@ -1,5 +1,5 @@
 /** The search box: results as one types, `/` to focus it, arrow keys and Enter to choose. */
-import type { ResponseBody } from '@kasgres/client';
+import { ApiError, type ResponseBody } from '@kasgres/client';
 import { useLocation } from 'preact-iso';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount, formatKas, shortAddress, shortHash } from '../format.ts';
@@ -9,6 +9,8 @@ import { isTyping } from './form.ts';
 type Result = ResponseBody<'get', '/v1/search'>['results'][number];
 
 const TYPING_PAUSE_MS = 150;
+/** After which a search is repeated that the API refused for now, as during the first catch-up. */
+const RETRY_MS = 2000;
 
 interface Shown {
   href: string;
@@ -82,6 +84,7 @@ export function Search() {
         const { results } = await request((client) =>
           client.get('/v1/search', { params: { query: { q: query } }, signal: aborting.signal }),
         );
+        setFailure(undefined);
         setFound({ text: query, results });
         setChosen(0);
         const [best] = results;
@@ -89,9 +92,10 @@ export function Search() {
       } catch (error) {
         if (aborting.signal.aborted) return;
         setFailure(error instanceof Error ? error.message : String(error));
+        if (error instanceof ApiError && error.status === 503) timer = setTimeout(() => void search(), RETRY_MS);
       }
     };
-    const timer = setTimeout(() => void search(), TYPING_PAUSE_MS);
+    let timer = setTimeout(() => void search(), TYPING_PAUSE_MS);
     return () => {
       clearTimeout(timer);
       aborting.abort();
