@@ -15,7 +15,7 @@ import { fillLargeIndex } from '../test/plans/large-index.ts';
 import { freePort, startApi } from '../test/support/programs.ts';
 import { encodeRequest, HttpConnection, type Request } from './http-connection.ts';
 import { markdownTable, median, percentile, readOptions, round } from './options.ts';
-import { findReads, type Reads } from './reads.ts';
+import { findSamples, GROUPS, type Reads } from './reads.ts';
 import { withTemporaryKey } from './temporary-key.ts';
 
 const CONNECTIONS = 64;
@@ -29,7 +29,11 @@ interface Measurement {
 
 const { json, numbers, texts, positionals } = readOptions({ runs: 3, seconds: 5 }, ['group']);
 const [only = ''] = positionals;
-const { group = 'frequent' } = texts;
+const readsOf = GROUPS[texts.group ?? 'frequent'];
+if (readsOf === undefined) {
+  console.error(`--group must be one of ${Object.keys(GROUPS).join(', ')}`);
+  process.exit(1);
+}
 
 const embedded = process.env['DATABASE_URL'] === undefined ? await startTemporaryPostgres() : undefined;
 const databaseUrl = process.env['DATABASE_URL'] ?? embedded?.url ?? '';
@@ -39,11 +43,9 @@ try {
   const database = connect({ url: databaseUrl, applicationName: 'kasgres bench' });
   if (embedded !== undefined) await fillLargeIndex(database.pool);
   try {
-    const groups = await findReads(database);
-    const reads = groups[group];
-    if (reads === undefined) throw new Error(`--group must be one of ${Object.keys(groups).join(', ')}`);
-    const bareReads = groups.frequent['transaction by id'] ?? [];
-    await withTemporaryKey(database, CONNECTIONS, async (key) => await measureAll(reads, bareReads, key));
+    const samples = await findSamples(database);
+    const bareReads = samples.ids.map((id) => ({ path: `/${id}` }));
+    await withTemporaryKey(database, CONNECTIONS, async (key) => await measureAll(readsOf(samples), bareReads, key));
   } finally {
     await database.close();
   }
@@ -52,7 +54,7 @@ try {
   await embedded?.stop();
 }
 
-async function measureAll(reads: Reads, transactions: readonly Request[], key: string): Promise<void> {
+async function measureAll(reads: Reads, bareReads: readonly Request[], key: string): Promise<void> {
   const bare = await startBare();
   // Nothing listens at this node: no read needs one.
   const programEnv = { nodeUrl: 'grpc://127.0.0.1:1', databaseUrl };
@@ -63,7 +65,6 @@ async function measureAll(reads: Reads, transactions: readonly Request[], key: s
     const measured = await sendAll(numbers.seconds * 1000, url, key, requests);
     results.set(name, [...(results.get(name) ?? []), measured]);
   };
-  const bareReads = transactions.map(({ path }) => ({ path: path.replace(/^.*\//, '/') }));
   try {
     for (let run = 0; run < numbers.runs; run += 1) {
       await measure('bare look-up', bare, bareReads);

@@ -6,7 +6,7 @@ const SAMPLES = 2000;
 
 export type Reads = Readonly<Record<string, readonly Request[]>>;
 
-interface Samples {
+export interface Samples {
   ids: readonly string[];
   addresses: readonly string[];
   /** The three addresses with the most transactions. */
@@ -15,15 +15,14 @@ interface Samples {
   daaScores: readonly string[];
 }
 
-/** Samples ids and addresses of the index, the same in each run. `explorer`: the reads of an explorer that need no node. */
-export async function findReads(
-  database: Connection,
-): Promise<Record<'frequent' | 'explorer', Reads> & Record<string, Reads>> {
-  const samples = await findSamples(database);
-  return { frequent: frequentReads(samples), explorer: explorerReads(samples) };
-}
+/** Groups of reads by name. `explorer`: those of an explorer that need no node. */
+export const GROUPS: Readonly<Record<string, (samples: Samples) => Reads>> = {
+  frequent: frequentReads,
+  explorer: explorerReads,
+};
 
-async function findSamples({ pool }: Connection): Promise<Samples> {
+/** Samples ids and addresses of the index, the same in each run. */
+export async function findSamples({ pool }: Connection): Promise<Samples> {
   const list = async (text: string): Promise<string[]> =>
     (await pool.query<{ value: string }>({ text, values: [] })).rows.map(({ value }) => value);
   return {

@@ -34,11 +34,11 @@ export async function respond(
   // `*` matches only a resource that exists (RFC 9110 §13.1.2): `read` throws the 404 if it does not.
   if (tagOf === 'state' && known !== undefined && known.trim() !== ANY_ETAG) {
     const state = await index.getState();
-    if (setHeaders(request, reply, state, etagOf(request, ofState(state)))) return undefined;
+    if (setHeaders(request, reply, headersOf(state, etagOf(request, ofState(state))))) return undefined;
   }
   const { state, body } = await read();
   const content = tagOf === 'state' ? ofState(state) : Buffer.isBuffer(body) ? body : JSON.stringify(body);
-  if (setHeaders(request, reply, state, etagOf(request, content))) return undefined;
+  if (setHeaders(request, reply, headersOf(state, etagOf(request, content)))) return undefined;
   if (Buffer.isBuffer(body)) reply.type(JSON_TYPE);
   return body;
 }
@@ -63,14 +63,18 @@ const headersOfState = ({ sinkHash, gaps }: IndexState): Record<string, string> 
   ...(gaps > 0 && { 'x-kasgres-gaps': String(gaps) }),
 });
 
-const headersOf = (state: IndexState, etag: string): Record<string, string> => ({ ...headersOfState(state), etag });
+interface Headers {
+  [name: string]: string;
+  etag: string;
+}
+
+const headersOf = (state: IndexState, etag: string): Headers => ({ ...headersOfState(state), etag });
 
 /** A response that needs only the state, as it was sent last: most requests come between two changes of the state. */
 interface Kept {
   state: IndexState;
   url: string;
-  etag: string;
-  headers: Record<string, string>;
+  headers: Headers;
   body: string;
 }
 
@@ -86,11 +90,9 @@ export function stateResponder(
       if (kept?.state !== state || kept.url !== url) {
         const response = toResponse(state);
         const body = isText ? String(response) : JSON.stringify(response);
-        const etag = etagOf(request, ofState(state));
-        kept = { state, url, etag, headers: headersOf(state, etag), body };
+        kept = { state, url, headers: headersOf(state, etagOf(request, ofState(state))), body };
       }
-      reply.headers(kept.headers);
-      if (isUnchanged(request, reply, kept.etag)) return undefined;
+      if (setHeaders(request, reply, kept.headers)) return undefined;
       reply.type(isText ? TEXT_TYPE : JSON_TYPE);
       return kept.body;
     });
@@ -109,16 +111,10 @@ function ofState(state: IndexState): string {
 }
 
 /** Returns whether the client has this response already. */
-function setHeaders(request: FastifyRequest, reply: FastifyReply, state: IndexState, etag: string): boolean {
-  reply.headers(headersOf(state, etag));
-  return isUnchanged(request, reply, etag);
-}
-
-/** Sets the status, and returns whether it is 304. */
-function isUnchanged(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
-  const isKnown = hasEtag(request.headers['if-none-match'], etag);
-  reply.code(isKnown ? 304 : 200);
-  return isKnown;
+function setHeaders(request: FastifyRequest, reply: FastifyReply, headers: Headers): boolean {
+  const isUnchanged = hasEtag(request.headers['if-none-match'], headers.etag);
+  reply.headers(headers).code(isUnchanged ? 304 : 200);
+  return isUnchanged;
 }
 
 /** The tag covers the request body, since one URL with different bodies has different responses. */

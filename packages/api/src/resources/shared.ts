@@ -12,7 +12,7 @@ type Tag = 'Address' | 'Block' | 'Network' | 'Transaction';
 export const lookUp = (tag: Tag, url: string, operationId: string) =>
   ({ method: 'GET', url, operationId, tag, cost: 0.1 }) as const;
 
-/** What a page of a listing costs, in request units. */
+/** The cost of one page of a listing, in request units. */
 export const PAGE_COST = 0.5;
 
 /** Returns the common fields of listings, where an unknown cursor is a 404. */
