@@ -22,12 +22,13 @@ export async function getChainBlockBelow(client: ClientBase, blueScore: bigint):
 }
 
 async function findChainBlock(client: ClientBase, condition: string, value: unknown): Promise<Fork | undefined> {
-  const { rows } = await client.query<Fork>(
-    `select c.block_id::float8 as "blockId", b.hash, b.blue_score as "blueScore", c.index::float8 as "chainIndex",
+  const { rows } = await client.query<Fork>({
+    name: `find-chain-block ${condition}`,
+    text: `select c.block_id::float8 as "blockId", b.hash, b.blue_score as "blueScore", c.index::float8 as "chainIndex",
             c.chain_time as "chainTime"
        from chain_blocks c join blocks b on b.id = c.block_id where ${condition} order by c.index desc limit 1`,
-    [value],
-  );
+    values: [value],
+  });
   return rows[0];
 }
 

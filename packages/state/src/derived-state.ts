@@ -62,7 +62,11 @@ export type BatchItem =
 
 export interface RemovedChainBlock {
   chainBlock: ChainBlock;
+  /** Keys of the transactions that it accepted. */
   accepted: readonly bigint[];
+}
+
+export interface RevertedChainBlock extends RemovedChainBlock {
   transactions: readonly TransactionDeltas[];
 }
 
@@ -113,8 +117,10 @@ export interface DerivedState {
   readonly appliesAfterReads?: boolean;
   /** Writes the changes inside the batch's transaction, in a fixed number of statements, while the other kinds do. */
   apply?(client: ClientBase, changes: StateChanges): Promise<void>;
-  /** Runs before the batch's rows are written: adds negative deltas to `changes`, or restores rows that `apply` does not touch twice. */
-  revert?(client: ClientBase, removed: readonly RemovedChainBlock[], changes: StateChanges): Promise<void> | void;
+  /** Reads what only this kind needs of removed chain blocks, before anything of the batch is written. */
+  readRemoved?(client: ClientBase, removed: readonly RemovedChainBlock[], changes: StateChanges): Promise<void>;
+  /** Adds the negative deltas of removed chain blocks to `changes`. */
+  revert?(removed: readonly RevertedChainBlock[], changes: StateChanges): void;
   /** Computes the state from rows at the end of the first catch-up. Idempotent; `emptied` tables are empty before. */
   rebuild?(client: ClientBase): Promise<void>;
   /** Computes state from `accepted_deltas`, in the same way, after every `rebuild`. */

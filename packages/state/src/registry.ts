@@ -4,7 +4,7 @@
  *
  * Statements that several kinds share for speed:
  * - `balances` apply writes the columns of script activity and, for new rows, the tag flag; its rebuild makes the script activity, too.
- * - readRemovedChain reads the transactions of removed chain blocks once, for the revert of every kind except UTXOs.
+ * - readTransactions reads the transactions of removed chain blocks once, for the `revert` of every kind.
  * - replace-state.ts writes the differences of two UTXO sets to every kind after a gap.
  * - packages/database/src/tags/write-tags.ts sets tag flags when tags are imported, and cluster-tags.ts queues those of named clusters.
  */
@@ -18,6 +18,7 @@ import {
   type DerivedState,
   getOrInsert,
   type RemovedChainBlock,
+  type RevertedChainBlock,
   type ScriptDelta,
   type StateChanges,
   type StateInvariant,
@@ -48,11 +49,14 @@ export function collectState(item: BatchItem, changes: StateChanges): void {
 
 export async function revertState(
   client: ClientBase,
-  removed: readonly Omit<RemovedChainBlock, 'transactions'>[],
+  removed: readonly RemovedChainBlock[],
   changes: StateChanges,
 ): Promise<void> {
-  const blocks = await readRemovedChain(client, removed);
-  for (const kind of DERIVED_STATE) await kind.revert?.(client, blocks, changes);
+  const [blocks] = await inPipeline(client, [
+    () => readTransactions(client, removed),
+    ...DERIVED_STATE.map((kind) => async () => await kind.readRemoved?.(client, removed, changes)),
+  ]);
+  for (const kind of DERIVED_STATE) kind.revert?.(blocks, changes);
 }
 
 export async function applyState(client: ClientBase, changes: StateChanges): Promise<void> {
@@ -133,12 +137,13 @@ interface DeltaRow extends ScriptDelta {
   script: bigint;
 }
 
-async function readRemovedChain(
+async function readTransactions(
   client: ClientBase,
-  removed: readonly Omit<RemovedChainBlock, 'transactions'>[],
-): Promise<RemovedChainBlock[]> {
-  const { rows } = await client.query<DeltaRow>(
-    `with removed as (select * from unnest($1::bigint[], $2::integer[]) removed (id, position))
+  removed: readonly RemovedChainBlock[],
+): Promise<RevertedChainBlock[]> {
+  const { rows } = await client.query<DeltaRow>({
+    name: 'removed-transactions',
+    text: `with removed as (select * from unnest($1::bigint[], $2::integer[]) removed (id, position))
      select position, delta.id as transaction, t.subnetwork_id = 1 as "isCoinbase", script_id as script, sum(sent)::bigint as sent,
             sum(received)::bigint as received, sum(count)::integer as "utxoCount"
        from (select removed.position, removed.id, o.script_id, 0 as sent, o.amount as received, 1 as count
@@ -149,11 +154,11 @@ async function readRemovedChain(
        join transactions t on t.id = delta.id
       group by position, delta.id, t.subnetwork_id, script_id
       order by position, delta.id`,
-    [
+    values: [
       removed.flatMap(({ accepted }) => accepted),
       removed.flatMap(({ accepted }, position) => accepted.map(() => position)),
     ],
-  );
+  });
   const byPosition = Map.groupBy(rows, ({ position }) => position);
   return removed.map((block, position) => {
     const { chainBlock } = block;

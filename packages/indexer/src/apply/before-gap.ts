@@ -26,14 +26,15 @@ export async function restoreFromBeforeGap(
 }
 
 async function findLatestGap(client: ClientBase): Promise<Gap | undefined> {
-  const { rows } = await client.query<Gap>(
-    `select s.chain_index, last.block_id
-       from gaps
-       join blocks b on b.hash = gaps.before_block_hash
-       join starts s on s.block_id = b.id
-       join chain_blocks last on last.index = s.chain_index - 1
-      order by s.chain_index desc limit 1`,
-  );
+  const { rows } = await client.query<Gap>({
+    name: 'find-latest-gap',
+    text: `select s.chain_index, last.block_id
+             from gaps
+             join blocks b on b.hash = gaps.before_block_hash
+             join starts s on s.block_id = b.id
+             join chain_blocks last on last.index = s.chain_index - 1
+            order by s.chain_index desc limit 1`,
+  });
   return rows[0];
 }
 

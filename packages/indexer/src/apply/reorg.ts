@@ -2,6 +2,7 @@
  * Reverts derived state, acceptance and merging. Blocks, transactions and address rows stay, since they are facts of the DAG. Rows that the batch
  * changes anyway, which are most of them, are left to it: they get their new values at once.
  */
+import { inPipeline } from '@kasgres/database';
 import { toHex, workFromBits } from '@kasgres/kaspa';
 import { revertState } from '@kasgres/state';
 import type { ClientBase } from 'pg';
@@ -12,24 +13,38 @@ export async function revertChainBlocks(client: ClientBase, batch: Batch): Promi
   const removed = await getRemoved(client, batch);
   const blocks = removed.map(({ id }) => id);
   const accepted = removed.flatMap((block) => block.accepted);
-  if (batch.state !== undefined) await revertState(client, removed, batch.state);
-  await client.query(
-    `update transactions set accepting_index = null, accepted_body = null
-      where id = any($1::bigint[]) and id <> all($2::bigint[])`,
-    [accepted, batch.acceptedBefore.map(({ transaction }) => transaction)],
-  );
   const merged = removed.flatMap((block) => block.merged);
-  await client.query(
-    'update blocks set merging_block_id = null, is_blue = null where id = any($1::bigint[]) and id <> all($2::bigint[])',
-    [merged, batch.mergedBefore.map(({ block }) => block)],
-  );
-  await keepAccepted(client, batch, removed);
-  await client.query(
-    'update blocks set is_chain_block = false where id = any($1::bigint[]) and id <> all($2::bigint[])',
-    [blocks, batch.chainBefore],
-  );
-  await client.query('delete from chain_blocks where block_id = any($1::bigint[])', [blocks]);
-  await restoreFromBeforeGap(client, { merged, accepted });
+  if (batch.state !== undefined) await revertState(client, removed, batch.state);
+  await inPipeline(client, [
+    () =>
+      client.query({
+        name: 'revert-acceptance',
+        text: `update transactions set accepting_index = null, accepted_body = null
+                where id = any($1::bigint[]) and id <> all($2::bigint[])`,
+        values: [accepted, batch.acceptedBefore.map(({ transaction }) => transaction)],
+      }),
+    () =>
+      client.query({
+        name: 'revert-merging',
+        text: `update blocks set merging_block_id = null, is_blue = null
+                where id = any($1::bigint[]) and id <> all($2::bigint[])`,
+        values: [merged, batch.mergedBefore.map(({ block }) => block)],
+      }),
+    () => keepAccepted(client, batch, removed),
+    () =>
+      client.query({
+        name: 'revert-chain-blocks',
+        text: 'update blocks set is_chain_block = false where id = any($1::bigint[]) and id <> all($2::bigint[])',
+        values: [blocks, batch.chainBefore],
+      }),
+    () =>
+      client.query({
+        name: 'delete-chain-blocks',
+        text: 'delete from chain_blocks where block_id = any($1::bigint[])',
+        values: [blocks],
+      }),
+    () => restoreFromBeforeGap(client, { merged, accepted }),
+  ]);
 }
 
 /** Keeps what the removed blocks had accepted, for those who follow the chain, and drops what is too old to be asked for. */
@@ -38,15 +53,21 @@ export async function keepAccepted(
   { oldestRemoved }: Pick<Batch, 'oldestRemoved'>,
   removed: readonly { id: bigint; accepted: bigint[] }[],
 ): Promise<void> {
-  await client.query(
-    `insert into removed_chain_blocks
-     select block_id, accepted_transactions from chain_blocks where block_id = any($1::bigint[]) on conflict do nothing`,
-    [removed.map(({ id }) => id)],
-  );
-  await client.query(
-    'delete from removed_chain_blocks where block_id < (select block_id from chain_blocks where index = $1)',
-    [oldestRemoved],
-  );
+  await inPipeline(client, [
+    () =>
+      client.query({
+        name: 'keep-accepted',
+        text: `insert into removed_chain_blocks
+               select block_id, accepted_transactions from chain_blocks where block_id = any($1::bigint[]) on conflict do nothing`,
+        values: [removed.map(({ id }) => id)],
+      }),
+    () =>
+      client.query({
+        name: 'drop-accepted',
+        text: 'delete from removed_chain_blocks where block_id < (select block_id from chain_blocks where index = $1)',
+        values: [oldestRemoved],
+      }),
+  ]);
 }
 
 interface RemovedRow {
@@ -62,13 +83,14 @@ interface RemovedRow {
 
 /** Returns blocks in the order of the chain. @throws if the blocks that the node removes are not the top of the indexed chain */
 async function getRemoved(client: ClientBase, { removed }: Batch) {
-  const { rows } = await client.query<RemovedRow>(
-    `select c.block_id as id, b.hash, c.index, c.chain_time as "chainTime", c.accepted_transactions as accepted,
-            b.merge_set_blues || b.merge_set_reds as merged, cardinality(b.merge_set_reds) as "redBlocks",
-            array(select merged.bits from blocks merged where merged.id = any (b.merge_set_blues || b.merge_set_reds)) as bits
-       from chain_blocks c join blocks b on b.id = c.block_id order by c.index desc limit $1`,
-    [removed.length],
-  );
+  const { rows } = await client.query<RemovedRow>({
+    name: 'removed-chain-blocks',
+    text: `select c.block_id as id, b.hash, c.index, c.chain_time as "chainTime", c.accepted_transactions as accepted,
+                  b.merge_set_blues || b.merge_set_reds as merged, cardinality(b.merge_set_reds) as "redBlocks",
+                  array(select merged.bits from blocks merged where merged.id = any (b.merge_set_blues || b.merge_set_reds)) as bits
+             from chain_blocks c join blocks b on b.id = c.block_id order by c.index desc limit $1`,
+    values: [removed.length],
+  });
   removed.forEach((hash, i) => {
     const found = rows[i]?.hash;
     if (found === undefined || Buffer.compare(found, hash) !== 0) {

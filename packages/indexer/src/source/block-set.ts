@@ -24,10 +24,16 @@ export class BlockSet {
     return this.#blocks.has(toHex(hash));
   }
 
+  /** Returns whether it has a chain block with its mergeset. */
+  canTake(hash: Hash): boolean {
+    const block = this.#blocks.get(toHex(hash));
+    return block !== undefined && mergeSetOf(block).every((merged) => this.has(merged));
+  }
+
   /** Removes the mergeset of a chain block, but not the chain block, which the next one merges. @throws IncompleteUpdateError */
   take(hash: Hash, acceptedTransactionIds: Hash[]): AddedChainBlock {
     const block = this.#get(hash);
-    const [selectedParent, ...others] = [...block.mergeSetBluesHashes, ...block.mergeSetRedsHashes];
+    const [selectedParent, ...others] = mergeSetOf(block);
     if (selectedParent === undefined) throw new IncompleteUpdateError(`chain block ${toHex(hash)} has no mergeset`);
     const mergeSet = [this.#get(selectedParent), ...others.map((merged) => this.#get(merged)).sort(byBlueWork)];
     for (const merged of mergeSet) this.#blocks.delete(toHex(merged.hash));
@@ -52,6 +58,11 @@ export class BlockSet {
     if (fault !== undefined) throw new IncompleteUpdateError(`block ${toHex(hash)} ${fault}`);
     return block;
   }
+}
+
+/** Returns the hashes of the blocks that a block merges, its selected parent first. */
+export function mergeSetOf({ mergeSetBluesHashes, mergeSetRedsHashes }: RpcBlock): Hash[] {
+  return [...mergeSetBluesHashes, ...mergeSetRedsHashes];
 }
 
 /** Sorts by (blue work, hash): parents before children, and a mergeset in the order of acceptance. */

@@ -4,6 +4,7 @@ import { type NodeClient, NodeRpcError, NodeUnsuitableError, type VirtualChainRe
 import type { Position } from '../chain-update.ts';
 import { IncompleteUpdateError, NodeBehindError } from '../errors.ts';
 import type { OwnChain } from '../indexed-chain.ts';
+import { RecentBlocks } from './recent-blocks.ts';
 
 const REMEDY =
   "Point NODE_URL at a node that has it, set ON_GAP=record to continue at the node's pruning point with a gap on record, or start with an empty database.";
@@ -31,9 +32,12 @@ export interface ChainRequestDependencies {
 export class ChainRequests {
   readonly #dependencies: ChainRequestDependencies;
   readonly #options: { signal: AbortSignal; stream: number };
+  readonly #recent: Pick<RecentBlocks, 'find'>;
 
-  constructor(dependencies: ChainRequestDependencies) {
+  /** @param recent blocks that need not be requested */
+  constructor(dependencies: ChainRequestDependencies, recent: Pick<RecentBlocks, 'find'> = new RecentBlocks()) {
     this.#dependencies = dependencies;
+    this.#recent = recent;
     this.#options = { signal: dependencies.signal, stream: 0 };
   }
 
@@ -72,7 +76,8 @@ export class ChainRequests {
     const chain = await this.request(position.hash);
     if (chain.removed.length === 0) return { ...chain, fork: position };
     if (chain.targetBlueScore < position.blueScore) await this.#checkNotBehind(position);
-    const lowest = await this.#getHeader(chain.removed.at(-1) as Hash);
+    const removed = chain.removed.at(-1) as Hash;
+    const lowest = this.#recent.find(removed) ?? (await this.#getHeader(removed));
     return { ...chain, fork: { hash: lowest.selectedParentHash, blueScore: lowest.header.blueScore } };
   }
 

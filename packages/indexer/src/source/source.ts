@@ -7,6 +7,7 @@ import { IncompleteUpdateError } from '../errors.ts';
 import { BlockSet } from './block-set.ts';
 import { type ChainRequestDependencies, ChainRequests, type ChainResponse, type ChainStep } from './chain-requests.ts';
 import { OpenBatch } from './open-batch.ts';
+import { RecentBlocks } from './recent-blocks.ts';
 import { fetchPages, PAGE_DEADLINE_MS, type PageLimits } from './pages.ts';
 
 /** A response with at least this many chain blocks is a catch-up. The node returns at most 2,480 merged blocks. */
@@ -27,11 +28,12 @@ export interface SourceDependencies extends ChainRequestDependencies {
 export class Source {
   readonly #dependencies: SourceDependencies;
   readonly #requests: ChainRequests;
+  readonly #recent = new RecentBlocks();
   readonly #waker = new Waker();
 
   constructor(dependencies: SourceDependencies) {
     this.#dependencies = dependencies;
-    this.#requests = new ChainRequests(dependencies);
+    this.#requests = new ChainRequests(dependencies, this.#recent);
   }
 
   /** @throws NodeUnsuitableError if the node has pruned our chain or left it below finality (invariant 11); NodeBehindError; retryable errors */
@@ -61,10 +63,10 @@ export class Source {
           continue;
         }
         isNearTip = chain.added.length < NEAR_TIP_CHAIN_BLOCKS;
-        const isReorg = chain.fork !== position;
         position = chain.fork;
-        for await (const update of isNearTip ? this.#follow(chain, isReorg ? undefined : next) : this.#catchUp(chain)) {
+        for await (const update of isNearTip ? this.#follow(chain, next) : this.#catchUp(chain)) {
           position = positionAfter(update) ?? position;
+          this.#recent.add(update.added);
           if (update.tail !== undefined) tailName = nameOf(update.tail);
           yield update;
         }
@@ -75,15 +77,20 @@ export class Source {
     }
   }
 
-  /** @param firstPage the blocks after the fork, if they were requested already; they may be older than the chain */
-  async *#follow(chain: ChainStep, firstPage: RpcBlock[] | undefined): AsyncGenerator<ChainUpdate> {
+  /** @param requested the blocks that are not below the position before, if they were requested already; they may be older than the chain */
+  async *#follow(chain: ChainStep, requested: RpcBlock[] | undefined): AsyncGenerator<ChainUpdate> {
     const blocks = new BlockSet(this.#dependencies.network.crescendo);
     const batch = this.#openBatch(chain);
+    // The blocks below the position before and not below the fork are those that the removed chain blocks merged, and these themselves.
+    const removed = requested && this.#recent.findRemoved(chain.removed);
+    if (removed !== undefined) blocks.add(removed);
+    const firstPage = removed && requested;
     let page = firstPage ?? (await this.#getBlocks(chain.fork.hash));
     for (let next = 0; ; page = await this.#getBlocks(chain.added[next - 1] ?? chain.fork.hash)) {
       blocks.add(page);
       const before = next;
-      for (; next < chain.added.length && blocks.has(chain.added[next] as Hash); next += 1) {
+      const isKnown = (hash: Hash): boolean => (page === firstPage ? blocks.canTake(hash) : blocks.has(hash));
+      for (; next < chain.added.length && isKnown(chain.added[next] as Hash); next += 1) {
         if (batch.isFull) yield createUpdate(chain.targetBlueScore, batch.take());
         batch.push(takeNext(blocks, chain, next));
       }

@@ -25,7 +25,7 @@ export const balances: DerivedState = {
     else if (item.kind === 'touched') changes.of(BalanceDeltas).addTouched(item.scripts);
   },
 
-  revert(_client, removed, changes) {
+  revert(removed, changes) {
     const deltas = changes.of(BalanceDeltas);
     for (const { transactions } of removed) for (const transaction of transactions) deltas.add(transaction, -1);
   },

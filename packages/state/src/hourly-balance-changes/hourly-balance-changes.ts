@@ -38,7 +38,7 @@ export const hourlyBalanceChanges: DerivedState = {
     if (item.kind === 'accepted') changes.of(HourlyDeltas).add(item.transaction, 1);
   },
 
-  revert(_client, removed, changes) {
+  revert(removed, changes) {
     const deltas = changes.of(HourlyDeltas);
     for (const { transactions } of removed) for (const transaction of transactions) deltas.add(transaction, -1);
   },

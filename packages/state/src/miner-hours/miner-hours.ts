@@ -65,12 +65,13 @@ export const minerHours: DerivedState = {
   emptied: ['miner_hours'],
   verify: { 4: faultsOf(SELECT_WRONG_MINER_HOURS) },
 
-  async revert(client, removed, changes) {
+  async readRemoved(client, removed, changes) {
     const indexes = removed.map(({ chainBlock }) => chainBlock.index);
-    const { rows } = await client.query<Row>(
-      `select hour, script_id as script, -blocks as blocks, -red_blocks as "redBlocks", -rewards as rewards from count_miner_hours($1, $2)`,
-      [Math.min(...indexes), Math.max(...indexes)],
-    );
+    const { rows } = await client.query<Row>({
+      name: 'removed-miner-hours',
+      text: `select hour, script_id as script, -blocks as blocks, -red_blocks as "redBlocks", -rewards as rewards from count_miner_hours($1, $2)`,
+      values: [Math.min(...indexes), Math.max(...indexes)],
+    });
     changes.of(MinerHourChanges).removed = rows;
   },
 

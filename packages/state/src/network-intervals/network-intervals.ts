@@ -25,7 +25,7 @@ export const networkIntervals: DerivedState = {
     else if (item.kind === 'accepted') addAccepted(added.at(-1) as ChainBlockTotals, item.transaction);
   },
 
-  revert(_client, removed, changes) {
+  revert(removed, changes) {
     changes.of(IntervalChanges).removed = removed.map((block) => totalsOf(block.chainBlock, block.transactions));
   },
 
@@ -82,11 +82,12 @@ export const networkIntervals: DerivedState = {
       ],
     });
     if (removed.length === 0) return;
-    await client.query(
-      `delete from network_intervals i using unnest($1::interval_length[], $2::bigint[]) changed (length, start)
-        where i.length = changed.length and i.start = changed.start and i.chain_blocks = 0`,
-      columnsOf(rows, 'length', 'start'),
-    );
+    await client.query({
+      name: 'remove-intervals',
+      text: `delete from network_intervals i using unnest($1::interval_length[], $2::bigint[]) changed (length, start)
+              where i.length = changed.length and i.start = changed.start and i.chain_blocks = 0`,
+      values: columnsOf(rows, 'length', 'start'),
+    });
   },
 
   async rebuildFromTotals(client, { chain }) {

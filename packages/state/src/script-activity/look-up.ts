@@ -53,10 +53,11 @@ export async function readStoredActivity(
 }
 
 async function readSeenBefore(client: ClientBase, above: number): Promise<SeenBefore[]> {
-  const { rows } = await client.query<{ chain_index: bigint; script_ids: bigint[]; last_seen: (string | null)[] }>(
-    'select chain_index, script_ids, last_seen::text[] from seen_before where chain_index > $1 order by chain_index desc',
-    [above],
-  );
+  const { rows } = await client.query<{ chain_index: bigint; script_ids: bigint[]; last_seen: (string | null)[] }>({
+    name: 'read-seen-before',
+    text: 'select chain_index, script_ids, last_seen::text[] from seen_before where chain_index > $1 order by chain_index desc',
+    values: [above],
+  });
   return rows.map((row) => ({
     chainIndex: Number(row.chain_index),
     scripts: row.script_ids.map(Number),

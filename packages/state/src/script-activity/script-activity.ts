@@ -23,7 +23,7 @@ export const scriptActivity: DerivedState = {
     else if (item.kind === 'accepted') touch(added.at(-1) as TouchingBlock, item.transaction);
   },
 
-  revert(_client, removed, changes) {
+  revert(removed, changes) {
     const activity = changes.of(ScriptActivityChanges);
     activity.removed = removed.map(({ chainBlock, transactions }) => toTouchingBlock(chainBlock, transactions));
     for (const { deltas } of removed.flatMap(({ transactions }) => transactions)) {
@@ -69,6 +69,11 @@ async function writeSeenBefore(
   rows: readonly SeenBefore[],
 ): Promise<void> {
   if (fork === checkpoint && rows.length === 0) return;
+  const remove = {
+    name: 'remove-seen-before',
+    text: 'delete from seen_before where chain_index > $1',
+    values: [fork],
+  };
   const write = {
     name: 'write-seen-before',
     text: `insert into seen_before (chain_index, script_ids, last_seen)
@@ -81,7 +86,7 @@ async function writeSeenBefore(
     ],
   };
   await inPipeline(client, [
-    async () => fork < checkpoint && (await client.query('delete from seen_before where chain_index > $1', [fork])),
+    async () => fork < checkpoint && (await client.query(remove)),
     async () => await client.query(write),
   ]);
   if (Math.floor(to / PRUNE_EVERY) === Math.floor(checkpoint / PRUNE_EVERY)) return;

@@ -95,27 +95,12 @@ export const utxos: DerivedState = {
     ]);
   },
 
-  async revert(client, removed, changes) {
+  async readRemoved(client, removed, changes) {
     const transactions = removed.flatMap(({ accepted }) => accepted);
-    const { rows: created } = await client.query<Utxo>(
-      `select u.transaction_id::float8 as transaction, u.index, u.script_id::float8 as script, u.amount,
-              u.block_daa_score as "blockDaaScore", u.is_coinbase as "isCoinbase"
-         from transaction_outputs o
-         join utxos u on u.script_id = o.script_id and u.transaction_id = o.transaction_id and u.index = o.index
-        where o.transaction_id = any($1::bigint[])`,
-      [transactions],
-    );
-    const { rows: spent } = await client.query<Utxo>(
-      `select i.previous_transaction_id::float8 as transaction, i.previous_index::integer as index, i.script_id::float8 as script, i.amount,
-              coalesce(u.block_daa_score, c.daa_score) as "blockDaaScore", coalesce(u.is_coinbase, p.subnetwork_id = 1) as "isCoinbase"
-         from unnest($1::bigint[]) removed (id)
-         join transaction_inputs i on i.transaction_id = removed.id
-         left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
-         left join transactions p on p.id = i.previous_transaction_id
-         left join chain_blocks c on c.index = p.accepting_index
-        where i.previous_transaction_id <> all($1::bigint[])`,
-      [transactions],
-    );
+    const [created, spent] = await inPipeline(client, [
+      () => readCreated(client, transactions),
+      () => readSpent(client, transactions),
+    ]);
     changes.of(UtxoChanges).revert({ created, spent });
   },
 
@@ -136,14 +121,44 @@ export const utxos: DerivedState = {
   },
 };
 
+async function readCreated(client: ClientBase, transactions: readonly bigint[]): Promise<Utxo[]> {
+  const { rows } = await client.query<Utxo>({
+    name: 'removed-utxos',
+    text: `select u.transaction_id::float8 as transaction, u.index, u.script_id::float8 as script, u.amount,
+                  u.block_daa_score as "blockDaaScore", u.is_coinbase as "isCoinbase"
+             from transaction_outputs o
+             join utxos u on u.script_id = o.script_id and u.transaction_id = o.transaction_id and u.index = o.index
+            where o.transaction_id = any($1::bigint[])`,
+    values: [transactions],
+  });
+  return rows;
+}
+
+async function readSpent(client: ClientBase, transactions: readonly bigint[]): Promise<Utxo[]> {
+  const { rows } = await client.query<Utxo>({
+    name: 'removed-spends',
+    text: `select i.previous_transaction_id::float8 as transaction, i.previous_index::integer as index, i.script_id::float8 as script, i.amount,
+                  coalesce(u.block_daa_score, c.daa_score) as "blockDaaScore", coalesce(u.is_coinbase, p.subnetwork_id = 1) as "isCoinbase"
+             from unnest($1::bigint[]) removed (id)
+             join transaction_inputs i on i.transaction_id = removed.id
+             left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+             left join transactions p on p.id = i.previous_transaction_id
+             left join chain_blocks c on c.index = p.accepting_index
+            where i.previous_transaction_id <> all($1::bigint[])`,
+    values: [transactions],
+  });
+  return rows;
+}
+
 async function acceptAgain(client: ClientBase, utxos: readonly Utxo[]): Promise<void> {
   if (utxos.length === 0) return;
-  await client.query(
-    `update utxos u set block_daa_score = accepted.block_daa_score
-       from unnest($1::bigint[], $2::bigint[], $3::integer[], $4::bigint[]) accepted (script_id, transaction_id, index, block_daa_score)
-      where u.script_id = accepted.script_id and u.transaction_id = accepted.transaction_id and u.index = accepted.index`,
-    columnsOf(utxos, 'script', 'transaction', 'index', 'blockDaaScore'),
-  );
+  await client.query({
+    name: 'accept-utxos-again',
+    text: `update utxos u set block_daa_score = accepted.block_daa_score
+             from unnest($1::bigint[], $2::bigint[], $3::integer[], $4::bigint[]) accepted (script_id, transaction_id, index, block_daa_score)
+            where u.script_id = accepted.script_id and u.transaction_id = accepted.transaction_id and u.index = accepted.index`,
+    values: columnsOf(utxos, 'script', 'transaction', 'index', 'blockDaaScore'),
+  });
 }
 
 async function spend(client: ClientBase, outpoints: readonly Outpoint[]): Promise<void> {
