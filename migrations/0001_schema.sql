@@ -815,11 +815,14 @@ comment on column miner_hours.rewards is 'Sompi that the coinbases of the mergin
 create function count_miner_hours(first_index bigint, last_index bigint) returns table (
   hour integer, script_id bigint, blocks bigint, red_blocks bigint, rewards bigint)
 language sql stable set search_path = public as $$
+  -- Of a range with unknown ends, Postgres would expect a two-hundredth of the chain, and read all blocks.
   with merging as (
     select c.block_id, (c.chain_time / 3600000)::integer as hour, b.merge_set_blues, b.merge_set_reds
-      from chain_blocks c join blocks b on b.id = c.block_id
-     where c.index between first_index and last_index
-       and not exists (select from unnest(b.merge_set_blues || b.merge_set_reds) as merged (id)
+      from generate_series(greatest(first_index, (select min(index) from chain_blocks)),
+                           least(last_index, coalesce((select max(index) from chain_blocks), -1))) as range (index)
+      join chain_blocks c on c.index = range.index
+      join blocks b on b.id = c.block_id
+     where not exists (select from unnest(b.merge_set_blues || b.merge_set_reds) as merged (id)
                         where not exists (select from blocks where blocks.id = merged.id)))
   select counted.hour, counted.script_id, sum(counted.blocks)::bigint, sum(counted.red_blocks)::bigint, sum(counted.rewards)::bigint
     from (select m.hour, b.miner_script_id as script_id, 1 as blocks, case when merged.is_red then 1 else 0 end as red_blocks, 0::bigint as rewards

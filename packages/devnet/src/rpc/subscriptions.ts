@@ -1,9 +1,13 @@
 /** The subscriptions of one stream and the messages of their notifications. */
 import { protocol, type Topic } from '@kasgres/node';
+import type { ChainChange } from '../dag/dag.ts';
 import type { NodeEvent, NodeState } from '../dag/node-state.ts';
 import { acceptedIdsMessage } from './responses.ts';
 import type { NotifyOp, ReceivedRequest, ResponsePayload } from './calls.ts';
 import { blockMessage, hashesOf } from './to-messages.ts';
+
+type NotificationCase = `${Topic}Notification`;
+type PayloadOf<Case extends NotificationCase> = Extract<ResponsePayload, { case: Case }>;
 
 export class Subscriptions {
   private readonly topics = new Set<string>();
@@ -20,31 +24,47 @@ export class Subscriptions {
 
   /** Returns the notifications of an event that the stream subscribed to. */
   notifications(event: NodeEvent, state: NodeState): ResponsePayload[] {
-    return this.allOf(event, state).filter((payload) => this.topics.has(payload.case ?? ''));
+    return this.allOf(event, state).flatMap(([topic, create]) => (this.topics.has(topic) ? [create()] : []));
   }
 
-  private allOf(event: NodeEvent, { dag, network }: NodeState): ResponsePayload[] {
-    if (event.kind === 'newBlockTemplate') return [{ case: 'newBlockTemplateNotification', value: {} }];
-    if (event.kind === 'blockAdded') {
-      const block = blockMessage(event.block, true, network.addressPrefix);
-      return [{ case: 'blockAddedNotification', value: { block } }];
+  /** Creates only messages that are sent, since a block takes milliseconds. */
+  private allOf(event: NodeEvent, { dag, network }: NodeState): [NotificationCase, () => ResponsePayload][] {
+    switch (event.kind) {
+      case 'newBlockTemplate':
+        return [notification('newBlockTemplateNotification', () => ({}))];
+      case 'blockAdded':
+        return [
+          notification('blockAddedNotification', () => ({
+            block: blockMessage(event.block, true, network.addressPrefix),
+          })),
+        ];
+      case 'virtualChanged':
+        return [
+          notification('virtualChainChangedNotification', () => this.chainChange(event.change)),
+          notification('sinkBlueScoreChangedNotification', () => ({ sinkBlueScore: dag.sink.header.blueScore })),
+          notification('virtualDaaScoreChangedNotification', () => ({ virtualDaaScore: dag.virtual.daaScore })),
+        ];
     }
-    const { removed, added } = event.change;
-    const chainChange = {
+  }
+
+  private chainChange({ removed, added }: ChainChange) {
+    return {
       removedChainBlockHashes: hashesOf(removed),
       addedChainBlockHashes: hashesOf(added),
       acceptedTransactionIds: this.includeAcceptedTransactionIds ? added.map(acceptedIdsMessage) : [],
     };
-    return [
-      { case: 'virtualChainChangedNotification', value: chainChange },
-      { case: 'sinkBlueScoreChangedNotification', value: { sinkBlueScore: dag.sink.header.blueScore } },
-      { case: 'virtualDaaScoreChangedNotification', value: { virtualDaaScore: dag.virtual.daaScore } },
-    ];
   }
 }
 
+function notification<Case extends NotificationCase>(
+  topic: Case,
+  create: () => PayloadOf<Case>['value'],
+): [Case, () => ResponsePayload] {
+  return [topic, () => ({ case: topic, value: create() }) as PayloadOf<Case>];
+}
+
 /** `notifyBlockAdded` subscribes to `blockAddedNotification`. */
-function notificationCase(op: NotifyOp): `${Topic}Notification` {
+function notificationCase(op: NotifyOp): NotificationCase {
   const name = op.slice('notify'.length);
-  return `${name.charAt(0).toLowerCase()}${name.slice(1)}Notification` as `${Topic}Notification`;
+  return `${name.charAt(0).toLowerCase()}${name.slice(1)}Notification` as NotificationCase;
 }
