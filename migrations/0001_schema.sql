@@ -815,11 +815,10 @@ comment on column miner_hours.rewards is 'Sompi that the coinbases of the mergin
 create function count_miner_hours(first_index bigint, last_index bigint) returns table (
   hour integer, script_id bigint, blocks bigint, red_blocks bigint, rewards bigint)
 language sql stable set search_path = public as $$
-  -- Of a range with unknown ends, Postgres would expect a two-hundredth of the chain, and read all blocks.
+  -- An array keeps the planner from expecting a two-hundredth of the chain in a range with unknown ends, for which it would read all blocks.
   with merging as (
     select c.block_id, (c.chain_time / 3600000)::integer as hour, b.merge_set_blues, b.merge_set_reds
-      from generate_series(greatest(first_index, (select min(index) from chain_blocks)),
-                           least(last_index, coalesce((select max(index) from chain_blocks), -1))) as range (index)
+      from unnest(array(select index from chain_blocks where index between first_index and last_index)) as range (index)
       join chain_blocks c on c.index = range.index
       join blocks b on b.id = c.block_id
      where not exists (select from unnest(b.merge_set_blues || b.merge_set_reds) as merged (id)
