@@ -4,7 +4,7 @@ import type { RpcBlock } from '@kasgres/node';
 import type { AddedChainBlock } from '../chain-update.ts';
 import { mergeSetOf } from './block-set.ts';
 
-/** Bounds the memory: 77 MB for the largest blocks. On mainnet, they are those of the last three seconds. */
+/** Bounds the memory: 77 MB for the largest blocks. On mainnet, these are the blocks of three seconds. */
 const MAX_BLOCKS = 32;
 
 export class RecentBlocks {

@@ -49,9 +49,10 @@ export class Source {
       let tailName: string | undefined;
       let isNearTip = false;
       for (;;) {
+        const step = this.#requests.requestStep(position, position === start);
         // At the tip the next blocks are few, and requested together with the chain. If that fails, the request is repeated where it is needed.
         const pending = isNearTip ? this.#getBlocks(position.hash).catch(() => undefined) : undefined;
-        const chain = await this.#requests.requestStep(position, position === start);
+        const chain = await step;
         const next = await pending;
         if (chain.added.length === 0 && chain.removed.length === 0) {
           isNearTip = true;
@@ -66,7 +67,7 @@ export class Source {
         position = chain.fork;
         for await (const update of isNearTip ? this.#follow(chain, next) : this.#catchUp(chain)) {
           position = positionAfter(update) ?? position;
-          this.#recent.add(update.added);
+          if (isNearTip) this.#recent.add(update.added);
           if (update.tail !== undefined) tailName = nameOf(update.tail);
           yield update;
         }
