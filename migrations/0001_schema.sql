@@ -837,7 +837,16 @@ language sql stable set search_path = public as $$
             join transaction_outputs o on o.transaction_id = bt.transaction_id) counted
    group by counted.hour, counted.script_id
 $$;
-comment on function count_miner_hours is 'The part of miner_hours that comes from a range of chain blocks.';
+comment on function count_miner_hours(bigint, bigint) is 'The part of miner_hours that comes from a short range of chain blocks.';
+
+create function count_miner_hours() returns table (hour integer, script_id bigint, blocks bigint, red_blocks bigint, rewards bigint)
+language sql stable set search_path = public as $$
+  select c.hour, c.script_id, sum(c.blocks)::bigint, sum(c.red_blocks)::bigint, sum(c.rewards)::bigint
+    from generate_series(0, (select max(index) from chain_blocks), 100000) as first (index)
+   cross join lateral count_miner_hours(first.index, first.index + 99999) c
+   group by c.hour, c.script_id
+$$;
+comment on function count_miner_hours() is 'The part of miner_hours that comes from all chain blocks.';
 
 create function next_place_after(previous bigint, places bigint[]) returns bigint language sql immutable as $$
   select coalesce(min(place), previous) from unnest(places) place where place > coalesce(previous, -1)

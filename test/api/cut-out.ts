@@ -81,7 +81,7 @@ const STATEMENTS: readonly string[] = [
   `select fill_accepted_deltas()`,
   `select make_balance_changes()`,
   'delete from miner_hours',
-  'insert into miner_hours select * from count_miner_hours(0, 9223372036854775807)',
+  'insert into miner_hours select * from count_miner_hours()',
   `update balances b set transaction_count = (select count(*) from address_transactions a where a.script_id = b.script_id)`,
   `delete from balances b
    where transaction_count = 0 and not exists (select from start_utxos u where u.script_id = b.script_id)

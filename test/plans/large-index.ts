@@ -22,7 +22,7 @@ const ROLLUPS = [
      select (select chain_time / l.milliseconds * l.milliseconds from chain_blocks order by index desc limit 1) - n * l.milliseconds as start
      from generate_series(0, l.count - 1) n) intervals
    where start >= 0`,
-  'insert into miner_hours select * from count_miner_hours(0, 9223372036854775807)',
+  'insert into miner_hours select * from count_miner_hours()',
 ];
 
 /** This database needs to survive no crash, and no vacuum may run between two measurements. */

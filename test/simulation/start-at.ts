@@ -242,7 +242,7 @@ async function rebuildDerivedState(client: PoolClient): Promise<void> {
   await client.query('select fill_accepted_deltas()');
   await client.query('select make_balance_changes()');
   await client.query('delete from miner_hours');
-  await client.query('insert into miner_hours select * from count_miner_hours(0, 9223372036854775807)');
+  await client.query('insert into miner_hours select * from count_miner_hours()');
   await client.query(
     `delete from balances where script_id not in (
        select script_id from address_transactions union select script_id from start_utxos union select script_id from start_balances

@@ -66,6 +66,7 @@ export interface RemovedChainBlock {
   accepted: readonly bigint[];
 }
 
+/** With what reverting it needs of each transaction. */
 export interface RevertedChainBlock extends RemovedChainBlock {
   transactions: readonly TransactionDeltas[];
 }
@@ -113,11 +114,14 @@ export interface DerivedState {
   collect?(item: BatchItem, changes: StateChanges): void;
   /** Reads what `apply` of this kind and of others needs, after the batch's rows are written. */
   read?(client: ClientBase, changes: StateChanges): Promise<void>;
-  /** Whether `apply` needs what any `read` found. Kinds without it are applied while the reads run. */
+  /**
+   * Whether `apply` needs what any `read` found, or reads acceptance or the checkpoint. Kinds without it are applied while the reads run, and
+   * possibly after the batch has updated both.
+   */
   readonly appliesAfterReads?: boolean;
   /** Writes the changes inside the batch's transaction, in a fixed number of statements, while the other kinds do. */
   apply?(client: ClientBase, changes: StateChanges): Promise<void>;
-  /** Reads what only this kind needs of removed chain blocks, before anything of the batch is written. */
+  /** Reads what only this kind needs of removed chain blocks, and keeps it in `changes`, before anything of the batch is written. */
   readRemoved?(client: ClientBase, removed: readonly RemovedChainBlock[], changes: StateChanges): Promise<void>;
   /** Adds the negative deltas of removed chain blocks to `changes`. */
   revert?(removed: readonly RevertedChainBlock[], changes: StateChanges): void;

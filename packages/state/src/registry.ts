@@ -59,18 +59,21 @@ export async function revertState(
   for (const kind of DERIVED_STATE) kind.revert?.(blocks, changes);
 }
 
-/** @param last statements that must follow all reads and what is applied after them */
+/** @param afterReads statements that must follow all reads and what is applied after them */
 export async function applyState(
   client: ClientBase,
   changes: StateChanges,
-  last: readonly (() => Promise<unknown>)[] = [],
+  afterReads: readonly (() => Promise<unknown>)[] = [],
 ): Promise<void> {
   const apply = (kinds: readonly DerivedState[]) =>
     kinds.map((kind) => async () => await kind.apply?.(client, changes));
   await inPipeline(client, [
     async () => {
       for (const kind of DERIVED_STATE) if (kind.read !== undefined) await kind.read(client, changes);
-      await inPipeline(client, [...apply(DERIVED_STATE.filter((kind) => kind.appliesAfterReads === true)), ...last]);
+      await inPipeline(client, [
+        ...apply(DERIVED_STATE.filter((kind) => kind.appliesAfterReads === true)),
+        ...afterReads,
+      ]);
     },
     ...apply(DERIVED_STATE.filter((kind) => kind.appliesAfterReads !== true)),
   ]);

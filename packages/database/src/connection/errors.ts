@@ -25,6 +25,7 @@ const QUERY_CANCELED = '57014';
  * transaction may succeed next time.
  */
 const RETRYABLE = new Set(['40001', '40P01', '55P03', '25006']);
+const IN_FAILED_TRANSACTION = '25P02';
 /** No room left on the disk. */
 const DISK_FULL = '53100';
 
@@ -51,6 +52,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
     'syscall' in error ||
     LOST_CONNECTION.some((text) => error.message.startsWith(text))
   );
+}
+
+/** Returns whether a statement was refused because an earlier one of its transaction failed. */
+export function isInFailedTransaction(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === IN_FAILED_TRANSACTION;
 }
 
 /** Returns whether a statement was cancelled, by its time limit or by a user. */

@@ -1,4 +1,5 @@
 import { Client, type ClientBase } from 'pg';
+import { isInFailedTransaction } from './errors.ts';
 
 type Works = readonly (() => Promise<unknown>)[];
 type Results<All extends Works> = { -readonly [Position in keyof All]: Awaited<ReturnType<All[Position]>> };
@@ -7,7 +8,7 @@ type Results<All extends Works> = { -readonly [Position in keyof All]: Awaited<R
  * Starts all works, if the client pipelines its statements, so that their first statements take one round trip together; else one after the
  * other. The server runs statements in the order in which they are sent.
  *
- * Returns when every work has ended, so that none sends a statement after the transaction. Throws the first error: the others follow from it.
+ * Returns when every work has ended, so that none sends a statement after the transaction. Throws the first error that does not follow from another.
  */
 export async function inPipeline<const All extends Works>(client: ClientBase, works: All): Promise<Results<All>> {
   const results: unknown[] = [];
@@ -18,7 +19,7 @@ export async function inPipeline<const All extends Works>(client: ClientBase, wo
   const errors: unknown[] = [];
   const settled = works.map((work) => work().catch((error: unknown) => void errors.push(error)));
   results.push(...(await Promise.all(settled)));
-  if (errors.length > 0) throw errors[0];
+  if (errors.length > 0) throw errors.find((error) => !isInFailedTransaction(error)) ?? errors[0];
   return results as Results<All>;
 }
 

@@ -24,27 +24,21 @@ export class Subscriptions {
 
   /** Returns the notifications of an event that the stream subscribed to. */
   notifications(event: NodeEvent, state: NodeState): ResponsePayload[] {
-    return this.allOf(event, state).flatMap(([topic, create]) => (this.topics.has(topic) ? [create()] : []));
+    return this.allOf(event, state).flatMap(([name, create]) => (this.topics.has(name) ? [create()] : []));
   }
 
   /** Creates only messages that are sent, since a block takes milliseconds. */
   private allOf(event: NodeEvent, { dag, network }: NodeState): [NotificationCase, () => ResponsePayload][] {
-    switch (event.kind) {
-      case 'newBlockTemplate':
-        return [notification('newBlockTemplateNotification', () => ({}))];
-      case 'blockAdded':
-        return [
-          notification('blockAddedNotification', () => ({
-            block: blockMessage(event.block, true, network.addressPrefix),
-          })),
-        ];
-      case 'virtualChanged':
-        return [
-          notification('virtualChainChangedNotification', () => this.chainChange(event.change)),
-          notification('sinkBlueScoreChangedNotification', () => ({ sinkBlueScore: dag.sink.header.blueScore })),
-          notification('virtualDaaScoreChangedNotification', () => ({ virtualDaaScore: dag.virtual.daaScore })),
-        ];
+    if (event.kind === 'newBlockTemplate') return [notification('newBlockTemplateNotification', () => ({}))];
+    if (event.kind === 'blockAdded') {
+      const block = () => blockMessage(event.block, true, network.addressPrefix);
+      return [notification('blockAddedNotification', () => ({ block: block() }))];
     }
+    return [
+      notification('virtualChainChangedNotification', () => this.chainChange(event.change)),
+      notification('sinkBlueScoreChangedNotification', () => ({ sinkBlueScore: dag.sink.header.blueScore })),
+      notification('virtualDaaScoreChangedNotification', () => ({ virtualDaaScore: dag.virtual.daaScore })),
+    ];
   }
 
   private chainChange({ removed, added }: ChainChange) {
@@ -57,10 +51,10 @@ export class Subscriptions {
 }
 
 function notification<Case extends NotificationCase>(
-  topic: Case,
+  name: Case,
   create: () => PayloadOf<Case>['value'],
 ): [Case, () => ResponsePayload] {
-  return [topic, () => ({ case: topic, value: create() }) as PayloadOf<Case>];
+  return [name, () => ({ case: name, value: create() }) as PayloadOf<Case>];
 }
 
 /** `notifyBlockAdded` subscribes to `blockAddedNotification`. */

@@ -9,34 +9,41 @@ import { resolveLateInputs } from './late-inputs.ts';
 import { revertChainBlocks } from './reorg.ts';
 
 /**
- * Without a reorg, all further statements find rows by the keys in their parameters, however many there are. Planning them again, as Postgres
- * does for short arrays, would take a millisecond.
+ * The statements that follow find rows by the keys in their parameters, however many there are. To plan them again for short arrays, as Postgres
+ * does by default, takes a millisecond.
  */
 const PLAN_ONCE = 'set local plan_cache_mode = force_generic_plan';
 
 export function apply(client: ClientBase, batch: Batch): Promise<void> {
   return inTransaction(client, async () => {
-    await inPipeline(client, [() => lockCheckpoint(client, batch.from), () => writeBatch(client, batch)]);
+    const plansOnce = batch.removed.length === 0;
+    await inPipeline(client, [
+      () => lockCheckpoint(client, batch.from),
+      () => writeBatch(client, batch, { plansOnce }),
+    ]);
   });
 }
 
-/** Must run inside a transaction that has locked the checkpoint. Sends most statements together, since round trips delay the tip. */
-export async function writeBatch(client: ClientBase, batch: Batch): Promise<void> {
+/**
+ * Must run inside a transaction that has locked the checkpoint. Sends most statements together, since round trips delay the tip.
+ * @param plansOnce whether the rest of the transaction uses generic plans
+ */
+export async function writeBatch(client: ClientBase, batch: Batch, { plansOnce = false } = {}): Promise<void> {
   const { removed, rows, state } = batch;
   if (removed.length > 0) await revertChainBlocks(client, batch);
   await inPipeline(client, [
     ...Object.values(rows).map((table) => () => copyRows(client, table)),
     async () => state && (await completeInputs(client, batch, state)),
   ]);
-  // Network intervals use the supply at the checkpoint before.
-  const last = [
+  // Network intervals read the supply at the previous checkpoint, so they are sent before it moves.
+  const afterReads = [
     () => acceptTransactions(client, batch),
     () => writeCheckpoint(client, batch, state?.of(BalanceDeltas).supply ?? 0n),
   ];
   await inPipeline(client, [
-    ...(removed.length === 0 ? [() => client.query(PLAN_ONCE)] : []),
+    ...(plansOnce ? [() => client.query(PLAN_ONCE)] : []),
     () => completeBlocks(client, batch),
-    () => (state === undefined ? inPipeline(client, last) : applyState(client, state, last)),
+    () => (state === undefined ? inPipeline(client, afterReads) : applyState(client, state, afterReads)),
   ]);
 }
 

@@ -76,9 +76,9 @@ export class ChainRequests {
     const chain = await this.request(position.hash);
     if (chain.removed.length === 0) return { ...chain, fork: position };
     if (chain.targetBlueScore < position.blueScore) await this.#checkNotBehind(position);
-    const removed = chain.removed.at(-1) as Hash;
-    const lowest = this.#recent.find(removed) ?? (await this.#getHeader(removed));
-    return { ...chain, fork: { hash: lowest.selectedParentHash, blueScore: lowest.header.blueScore } };
+    const hash = chain.removed.at(-1) as Hash;
+    const lowestRemoved = this.#recent.find(hash) ?? (await this.#getHeader(hash));
+    return { ...chain, fork: { hash: lowestRemoved.selectedParentHash, blueScore: lowestRemoved.header.blueScore } };
   }
 
   /** The blocks above never reached the node: it was reset, lost its last blocks in a crash, or is not the node that they came from. */

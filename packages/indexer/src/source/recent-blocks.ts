@@ -1,16 +1,18 @@
-/** The latest blocks that the source passed on, so that a shallow reorg needs none of them from the node again. */
+/** The latest blocks that the source passed on at the tip, so that a shallow reorg needs none of them from the node again. */
 import { type Hash, toHex } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 import type { AddedChainBlock } from '../chain-update.ts';
 import { mergeSetOf } from './block-set.ts';
 
-/** Bounds the memory: 77 MB for the largest blocks. On mainnet, these are the blocks of three seconds. */
+/** On mainnet, these are the blocks of three seconds. */
 const MAX_BLOCKS = 32;
+/** Bounds the memory behind hashes, scripts and payloads. All blocks of a response share it, and it is freed with the last of them. */
+export const MAX_BYTES = 64 * 1024 * 1024;
 
 export class RecentBlocks {
   readonly #blocks = new Map<string, RpcBlock>();
 
-  /** Keeps the last ones. @param added in the order of the chain */
+  /** Adds blocks, and drops the oldest ones beyond the bounds. @param added in the order of the chain */
   add(added: readonly AddedChainBlock[]): void {
     const blocks = added.slice(-MAX_BLOCKS).flatMap(({ block, mergeSet }) => [...mergeSet, block]);
     for (const block of blocks.slice(-MAX_BLOCKS)) {
@@ -18,7 +20,14 @@ export class RecentBlocks {
       this.#blocks.delete(name);
       this.#blocks.set(name, block);
     }
-    for (const name of [...this.#blocks.keys()].slice(0, -MAX_BLOCKS)) this.#blocks.delete(name);
+    for (const name of this.#blocks.keys()) {
+      if (this.#blocks.size <= MAX_BLOCKS && this.#bytes <= MAX_BYTES) return;
+      this.#blocks.delete(name);
+    }
+  }
+
+  clear(): void {
+    this.#blocks.clear();
   }
 
   find(hash: Hash): RpcBlock | undefined {
@@ -32,5 +41,10 @@ export class RecentBlocks {
       return block === undefined ? [undefined] : [block, ...mergeSetOf(block).map((merged) => this.find(merged))];
     });
     return found.every((block) => block !== undefined) ? found : undefined;
+  }
+
+  get #bytes(): number {
+    const buffers = new Set([...this.#blocks.values()].map(({ hash }) => hash.buffer));
+    return [...buffers].reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 }

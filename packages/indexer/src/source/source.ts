@@ -68,6 +68,7 @@ export class Source {
         for await (const update of isNearTip ? this.#follow(chain, next) : this.#catchUp(chain)) {
           position = positionAfter(update) ?? position;
           if (isNearTip) this.#recent.add(update.added);
+          else this.#recent.clear();
           if (update.tail !== undefined) tailName = nameOf(update.tail);
           yield update;
         }
@@ -78,14 +79,14 @@ export class Source {
     }
   }
 
-  /** @param requested the blocks that are not below the position before, if they were requested already; they may be older than the chain */
+  /** @param requested the response of getBlocks for the previous position, if there is one; it may be older or newer than the chain */
   async *#follow(chain: ChainStep, requested: RpcBlock[] | undefined): AsyncGenerator<ChainUpdate> {
     const blocks = new BlockSet(this.#dependencies.network.crescendo);
     const batch = this.#openBatch(chain);
-    // The blocks below the position before and not below the fork are those that the removed chain blocks merged, and these themselves.
-    const removed = requested && this.#recent.findRemoved(chain.removed);
-    if (removed !== undefined) blocks.add(removed);
-    const firstPage = removed && requested;
+    // It lacks the past of the previous position. Of that, the new chain can merge only what the removed chain blocks merged, and these themselves.
+    const removedBlocks = requested && this.#recent.findRemoved(chain.removed);
+    if (removedBlocks !== undefined) blocks.add(removedBlocks);
+    const firstPage = removedBlocks && requested;
     let page = firstPage ?? (await this.#getBlocks(chain.fork.hash));
     for (let next = 0; ; page = await this.#getBlocks(chain.added[next - 1] ?? chain.fork.hash)) {
       blocks.add(page);

@@ -31,7 +31,7 @@ class MinerHourChanges {
   removed: readonly Row[] = [];
 }
 
-async function count(client: ClientBase, first: number, last: number, removed: readonly Row[] = []): Promise<void> {
+async function count(client: ClientBase, first: number, last: number, removed: readonly Row[]): Promise<void> {
   const [hours, scripts, blocks, redBlocks, rewards] = columnsOf(
     removed,
     'hour',
@@ -49,7 +49,7 @@ const SELECT_WRONG_MINER_HOURS = `
   with ${CUT},
   known as (select coalesce((select chain_time / 3600000 from cut), -1) as after),
   starting as (select c.chain_time / 3600000 as hour from starts s join chain_blocks c on c.index = s.chain_index),
-  expected as (select * from count_miner_hours(0, 9223372036854775807)),
+  expected as (select * from count_miner_hours()),
   stored as (select * from miner_hours where blocks <> 0 or red_blocks <> 0 or rewards <> 0)
   select format('the miner of script %s in the hour from %s: %s blocks, %s of them red, %s sompi, but the blocks give %s, %s, %s', script_id,
     to_char(to_timestamp(hour * 3600::bigint) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), coalesce(s.blocks, 0),
@@ -82,6 +82,9 @@ export const minerHours: DerivedState = {
   },
 
   async rebuild(client) {
-    await count(client, 0, Number.MAX_SAFE_INTEGER);
+    await client.query(
+      `insert into miner_hours (hour, script_id, blocks, red_blocks, rewards)
+       select hour, script_id, blocks, red_blocks, rewards from count_miner_hours()`,
+    );
   },
 };
