@@ -1,5 +1,6 @@
 /** The API as a process, or as a primary process with several workers: serves HTTP until it is stopped. */
 import cluster from 'node:cluster';
+import { setPriority } from 'node:os';
 import {
   createLogger,
   createRegistry,
@@ -16,6 +17,13 @@ import { serve } from './serve.ts';
 import { Workers } from './workers/primary.ts';
 import { runWorker, WORKER_DEADLINE_MS } from './workers/worker.ts';
 
+/**
+ * The nice value. The indexer and Postgres come first where the processor is shared, since an event for thousands of streams takes the API tens of
+ * milliseconds, in which they would write the next blocks. On an idle or separate machine it has no effect.
+ */
+const NICE = 5;
+
+setPriority(NICE);
 if (cluster.isWorker)
   await runProgram('api', (program) => runWorker(program, prepare), { deadlineMs: WORKER_DEADLINE_MS });
 else await runProgram('api', run);
