@@ -1,6 +1,6 @@
 /** The API as a process, or as a primary process with several workers: serves HTTP until it is stopped. */
 import cluster from 'node:cluster';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import {
   createLogger,
   createRegistry,
@@ -23,7 +23,8 @@ import { runWorker, WORKER_DEADLINE_MS } from './workers/worker.ts';
  */
 const NICE = 5;
 
-setPriority(NICE);
+// Only the superuser may lower a nice value.
+if (getPriority() < NICE) setPriority(NICE);
 if (cluster.isWorker)
   await runProgram('api', (program) => runWorker(program, prepare), { deadlineMs: WORKER_DEADLINE_MS });
 else await runProgram('api', run);
