@@ -837,10 +837,11 @@ language sql stable set search_path = public as $$
             join transaction_outputs o on o.transaction_id = bt.transaction_id) counted
    group by counted.hour, counted.script_id
 $$;
-comment on function count_miner_hours(bigint, bigint) is 'The part of miner_hours that comes from a short range of chain blocks.';
+comment on function count_miner_hours(bigint, bigint) is 'The part of miner_hours that comes from a range of chain blocks, of 100,000 at most.';
 
 create function count_miner_hours() returns table (hour integer, script_id bigint, blocks bigint, red_blocks bigint, rewards bigint)
 language sql stable set search_path = public as $$
+  -- In parts, since a range is held in memory as an array.
   select c.hour, c.script_id, sum(c.blocks)::bigint, sum(c.red_blocks)::bigint, sum(c.rewards)::bigint
     from generate_series(0, (select max(index) from chain_blocks), 100000) as first (index)
    cross join lateral count_miner_hours(first.index, first.index + 99999) c

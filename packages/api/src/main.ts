@@ -1,6 +1,5 @@
 /** The API as a process, or as a primary process with several workers: serves HTTP until it is stopped. */
 import cluster from 'node:cluster';
-import { getPriority, setPriority } from 'node:os';
 import {
   createLogger,
   createRegistry,
@@ -13,18 +12,12 @@ import {
 } from '@kasgres/runtime';
 import { type Env, envSchema } from './env.ts';
 import { openAdmission } from './limits/open-admission.ts';
+import { lowerPriority } from './priority.ts';
 import { serve } from './serve.ts';
 import { Workers } from './workers/primary.ts';
 import { runWorker, WORKER_DEADLINE_MS } from './workers/worker.ts';
 
-/**
- * The nice value. The indexer and Postgres come first where the processor is shared, since an event for thousands of streams takes the API tens of
- * milliseconds, in which they would write the next blocks. On an idle or separate machine it has no effect.
- */
-const NICE = 5;
-
-// Only the superuser may lower a nice value.
-if (getPriority() < NICE) setPriority(NICE);
+lowerPriority();
 if (cluster.isWorker)
   await runProgram('api', (program) => runWorker(program, prepare), { deadlineMs: WORKER_DEADLINE_MS });
 else await runProgram('api', run);

@@ -66,7 +66,7 @@ export interface RemovedChainBlock {
   accepted: readonly bigint[];
 }
 
-/** With what reverting it needs of each transaction. */
+/** A removed chain block with the deltas of the transactions that it accepted. */
 export interface RevertedChainBlock extends RemovedChainBlock {
   transactions: readonly TransactionDeltas[];
 }
@@ -115,8 +115,8 @@ export interface DerivedState {
   /** Reads what `apply` of this kind and of others needs, after the batch's rows are written. */
   read?(client: ClientBase, changes: StateChanges): Promise<void>;
   /**
-   * Whether `apply` needs what any `read` found, or reads acceptance or the checkpoint. Kinds without it are applied while the reads run, and
-   * possibly after the batch has updated both.
+   * Whether `apply` needs what any `read` found, or acceptance or the checkpoint as they were before the batch; only its first statement is sure to
+   * see these. Kinds without it are applied while the reads run, or after the batch has updated both.
    */
   readonly appliesAfterReads?: boolean;
   /** Writes the changes inside the batch's transaction, in a fixed number of statements, while the other kinds do. */

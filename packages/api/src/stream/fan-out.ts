@@ -5,7 +5,7 @@ import type { Step } from './read-step.ts';
 import type { Subscriber } from './subscriber.ts';
 
 const CALLER = 'streams';
-/** The share of the duration of a fan-out that the pause after it takes. */
+/** The pause after a fan-out, as a share of the time that the fan-out took. */
 const PAUSE_SHARE = 1 / 4;
 /** Bounds the delay of events if clients are many or the machine is busy. */
 const MAX_PAUSE_MS = 100;
@@ -16,8 +16,8 @@ export interface Read {
 }
 
 /**
- * Returns the milliseconds that should pass before the next read, since a write to a connection takes 15 microseconds, and clients may be thousands.
- * The pause leaves a fifth of the time to requests. Meanwhile the chain grows, and the next step covers more of it.
+ * A write to a connection takes 15 microseconds, and there may be thousands. Returns how many milliseconds to pause before the next read, which leaves
+ * at least a fifth of the time to requests, unless a fan-out takes more than 400 ms. Meanwhile the chain grows, and the next step covers more of it.
  */
 export async function fanOut(
   turns: EventLoopTurns,

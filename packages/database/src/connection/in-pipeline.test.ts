@@ -6,7 +6,7 @@ function errorWithCode(code: string): DatabaseError {
   return Object.assign(new DatabaseError(code, 0, 'error'), { code });
 }
 
-test('it throws the error that the others follow from, also if that of a nested pipeline arrives later', async () => {
+test('it throws the error that caused the others, even if it comes from a nested pipeline and so arrives after them', async () => {
   const client = new Client({ pipeline: true });
   const diskFull = Promise.withResolvers<never>();
   const aborted = Promise.withResolvers<never>();

@@ -8,7 +8,8 @@ type Results<All extends Works> = { -readonly [Position in keyof All]: Awaited<R
  * Starts all works, if the client pipelines its statements, so that their first statements take one round trip together; else one after the
  * other. The server runs statements in the order in which they are sent.
  *
- * Returns when every work has ended, so that none sends a statement after the transaction. Throws the first error that does not follow from another.
+ * Returns when every work has ended, so that none sends a statement after the transaction. Throws the error that caused the others: the first
+ * that is not 'current transaction is aborted'.
  */
 export async function inPipeline<const All extends Works>(client: ClientBase, works: All): Promise<Results<All>> {
   const results: unknown[] = [];

@@ -9,13 +9,14 @@ import { resolveLateInputs } from './late-inputs.ts';
 import { revertChainBlocks } from './reorg.ts';
 
 /**
- * The statements that follow find rows by the keys in their parameters, however many there are. To plan them again for short arrays, as Postgres
- * does by default, takes a millisecond.
+ * The following statements find rows by the keys in their parameters, so one plan suits any number of keys. By default Postgres would plan them
+ * again for short arrays, which takes a millisecond.
  */
 const PLAN_ONCE = 'set local plan_cache_mode = force_generic_plan';
 
 export function apply(client: ClientBase, batch: Batch): Promise<void> {
   return inTransaction(client, async () => {
+    // After a reorg, activity of scripts may be computed from ranges of the chain, whose plans depend on the parameters.
     const plansOnce = batch.removed.length === 0;
     await inPipeline(client, [
       () => lockCheckpoint(client, batch.from),

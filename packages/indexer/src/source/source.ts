@@ -83,7 +83,7 @@ export class Source {
   async *#follow(chain: ChainStep, requested: RpcBlock[] | undefined): AsyncGenerator<ChainUpdate> {
     const blocks = new BlockSet(this.#dependencies.network.crescendo);
     const batch = this.#openBatch(chain);
-    // It lacks the past of the previous position. Of that, the new chain can merge only what the removed chain blocks merged, and these themselves.
+    // It lacks the past of the previous position. Of that past, the new chain can merge only the removed chain blocks and what they merged.
     const removedBlocks = requested && this.#recent.findRemoved(chain.removed);
     if (removedBlocks !== undefined) blocks.add(removedBlocks);
     const firstPage = removedBlocks && requested;
