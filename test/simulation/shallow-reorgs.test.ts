@@ -1,30 +1,17 @@
 /** At the tip, a reorg of a few blocks is followed with what the source still has and what it requests anyway. */
 import { compareByBlueWork, sinkAnticone } from '@kasgres/devnet';
-import { fromHex, getNetwork, type Hash, toHex } from '@kasgres/kaspa';
-import { NodeClient } from '@kasgres/node';
-import { afterEach, expect, test, vi } from 'vitest';
-import type { OwnChain } from '../../packages/indexer/src/indexed-chain.ts';
-import { Source } from '../../packages/indexer/src/source/source.ts';
-import { SEED } from '../support/harness.ts';
-import { SimulatedDag } from '../support/simulated-dag.ts';
+import { fromHex, type Hash, toHex } from '@kasgres/kaspa';
+import { expect, test, vi } from 'vitest';
+import type { SimulatedDag } from '../support/simulated-dag.ts';
+import { openSource, startSimulatedDag } from './source-harness.ts';
 
-const running: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const stop of running.splice(0).reverse()) await stop();
-});
-
-async function startSimulatedDag(name: string): Promise<SimulatedDag> {
-  const simulatedDag = await SimulatedDag.start(`${SEED} ${name}`, undefined, undefined, { reorgRate: 0 });
-  running.push(() => simulatedDag.stop());
-  return simulatedDag;
-}
+/** The tests alone decide which branch is the chain. */
+const NO_REORGS = { reorgRate: 0 };
 
 /** Follows a node from its sink on, and applies the updates. `forks` counts requests for blocks after another block than the last one. */
-async function follow({ node, server }: SimulatedDag) {
-  const client = new NodeClient({ url: server.url, streams: 3 });
-  running.push(() => client.close());
-  await client.waitUntilConnected();
-  const { dag } = node;
+async function follow(simulatedDag: SimulatedDag) {
+  const { client, source } = await openSource(simulatedDag, { batchTransactions: 1e9, maxBytesAhead: 1e9 });
+  const { dag } = simulatedDag.node;
   const chain = dag.chainBlocks.map(({ hash }) => hash);
   const followed = {
     chain,
@@ -38,14 +25,6 @@ async function follow({ node, server }: SimulatedDag) {
   vi.spyOn(client, 'getBlocks').mockImplementation((request, options) => {
     if (toHex(request.lowHash as Hash) !== chain.at(-1)) followed.forks += 1;
     return getBlocks(request, options);
-  });
-  const stop = new AbortController();
-  const source = new Source({
-    node: client,
-    network: getNetwork('simnet'),
-    ownChain: {} as OwnChain,
-    limits: { pageStreams: 2, batchTransactions: 1e9, maxBytesAhead: 1e9 },
-    signal: stop.signal,
   });
   const run = async (): Promise<void> => {
     const { hash, header } = dag.sink;
@@ -64,7 +43,6 @@ async function follow({ node, server }: SimulatedDag) {
   };
   const ended = run();
   ended.catch(() => undefined);
-  running.push(() => stop.abort());
   const reached = async (): Promise<void> => {
     const isReached = vi.waitFor(() => expect(chain.at(-1)).toBe(dag.sink.hash), { timeout: 20_000 });
     await Promise.race([isReached, ended]);
@@ -90,8 +68,8 @@ function mineChain(simulatedDag: SimulatedDag, chainBlocks: number): void {
 }
 
 test('a reorg of a few blocks needs no further request, and gives the mergesets and unmerged blocks of the node', async () => {
-  const dag = await startSimulatedDag('followed');
-  const other = await startSimulatedDag('other miners');
+  const dag = await startSimulatedDag('followed', NO_REORGS);
+  const other = await startSimulatedDag('other miners', NO_REORGS);
   dag.mine(30);
   const { followed, getBlock, expectRight } = await follow(dag);
   // The source has no blocks from before it began.
@@ -113,8 +91,8 @@ test('a reorg of a few blocks needs no further request, and gives the mergesets 
 });
 
 test('a reorg of more blocks than the source has is requested from the node', async () => {
-  const dag = await startSimulatedDag('followed far');
-  const other = await startSimulatedDag('other miners far');
+  const dag = await startSimulatedDag('followed far', NO_REORGS);
+  const other = await startSimulatedDag('other miners far', NO_REORGS);
   dag.mine(30);
   other.receiveBlocksOf(dag);
   const { followed, getBlock, expectRight } = await follow(dag);

@@ -1,25 +1,9 @@
 /** Updates are split where they would be too large for one batch; together they are the node's chain. */
-import { fromHex, getNetwork, toHex } from '@kasgres/kaspa';
-import { NodeClient } from '@kasgres/node';
-import { afterEach, expect, test } from 'vitest';
+import { fromHex, toHex } from '@kasgres/kaspa';
+import { expect, test } from 'vitest';
 import type { ChainUpdate } from '../../packages/indexer/src/chain-update.ts';
-import type { OwnChain } from '../../packages/indexer/src/indexed-chain.ts';
-import { Source } from '../../packages/indexer/src/source/source.ts';
-import { SEED } from '../support/harness.ts';
-import { SimulatedDag } from '../support/simulated-dag.ts';
-
-const running: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const stop of running.splice(0).reverse()) await stop();
-});
-
-async function startSimulatedDag(name: string): Promise<SimulatedDag> {
-  const simulatedDag = await SimulatedDag.start(`${SEED} ${name}`);
-  running.push(() => simulatedDag.stop());
-  return simulatedDag;
-}
-
-const notAsked = {} as OwnChain;
+import type { SimulatedDag } from '../support/simulated-dag.ts';
+import { openSource, startSimulatedDag } from './source-harness.ts';
 
 /** Collects all updates from a block to the tip. */
 async function updatesFrom(
@@ -27,16 +11,7 @@ async function updatesFrom(
   start: SimulatedDag['node']['dag']['sink'],
   limits: { batchTransactions: number; maxBytesAhead: number },
 ): Promise<ChainUpdate[]> {
-  const client = new NodeClient({ url: simulatedDag.server.url, streams: 3 });
-  running.push(() => client.close());
-  await client.waitUntilConnected();
-  const source = new Source({
-    node: client,
-    network: getNetwork('simnet'),
-    ownChain: notAsked,
-    limits: { pageStreams: 2, ...limits },
-    signal: new AbortController().signal,
-  });
+  const { source } = await openSource(simulatedDag, limits);
   const position = { hash: fromHex(start.hash), blueScore: start.header.blueScore };
   const updates: ChainUpdate[] = [];
   for await (const update of source.updates(position)) {

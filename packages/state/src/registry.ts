@@ -63,7 +63,7 @@ export async function revertState(
 export async function applyState(
   client: ClientBase,
   changes: StateChanges,
-  afterReads: readonly (() => Promise<unknown>)[] = [],
+  afterReads: readonly (() => Promise<unknown>)[],
 ): Promise<void> {
   const apply = (kinds: readonly DerivedState[]) =>
     kinds.map((kind) => async () => await kind.apply?.(client, changes));
