@@ -7,6 +7,7 @@ import {
   MemoryWindows,
   openDatabase,
   PLANNER_SETTINGS,
+  type Services,
 } from '@kasgres/api';
 import { connect, createKey, createTestDatabase } from '@kasgres/database';
 import { createLogger, createRegistry } from '@kasgres/runtime';
@@ -77,6 +78,12 @@ export async function openHarness() {
     ask: async (request: Request) => {
       const [{ status, text } = { status: 0, text: '' }] = await send([request]);
       return { status, text, queries: recorded().filter(isRead) };
+    },
+    /** Runs a read of the program itself. */
+    record: async (read: (index: Services['index']) => Promise<unknown>) => {
+      recorded();
+      await read(services.index);
+      return recorded().filter(isRead);
     },
     /** Sends requests at once. Those beyond the connections of a caller wait, and may share executions. */
     askTogether: async (requests: readonly Request[]) => {

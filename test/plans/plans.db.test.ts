@@ -6,6 +6,8 @@
 import { readFileSync } from 'node:fs';
 import { escapeLiteral, Pool, type PoolClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readNext } from '../../packages/api/src/stream/next-step.ts';
+import { readStep } from '../../packages/api/src/stream/read-step.ts';
 import { addressTransactions, addressUtxos } from '../api/listings.ts';
 import { type Harness, openHarness, type RecordedQuery, type Request } from './harness.ts';
 import { PAID_BY_ALL, PAID_IN_VAIN } from './large-index-rows.ts';
@@ -254,6 +256,10 @@ async function ask(name: string, request: Request): Promise<number> {
   asked.push(request);
   const { status, text, queries } = await harness.ask(request);
   expect(status, `${name}: ${text.slice(0, 300)}`).toBe(200);
+  return await plan(name, queries);
+}
+
+async function plan(name: string, queries: readonly RecordedQuery[]): Promise<number> {
   let buffers = 0;
   for (const query of queries) {
     const plan = await explain(harness.likeApi, query);
@@ -332,6 +338,40 @@ describe('the other requests', () => {
         .map((method) => `${method} ${path}`);
     });
     expect(missing.toSorted()).toEqual(FROM_NODE.toSorted());
+  });
+});
+
+describe('a step of streams', () => {
+  /** A transaction has about ten rows, each of which is looked up in five tables. */
+  const MAX_BUFFERS = 20_000;
+  const CONFIRMATIONS = [10, 1000];
+
+  /** Chain blocks below the sink. */
+  async function findBelow(count: number): Promise<{ index: bigint; hash: string; id: bigint }> {
+    const { rows } = await harness.database.pool.query<{ index: bigint; hash: string; id: bigint }>(
+      `select index, encode(hash, 'hex') as hash, block_id as id from chain_blocks order by index desc offset ${count} limit 1`,
+    );
+    if (rows[0] === undefined) throw new Error('the chain is too short');
+    return rows[0];
+  }
+
+  test('it reads only the rows of the next step at the sink', async () => {
+    const { index: chainIndex, hash, id: lastBlock } = await findBelow(2);
+    const request = { withIds: true, withChanges: true, withBlocks: true, confirmations: CONFIRMATIONS };
+    const queries = await harness.record(async (index) => {
+      const { step, blocks } = await readNext(index, { hash, chainIndex, lastBlock }, request);
+      expect(step).toMatchObject({ isCaughtUp: true, from: hash });
+      expect(blocks.length).toBeGreaterThan(0);
+    });
+    expect(queries).toHaveLength(1);
+    expect(await plan('the next step of streams', queries)).toBeLessThan(MAX_BUFFERS);
+  });
+
+  test('it reads only the rows of a step of the past', async () => {
+    const { hash } = await findBelow(2);
+    const request = { withIds: true, addresses: [addressOf(PAID_BY_ALL)], confirmations: CONFIRMATIONS };
+    const queries = await harness.record((index) => index.read((reading) => readStep(reading, hash, request)));
+    expect(await plan('a step of a stream', queries)).toBeLessThan(MAX_BUFFERS);
   });
 });
 

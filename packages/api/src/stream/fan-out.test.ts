@@ -1,34 +1,93 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
-import { fanOut } from './fan-out.ts';
+import { FanOut } from './fan-out.ts';
+import type { Message } from './messages.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Subscribers that take a millisecond each. */
-function subscribers(count: number, passed: number[] = []) {
-  return Array.from({ length: count }, (_, index) => ({
-    onRead: () => {
-      passed.push(index);
+const block = (data: string): Message => ({ event: 'block', data });
+
+/** Subscribers that take a millisecond each. `served` lists them in the order of their turns, with the data that they got. */
+function startFanOut(count: number) {
+  const fanOut = new FanOut(new EventLoopTurns());
+  const served: string[] = [];
+  const failed: unknown[] = [];
+  const subscribers = Array.from({ length: count }, (_, index) => ({
+    onRead: (blocks: readonly Message[]) => {
+      served.push(`${index}: ${blocks.map(({ data }) => data).join()}`);
       vi.advanceTimersByTime(1);
     },
+    fail: (error: unknown) => void failed.push(error),
   }));
+  for (const subscriber of subscribers) fanOut.add(subscriber);
+  const untilServed = async (turns: number) => {
+    while (served.length < turns) await turn();
+  };
+  return { fanOut, subscribers, served, failed, untilServed };
 }
 
-const nothing = { blocks: [], step: undefined };
+const numbersTo = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-test('it serves others while it passes on a step to many subscribers', async () => {
-  const passed: number[] = [];
-  const fanningOut = fanOut(new EventLoopTurns(), subscribers(40, passed), nothing);
+test('it serves others while it passes on a read to many subscribers', async () => {
+  const { fanOut, served, untilServed } = startFanOut(40);
+  await fanOut.pass([block('a')]);
   await turn();
-  expect(passed.length).toBeLessThan(20);
-  await fanningOut;
-  expect(passed).toEqual(Array.from({ length: 40 }, (_, index) => index));
+  expect(served.length).toBeLessThan(20);
+  await untilServed(40);
+  expect(served).toEqual(numbersTo(40).map((index) => `${index}: a`));
 });
 
-test('it asks for a pause of a quarter of the time that it took, and of at most a tenth of a second', async () => {
-  expect(await fanOut(new EventLoopTurns(), [], nothing)).toBe(0);
-  expect(await fanOut(new EventLoopTurns(), subscribers(20), nothing)).toBe(5);
-  expect(await fanOut(new EventLoopTurns(), subscribers(800), nothing)).toBe(100);
+test('what is read during a round goes to the rest at once, and to those before in the next round', async () => {
+  const { fanOut, served, untilServed } = startFanOut(40);
+  await fanOut.pass([block('a')]);
+  const first = served.length;
+  await fanOut.pass([block('b')]);
+  await untilServed(40 + first);
+  await turn();
+  expect(served).toEqual([
+    ...numbersTo(first).map((index) => `${index}: a`),
+    ...numbersTo(40)
+      .slice(first)
+      .map((index) => `${index}: a,b`),
+    ...numbersTo(first).map((index) => `${index}: b`),
+  ]);
+});
+
+test('a subscriber receives what is read after it was added, until it is removed', async () => {
+  const { fanOut, subscribers, served, untilServed } = startFanOut(40);
+  const [, second] = subscribers;
+  if (second === undefined) throw new Error('no subscriber');
+  fanOut.remove(second);
+  await fanOut.pass([block('a')]);
+  fanOut.add(second);
+  await untilServed(39);
+  await fanOut.pass([block('b')]);
+  await untilServed(79);
+  await turn();
+  expect(served.filter((text) => text.startsWith('1:'))).toEqual(['1: b']);
+  expect(served).toHaveLength(79);
+});
+
+test('the reader waits while many reads have not reached everybody', async () => {
+  const { fanOut, served } = startFanOut(40);
+  for (let read = 0; read < 7; read += 1) await fanOut.pass([]);
+  expect(served.length).toBeLessThan(40);
+  await fanOut.pass([]);
+  expect(served.length).toBeGreaterThanOrEqual(40);
+});
+
+test('an error ends one stream, and no other', async () => {
+  const { fanOut, subscribers, served, failed, untilServed } = startFanOut(3);
+  const [first] = subscribers;
+  const error = new Error('an error');
+  if (first !== undefined)
+    first.onRead = () => {
+      throw error;
+    };
+  await fanOut.pass([block('a')]);
+  await untilServed(2);
+  expect(served).toEqual(['1: a', '2: a']);
+  expect(failed).toEqual([error]);
 });

@@ -1,30 +1,65 @@
 /** Passes on what was read to all subscribers, without delaying requests. */
 import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import type { Message } from './messages.ts';
-import type { Step } from './read-step.ts';
 import type { Subscriber } from './subscriber.ts';
 
 const CALLER = 'streams';
-/** The pause after a fan-out, as a share of the time that the fan-out took. */
-const PAUSE_SHARE = 1 / 4;
-/** Bounds the delay of events if clients are many or the machine is busy. */
-const MAX_PAUSE_MS = 100;
+/** The reader waits when so many reads have not reached everybody. */
+const MAX_WAITING = 8;
 
-export interface Read {
-  blocks: readonly Message[];
-  step: Step | undefined;
-}
+type Receiver = Pick<Subscriber, 'onRead' | 'fail'>;
 
 /**
- * A write to a connection takes 15 microseconds, and there may be thousands. Returns how many milliseconds to pause before the next read, which leaves
- * at least a fifth of the time to requests, unless a fan-out takes more than 400 ms. Meanwhile the chain grows, and the next step covers more of it.
+ * A write to a connection takes 15 microseconds, and there may be thousands. So each subscriber in turn gets all that it lacks in one write, also
+ * what was read since the round began, and rounds follow until nobody lacks anything. Nothing that was read waits longer than one round.
  */
-export async function fanOut(
-  turns: EventLoopTurns,
-  subscribers: Iterable<Pick<Subscriber, 'onRead'>>,
-  { blocks, step }: Read,
-): Promise<number> {
-  const startedAt = performance.now();
-  await new Slices(turns, CALLER).forEach(subscribers, (subscriber) => subscriber.onRead(blocks, step));
-  return Math.min((performance.now() - startedAt) * PAUSE_SHARE, MAX_PAUSE_MS);
+export class FanOut {
+  readonly #turns: EventLoopTurns;
+  /** How many reads each has received. */
+  readonly #received = new Map<Receiver, number>();
+  #reads = 0;
+  /** The blocks of the latest reads, which not everybody has received. */
+  readonly #waiting: (readonly Message[])[] = [];
+  #rounds: Promise<void> | undefined;
+
+  constructor(turns: EventLoopTurns) {
+    this.#turns = turns;
+  }
+
+  /** A subscriber receives what is read from now on. */
+  add(subscriber: Receiver): void {
+    this.#received.set(subscriber, this.#reads);
+  }
+
+  remove(subscriber: Receiver): void {
+    this.#received.delete(subscriber);
+  }
+
+  /** Passes on the blocks of a read, and that there may be steps. Resolves when more may be read. */
+  async pass(blocks: readonly Message[]): Promise<void> {
+    this.#waiting.push(blocks);
+    this.#reads += 1;
+    this.#rounds ??= this.#serveAll();
+    if (this.#waiting.length >= MAX_WAITING) await this.#rounds;
+  }
+
+  async #serveAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const before = this.#waiting.length;
+      await new Slices(this.#turns, CALLER).forEach(this.#received.keys(), (subscriber) => this.#serve(subscriber));
+      this.#waiting.splice(0, before);
+    }
+    this.#rounds = undefined;
+  }
+
+  #serve(subscriber: Receiver): void {
+    const missed = this.#reads - (this.#received.get(subscriber) ?? this.#reads);
+    if (missed === 0) return;
+    this.#received.set(subscriber, this.#reads);
+    try {
+      subscriber.onRead(this.#waiting.slice(-missed).flat());
+    } catch (error) {
+      subscriber.fail(error);
+    }
+  }
 }

@@ -6,22 +6,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@kasgres/runtime';
 import { sql } from 'kysely';
 import type { EventLoopTurns } from '../fairness/event-loop-turns.ts';
-import { jsonArray, jsonObject } from '../index-state/json.ts';
 import { HttpError } from '../http/errors.ts';
 import type { IndexState } from '../index-state/index-state.ts';
-import type { IndexReader, Reading } from '../index-state/state.ts';
-import { readJson } from '../index-state/statement.ts';
-import { dagBlockFields, type DagBlockJson } from '../resources/blocks/dag.ts';
-import { joinMerging } from '../resources/blocks/select-blocks.ts';
-import { fanOut } from './fan-out.ts';
+import type { IndexReader } from '../index-state/state.ts';
+import { FanOut } from './fan-out.ts';
 import { type Message, requestForAll } from './messages.ts';
+import { readNext } from './next-step.ts';
 import { readStep, type Step } from './read-step.ts';
 import type { Subscriber } from './subscriber.ts';
 import { WakeUps } from './wake-ups.ts';
 
 const RECENT_STEPS = 300;
-/** Blocks that are announced at once; after a pause there may be more. */
-const MAX_BLOCKS = 500;
 const IDLE_MS = 10_000;
 const RETRY_MS = 1000;
 
@@ -42,9 +37,12 @@ export const sinkOf = ({ sinkHash, sinkBlueScore }: IndexState): Sink => ({ hash
 export class Follower {
   readonly #options: FollowerOptions;
   readonly subscribers = new Set<Subscriber>();
+  readonly #fanOut: FanOut;
   /** Each begins where the one before it ends. */
   readonly #recent: Step[] = [];
   #cursor: string | undefined;
+  /** The position of the cursor on the chain; undefined if it is not there. */
+  #chainIndex: bigint | undefined;
   #sink: Sink | undefined;
   #lastBlock: bigint | undefined;
   #wakeUps: WakeUps | undefined;
@@ -55,6 +53,7 @@ export class Follower {
 
   constructor(options: FollowerOptions) {
     this.#options = options;
+    this.#fanOut = new FanOut(options.turns);
   }
 
   /** The block that this has reached. */
@@ -74,6 +73,7 @@ export class Follower {
 
   add(subscriber: Subscriber): void {
     this.subscribers.add(subscriber);
+    this.#fanOut.add(subscriber);
     clearTimeout(this.#idleTimer);
     if (this.#wakeUps !== undefined) return;
     const { index, databaseUrl } = this.#options;
@@ -92,6 +92,7 @@ export class Follower {
 
   remove(subscriber: Subscriber): void {
     this.subscribers.delete(subscriber);
+    this.#fanOut.remove(subscriber);
     if (this.subscribers.size > 0) return;
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(() => void this.close(), IDLE_MS).unref();
@@ -118,7 +119,8 @@ export class Follower {
   /** Returns the kept steps from a block up to the one that this has reached; undefined if they are not all known. */
   stepsFrom(hash: string): readonly Step[] | undefined {
     if (hash === this.#cursor) return [];
-    const first = this.#recent.findIndex(({ from }) => from === hash);
+    // Most subscribers lack few.
+    const first = this.#recent.findLastIndex(({ from }) => from === hash);
     return first === -1 ? undefined : this.#recent.slice(first);
   }
 
@@ -132,9 +134,9 @@ export class Follower {
     try {
       while (this.#isAwake && this.#wakeUps !== undefined) {
         this.#isAwake = false;
-        const pauseMs = await this.#read();
+        const blocks = await this.#read();
         for (const resolve of this.#waiters.splice(0)) resolve();
-        if (pauseMs >= 1) await sleep(pauseMs, undefined, { ref: false });
+        if (blocks !== undefined) await this.#fanOut.pass(blocks);
       }
     } catch (error) {
       if (error instanceof HttpError && error.statusCode < 500) this.#forget();
@@ -145,34 +147,43 @@ export class Follower {
     }
   }
 
-  /** Returns the milliseconds that should pass before the next read. */
-  async #read(): Promise<number> {
-    const { index, turns } = this.#options;
+  /** Returns new blocks, if there are any or a step is new. */
+  async #read(): Promise<readonly Message[] | undefined> {
+    const { index } = this.#options;
     if (this.#cursor === undefined) {
-      this.#sink = sinkOf(await index.getState());
-      this.#cursor = this.#sink.hash;
+      const state = await index.getState();
+      this.#sink = sinkOf(state);
+      this.#cursor = state.sinkHash;
+      this.#chainIndex = state.sinkChainIndex;
     }
+    const hash = this.#cursor;
     const subscriptions = Array.from(this.subscribers, ({ subscription }) => subscription);
     const request = requestForAll(subscriptions);
-    const withBlocks = subscriptions.some(({ events }) => events.has('block'));
-    if (!withBlocks) this.#lastBlock = undefined;
-    const { sink, step, blocks } = await index.read(
-      async (reading) => ({
-        sink: sinkOf(reading.state),
-        step: await readStep(reading, this.#cursor as string, request),
-        blocks: withBlocks ? await this.#readBlocks(reading) : [],
-      }),
-      'stream',
+    const next = await readNext(
+      index,
+      { hash, chainIndex: this.#chainIndex, lastBlock: this.#lastBlock },
+      {
+        withIds: request.withIds,
+        withChanges: request.addresses !== undefined,
+        withBlocks: subscriptions.some(({ events }) => events.has('block')),
+        confirmations: [...request.confirmations],
+      },
     );
-    this.#sink = sink;
+    const { state, step } =
+      next.step === 'unknown'
+        ? await index.read(async (reading) => ({ ...reading, step: await readStep(reading, hash, request) }), 'stream')
+        : { ...next, step: next.step };
+    this.#sink = sinkOf(state);
+    this.#lastBlock = next.lastBlock;
     if (step !== undefined) {
       this.#cursor = step.to;
+      this.#chainIndex = step.chainIndex;
       this.#recent.push(step);
       if (this.#recent.length > RECENT_STEPS) this.#recent.shift();
       // More steps may follow, and commits meanwhile.
       if (!step.isCaughtUp) this.#isAwake = true;
-    } else if (blocks.length === 0) return 0;
-    return fanOut(turns, this.subscribers, { blocks, step });
+    } else if (next.blocks.length === 0) return undefined;
+    return next.blocks.map((block) => ({ event: 'block', data: JSON.stringify(block) }));
   }
 
   /** The chain cannot be followed from here, as after the database was replaced. Each stream finds out for itself whether it can. */
@@ -181,19 +192,5 @@ export class Follower {
     this.#cursor = undefined;
     this.#lastBlock = undefined;
     for (const subscriber of this.subscribers) subscriber.restart();
-  }
-
-  /** Returns the blocks that were indexed since the last read. */
-  async #readBlocks({ db }: Reading): Promise<Message[]> {
-    const { rows } = await sql<{ last: bigint | null }>`select max(id) as last from blocks`.execute(db);
-    const after = this.#lastBlock;
-    this.#lastBlock = rows[0]?.last ?? 0n;
-    if (after === undefined || after === this.#lastBlock) return [];
-    const body = jsonArray(
-      jsonObject<DagBlockJson>(dagBlockFields),
-      sql`from (select * from blocks where id > ${after} order by id desc limit ${MAX_BLOCKS}) block ${joinMerging} order by block.id`,
-    );
-    const blocks = JSON.parse(String(await readJson(db, { body }))) as DagBlockJson[];
-    return blocks.map((block) => ({ event: 'block', data: JSON.stringify(block) }));
   }
 }

@@ -17,6 +17,7 @@ const makeStep = (): Step => ({
   from: 'a',
   to: 'b',
   blueScore: 15n,
+  chainIndex: 6n,
   isCaughtUp: true,
   hasBalances: true,
   removed: [],

@@ -2,9 +2,10 @@
  * Reads what happened on the chain after a block, in steps (API-explorer: at most PAGE_BLOCKS chain blocks and about a megabyte): the blocks that
  * were removed and added since, what they accepted, and whose transactions reached a number of confirmations. A step is one state of the index (invariant 9).
  */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { conflict } from '../http/errors.ts';
-import type { Db } from '../index-state/sql.ts';
+import { type JsonFields, jsonObject } from '../index-state/json.ts';
+import { type Db, hex, text } from '../index-state/sql.ts';
 import type { Reading } from '../index-state/state.ts';
 import { cannotCross, gapAbove, getPathToChain, listGaps } from '../resources/chain/segments.ts';
 
@@ -43,6 +44,8 @@ export interface Step {
   from: string;
   to: string;
   blueScore: bigint;
+  /** Position of the reached block on the chain; undefined if it is not there. */
+  chainIndex: bigint | undefined;
   /** Whether the reached block is the sink. */
   isCaughtUp: boolean;
   /** Whether the balances of the changes are those at the reached block. */
@@ -72,17 +75,18 @@ export interface StepRequest {
   upTo?: string;
 }
 
-interface ChainRow {
+export interface ChainRow {
   index: bigint;
-  blockId: bigint;
   hash: string;
   selectedParentHash: string;
   blueScore: bigint;
-  daaScore: bigint;
-  timestamp: bigint;
+  daaScore: string;
+  timestamp: number;
   blues: string[];
   reds: string[];
+  /** Null if they were not asked for. */
   ids: string[] | null;
+  /** Number of accepted transactions. */
   accepted: number;
 }
 
@@ -119,12 +123,14 @@ export async function readStep(reading: Reading, from: string, request: StepRequ
   const rows = above.slice(0, blocksOfPage(above, allAccepted, request, allReverted.length));
   if (removed.length === 0 && rows.length === 0) return undefined;
 
+  const highest = rows.at(-1)?.index ?? chainBlock.index;
   const reached = rest ?? rows.at(-1) ?? chainBlock;
   const isCaughtUp = reached.hash === state.sinkHash;
   return {
     from,
     to: reached.hash,
     blueScore: reached.blueScore,
+    chainIndex: rest === undefined ? highest : undefined,
     isCaughtUp,
     // Balances are not kept during the first catch-up.
     hasBalances: isCaughtUp && !state.firstCatchUp,
@@ -142,7 +148,7 @@ export async function readStep(reading: Reading, from: string, request: StepRequ
               after: reached.blueScore,
               confirmations,
               reachesChain: rest === undefined,
-              highest: rows.at(-1)?.index ?? chainBlock.index,
+              highest,
               addresses,
             }),
           },
@@ -179,19 +185,47 @@ function changesOf(changes: readonly AddressChange[], blocks: readonly Identifie
   return changes.filter(({ acceptingBlockHash }) => hashes.has(acceptingBlockHash));
 }
 
-const toAddedBlock = (row: ChainRow): AddedBlock => ({
+export const toAddedBlock = (row: ChainRow): AddedBlock => ({
   hash: row.hash,
   selectedParentHash: row.selectedParentHash,
   blueScore: String(row.blueScore),
-  daaScore: String(row.daaScore),
-  timestamp: Number(row.timestamp),
+  daaScore: row.daaScore,
+  timestamp: row.timestamp,
   mergeSetBluesHashes: row.blues,
   mergeSetRedsHashes: row.reds,
   ...(row.ids !== null && { acceptedTransactionIds: row.ids }),
 });
 
-const hashesOf = (column: string) => sql`array(
+const hashesOf = (column: string): RawBuilder<string[]> => sql`array(
     select encode(m.hash, 'hex') from unnest(${sql.ref(column)}) with ordinality merged (id, n) join blocks m on m.id = merged.id order by n)`;
+
+/** A row in JSON, where integers above 2^53 are texts. */
+export type Digits<Row> = { [Name in keyof Row]: Row[Name] extends bigint ? string : Row[Name] };
+
+/** The fields of the chain block `c` with its block `b`. */
+export const chainRowFields = (withIds: boolean): JsonFields<Digits<ChainRow>> => ({
+  index: text('c.index'),
+  hash: hex('c.hash'),
+  selectedParentHash: sql`
+    encode(coalesce((select p.hash from blocks p where p.id = b.selected_parent_id), pre_bootstrap_block_hash(b.selected_parent_id)), 'hex')`,
+  blueScore: text('c.blue_score'),
+  daaScore: text('c.daa_score'),
+  timestamp: sql`c.timestamp`,
+  blues: hashesOf('b.merge_set_blues'),
+  reds: hashesOf('b.merge_set_reds'),
+  ids: withIds
+    ? sql`array(
+        select encode(t.transaction_id, 'hex') from unnest(c.accepted_transactions) with ordinality a (id, n)
+        join transactions t on t.id = a.id order by n)`
+    : sql`null::text[]`,
+  accepted: sql`cardinality(c.accepted_transactions)`,
+});
+
+export const toChainRow = (row: Digits<ChainRow>): ChainRow => ({
+  ...row,
+  index: BigInt(row.index),
+  blueScore: BigInt(row.blueScore),
+});
 
 /** Lists chain blocks above an index, up to a gap, at least one if there is any. */
 async function listAdded(
@@ -199,27 +233,22 @@ async function listAdded(
   above: bigint,
   limit: number,
   { withIds, upTo }: StepRequest,
-): Promise<ChainRow[]> {
+): Promise<readonly ChainRow[]> {
   const gap = gapAbove(await listGaps(reading), above);
   if (gap?.after.index === above) throw cannotCross(gap);
   if (limit === 0) return [];
   const last = upTo === undefined ? undefined : await getPathToChain(reading, Buffer.from(upTo, 'hex'));
-  const { rows } = await sql<ChainRow>`
-    select c.index, c.block_id as "blockId", encode(c.hash, 'hex') as hash, c.blue_score as "blueScore", c.daa_score as "daaScore", c.timestamp,
-      encode(coalesce((select p.hash from blocks p where p.id = b.selected_parent_id), pre_bootstrap_block_hash(b.selected_parent_id)), 'hex')
-        as "selectedParentHash",
-      ${hashesOf('b.merge_set_blues')} as blues, ${hashesOf('b.merge_set_reds')} as reds, cardinality(c.accepted_transactions) as accepted,
-      ${
-        withIds
-          ? sql`array(
-      select encode(t.transaction_id, 'hex') from unnest(c.accepted_transactions) with ordinality a (id, n)
-      join transactions t on t.id = a.id order by n)`
-          : sql`null::text[]`
-      } as ids
+  const { rows } = await sql<{ row: Digits<ChainRow> }>`
+    select ${jsonObject(chainRowFields(withIds))} as row
     from chain_blocks c join blocks b on b.id = c.block_id
     where c.index > ${above} and c.index <= ${above + BigInt(limit)} ${gap ? sql`and c.index <= ${gap.after.index}` : sql``}
       ${last === undefined ? sql`` : sql`and c.index <= ${last.chainBlock.index}`}
     order by c.index`.execute(reading.db);
+  return pageOf(rows.map(({ row }) => toChainRow(row)));
+}
+
+/** Returns as many rows as have a page of transactions together, at least one. */
+export function pageOf(rows: readonly ChainRow[]): readonly ChainRow[] {
   let transactions = 0;
   const end = rows.findIndex(({ accepted }, i) => (transactions += accepted) > PAGE_TRANSACTIONS && i > 0);
   return end === -1 ? rows : rows.slice(0, end);
@@ -242,17 +271,34 @@ async function readConfirmed(db: Db, request: ConfirmedRequest): Promise<Map<num
   const { added, before, after, addresses } = request;
   const confirmed = new Map<number, AddressChange[]>();
   for (const confirmations of request.confirmations) {
-    const upTo = after - BigInt(confirmations);
-    // What this step accepted may have enough confirmations at once.
-    const ofConfirmed = sql`select c.index as place, c.hash, c.blue_score, c.accepted_transactions from chain_blocks c
-      where c.index <= ${request.highest} and (
-        c.index = any(${added}::bigint[]) and c.blue_score <= ${upTo}
-        or c.block_id in (
-          select id from blocks where is_chain_block and blue_score > ${before - BigInt(confirmations)} and blue_score <= ${upTo}))`;
-    confirmed.set(confirmations, request.reachesChain ? await listChanges(db, ofConfirmed, addresses) : []);
+    const source = confirmedBlocks({
+      added: sql`select * from chain_blocks where index = any(${added}::bigint[])`,
+      above: sql`${before - BigInt(confirmations)}::bigint`,
+      upTo: sql`${after - BigInt(confirmations)}::bigint`,
+      highest: sql`${request.highest}::bigint`,
+    });
+    confirmed.set(confirmations, request.reachesChain ? await listChanges(db, source, addresses) : []);
   }
   return confirmed;
 }
+
+/**
+ * Selects the chain blocks that a step confirms: those with a blue score in a range, and of those that it added, all up to that score, since the range
+ * may begin above them after a reorg.
+ */
+export const confirmedBlocks = ({
+  added,
+  above,
+  upTo,
+  highest,
+}: Record<'added' | 'above' | 'upTo' | 'highest', RawBuilder<unknown>>): RawBuilder<unknown> => sql`
+    select distinct on (place) place, hash, blue_score, accepted_transactions from (
+      select index as place, hash, blue_score, accepted_transactions from (${added}) added where blue_score <= ${upTo}
+      union all
+      select c.index, c.hash, c.blue_score, c.accepted_transactions
+      from blocks b cross join lateral (select * from chain_blocks where block_id = b.id limit 1) c
+      where b.is_chain_block and b.blue_score > ${above} and b.blue_score <= ${upTo} and c.index <= ${highest}) confirmed
+    order by place`;
 
 async function listAccepted(db: Db, rows: readonly ChainRow[], addresses: readonly string[] | 'all') {
   if (rows.length === 0) return [];
@@ -294,26 +340,44 @@ async function requireKnown(
   );
 }
 
-interface ChangeRow extends Omit<AddressChange, 'amountSent' | 'amountReceived'> {
-  sent: bigint;
-  received: bigint;
-}
-
-/**
- * Lists changes of addresses in the order of acceptance. `limit 1` makes each join a look-up: Postgres expects many more changes than there are, and
- * would otherwise read whole tables for a step of one block.
- * @param source selects blocks, with their place and what they accept
- */
+/** @param source selects blocks, with their place and what they accept */
 async function listChanges(
   db: Db,
-  source: ReturnType<typeof sql>,
+  source: RawBuilder<unknown>,
   addresses: readonly string[] | 'all',
 ): Promise<AddressChange[]> {
+  const { rows } = await sql<{ item: Digits<AddressChange> }>`${selectChanges(source, addresses)}`.execute(db);
+  return rows.map(({ item }) => toChange(item));
+}
+
+export const toChange = (change: Digits<AddressChange>): AddressChange => ({
+  ...change,
+  amountSent: BigInt(change.amountSent),
+  amountReceived: BigInt(change.amountReceived),
+  acceptingBlockBlueScore: BigInt(change.acceptingBlockBlueScore),
+});
+
+/**
+ * Selects changes of addresses as `item`, in the order of acceptance. `limit 1` makes each join a look-up: Postgres expects many more changes than there
+ * are, and would otherwise read whole tables for a step of one block.
+ * @param source selects blocks, with their place and what they accept
+ */
+export function selectChanges(source: RawBuilder<unknown>, addresses: readonly string[] | 'all'): RawBuilder<unknown> {
   const wanted =
     addresses === 'all'
       ? sql``
       : sql`and d.script_id = any(array(select id from scripts where address = any(${addresses}::text[])))`;
-  const { rows } = await sql<ChangeRow>`
+  const item = jsonObject<Digits<AddressChange>>({
+    address: sql`s.address`,
+    transactionId: hex('t.transaction_id'),
+    isCoinbase: sql`t.is_coinbase`,
+    amountSent: text('moved.sent'),
+    amountReceived: text('moved.received'),
+    acceptingBlockHash: hex('moved.hash'),
+    acceptingBlockBlueScore: text('moved.blue_score'),
+    balance: sql`coalesce(b.balance, 0)::text`,
+  });
+  return sql`
     with source as materialized (${source}),
     accepted as materialized (
       select source.place, source.hash, source.blue_score, a.id, a.n
@@ -324,13 +388,10 @@ async function listChanges(
       from accepted join script_deltas d on d.transaction_id = accepted.id
       where d.script_id is not null ${wanted}
       group by 1, 2, 3, 4, 5, 6)
-    select s.address, encode(t.transaction_id, 'hex') as "transactionId", t.is_coinbase as "isCoinbase", moved.sent, moved.received,
-      encode(moved.hash, 'hex') as "acceptingBlockHash", moved.blue_score as "acceptingBlockBlueScore",
-      coalesce(b.balance, 0)::text as balance
+    select ${item} as item
     from moved
     cross join lateral (select transaction_id, subnetwork_id = 1 as is_coinbase from transactions where id = moved.id limit 1) t
     cross join lateral (select address from scripts where id = moved.script_id and address is not null limit 1) s
     left join lateral (select balance from balances where script_id = moved.script_id limit 1) b on true
-    order by moved.place, moved.n`.execute(db);
-  return rows.map(({ sent, received, ...row }) => ({ ...row, amountSent: sent, amountReceived: received }));
+    order by moved.place, moved.n`;
 }

@@ -16,7 +16,9 @@ function subscribe(
 ) {
   const sent: Message[] = [];
   const writes: (readonly Message[])[] = [];
-  let joined = 0;
+  /** What the follower has read, and where it has arrived. */
+  const followed: { steps: Step[]; cursor: string } = { steps: [], cursor: SINK };
+  let catchUps = 0;
   const closed: string[] = [];
   const output: Output = {
     send: (messages) => {
@@ -28,14 +30,25 @@ function subscribe(
     },
     close: (reason) => void closed.push(reason),
   };
-  const stepsFrom = (): Step[] => {
-    joined += 1;
-    return [];
+  const stepsFrom = (hash: string): Step[] | undefined => {
+    if (hash === followed.cursor) return [];
+    const first = followed.steps.findIndex(({ from }) => from === hash);
+    return first === -1 ? undefined : followed.steps.slice(first);
+  };
+  const read = (blocks: readonly Message[], ...steps: Step[]) => {
+    followed.steps.push(...steps);
+    followed.cursor = steps.at(-1)?.to ?? followed.cursor;
+    subscriber.onRead(blocks);
   };
   const follower = { sink: sinks.later, add: () => {}, remove: () => {}, stepsFrom, nextRead: async () => {} };
   const subscriber = new Subscriber({
     follower: follower as unknown as Follower,
-    streams: { catchUp: async () => undefined },
+    streams: {
+      catchUp: async () => {
+        catchUps += 1;
+        return undefined;
+      },
+    },
     output,
     subscription: {
       events: new Set(['chain', 'block']),
@@ -47,7 +60,7 @@ function subscribe(
     sink: sinks.first,
   });
   subscriber.start();
-  return { subscriber, sent, writes, closed, joins: () => joined };
+  return { subscriber, sent, writes, closed, read, catchUps: () => catchUps };
 }
 
 test('it closes a client with more than a megabyte unsent for ten seconds, and no other', () => {
@@ -92,6 +105,7 @@ const makeStep = (from: string, to: string): Step => ({
   from,
   to,
   blueScore: 6n,
+  chainIndex: 6n,
   isCaughtUp: true,
   hasBalances: true,
   removed: [],
@@ -99,31 +113,32 @@ const makeStep = (from: string, to: string): Step => ({
   changes: undefined,
 });
 
-test('what the follower has read at once is written at once', () => {
-  const { subscriber, writes } = subscribe(() => 0);
-  subscriber.onRead([BLOCK, BLOCK], makeStep(SINK, 'cd'.repeat(32)));
-  subscriber.onRead([], makeStep('cd'.repeat(32), SINK));
-  subscriber.onRead([], undefined);
+const [FIRST, SECOND, OTHER] = ['cd', 'ef', '12'].map((byte) => byte.repeat(32)) as [string, string, string];
+
+test('what the follower has read since the last time is written at once', () => {
+  const { subscriber, read, writes } = subscribe(() => 0);
+  read([BLOCK, BLOCK], makeStep(SINK, FIRST), makeStep(FIRST, SECOND));
+  read([], makeStep(SECOND, SINK));
+  read([]);
   subscriber.close();
-  subscriber.onRead([BLOCK], makeStep(SINK, 'cd'.repeat(32)));
+  read([BLOCK], makeStep(SINK, FIRST));
   expect(writes.map((messages) => messages.map(({ event, id }) => [event, id]))).toEqual([
     [['heartbeat', SINK]],
     [
       ['block', undefined],
       ['block', undefined],
-      ['chain', 'cd'.repeat(32)],
+      ['chain', FIRST],
+      ['chain', SECOND],
     ],
     [['chain', SINK]],
   ]);
 });
 
-test('it does not take a step twice, and catches up if it misses one', () => {
-  const { subscriber, writes, joins } = subscribe(() => 0);
-  expect(joins()).toBe(1);
-  subscriber.onRead([], makeStep('cd'.repeat(32), SINK));
-  expect(joins()).toBe(1);
-  subscriber.onRead([], makeStep('cd'.repeat(32), 'ef'.repeat(32)));
-  expect(joins()).toBe(2);
-  expect(writes).toHaveLength(1);
+test('it catches up if the follower has not kept all steps from its cursor', () => {
+  const { subscriber, read, writes, catchUps } = subscribe(() => 0);
+  expect(catchUps()).toBe(0);
+  read([BLOCK], makeStep(OTHER, SECOND));
+  expect(catchUps()).toBe(1);
+  expect(writes.map((messages) => messages.map(({ event }) => event))).toEqual([['heartbeat'], ['block']]);
   subscriber.close();
 });

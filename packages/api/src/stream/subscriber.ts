@@ -130,15 +130,18 @@ export class Subscriber {
     void this.#catchUp();
   }
 
-  /** Passes on what the follower has read: new blocks, and a step. */
-  onRead(blocks: readonly Message[], step: Step | undefined): void {
-    const messages = this.subscription.events.has('block') ? [...blocks] : [];
-    if (step !== undefined && this.#isLive) {
-      if (step.from === this.#cursor && serves(step, this.subscription)) messages.push(...this.#advance(step));
-      // It has the step already if it joined while the step was passed on to others.
-      else if (step.to !== this.#cursor) this.restart();
-    }
-    this.send(...messages);
+  /** Sends new blocks, and the steps that the follower has read since the cursor. */
+  onRead(blocks: readonly Message[]): void {
+    const ofBlocks = this.subscription.events.has('block') ? blocks : [];
+    const steps = this.#isLive ? this.#newSteps() : [];
+    this.send(...ofBlocks, ...(steps ?? []).flatMap((step) => this.#advance(step)));
+    if (steps === undefined) this.restart();
+  }
+
+  /** Returns undefined if they are not all known with everything that this needs. */
+  #newSteps(): readonly Step[] | undefined {
+    const steps = this.#options.follower.stepsFrom(this.#cursor);
+    return steps?.every((step) => serves(step, this.subscription)) === true ? steps : undefined;
   }
 
   /** Moves the cursor, and returns what must be sent for that. */
@@ -166,9 +169,9 @@ export class Subscriber {
 
   /** Goes over to the follower if it has everything from the cursor on. */
   #join(): boolean {
-    const steps = this.#options.follower.stepsFrom(this.#cursor);
-    if (steps === undefined || !steps.every((step) => serves(step, this.subscription))) return false;
-    for (const step of steps) this.send(...this.#advance(step));
+    const steps = this.#newSteps();
+    if (steps === undefined) return false;
+    this.send(...steps.flatMap((step) => this.#advance(step)));
     this.#isLive = true;
     return true;
   }

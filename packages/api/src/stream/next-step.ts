@@ -1,0 +1,176 @@
+/** Reads what happened since the latest read in one statement, for a reader at the sink. */
+import { type RawBuilder, sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
+import { jsonArray, jsonObject } from '../index-state/json.ts';
+import type { IndexState } from '../index-state/index-state.ts';
+import type { IndexReader } from '../index-state/state.ts';
+import { type ParameterOf, statementsBy } from '../index-state/statement.ts';
+import { type DagBlockJson, dagBlockFields } from '../resources/blocks/dag.ts';
+import { joinMerging } from '../resources/blocks/select-blocks.ts';
+import {
+  type AddressChange,
+  type ChainRow,
+  chainRowFields,
+  confirmedBlocks,
+  type Digits,
+  pageOf,
+  selectChanges,
+  type Step,
+  toAddedBlock,
+  toChainRow,
+  toChange,
+} from './read-step.ts';
+
+/** At the sink, a read adds one or two. */
+const MAX_CHAIN_BLOCKS = 20;
+/** Blocks that are announced at once; after a pause there may be more. */
+const MAX_BLOCKS = 500;
+const NOT_ON_CHAIN = -1n;
+const CALLER = 'stream';
+
+/** What a reader has reached. */
+export interface Reached {
+  hash: string;
+  /** Its position on the chain; undefined if it is not there. */
+  chainIndex: bigint | undefined;
+  /** Key of the last block that was read. Undefined for none: then no block is new. */
+  lastBlock: bigint | undefined;
+}
+
+export interface NextRequest {
+  withIds: boolean;
+  withChanges: boolean;
+  withBlocks: boolean;
+  /** Numbers of confirmations that somebody waits for. */
+  confirmations: readonly number[];
+}
+
+export interface Next {
+  state: IndexState;
+  /** Undefined if the reader is at the sink; 'unknown' if the step removes blocks, meets a gap or is long: `readStep` reads any. */
+  step: Step | 'unknown' | undefined;
+  blocks: DagBlockJson[];
+  lastBlock: bigint | undefined;
+}
+
+interface Parameters {
+  index: bigint;
+  hash: Uint8Array;
+  lastBlock?: bigint | undefined;
+  confirmations: readonly number[];
+}
+
+interface Content {
+  isConnected: boolean;
+  added: Digits<ChainRow>[];
+  accepted: Digits<AddressChange>[];
+  confirmed: { confirmations: number; changes: Digits<AddressChange>[] }[];
+  blocks: DagBlockJson[];
+  lastBlock: string | null;
+}
+
+const listOf = <T>(changes: RawBuilder<unknown>): RawBuilder<T[]> =>
+  sql`(select coalesce(json_agg(change.item), '[]') from (${changes}) change)`;
+
+const statement = statementsBy(
+  'next step',
+  (
+    parameter: ParameterOf<Parameters>,
+    { withIds, withChanges, withBlocks }: Record<'withIds' | 'withChanges' | 'withBlocks', boolean>,
+  ) => {
+    const none = sql<never[]>`'[]'::json`;
+    const accepted = sql`select index as place, hash, blue_score, accepted_transactions from added`;
+    const confirmed = confirmedBlocks({
+      added: sql`select * from added`,
+      above: sql`(select blue_score from start) - wanted.confirmations`,
+      upTo: sql`(select max(blue_score) from added) - wanted.confirmations`,
+      highest: sql`(select max(index) from added)`,
+    });
+    return {
+      tables: {
+        // A gap is below a start.
+        start: sql`
+          select index, blue_score from chain_blocks where index = ${parameter('index', 'bigint')} and hash = ${parameter('hash', 'bytea')}
+            and not exists (select from starts where chain_index > ${parameter('index', 'bigint')})`,
+        added: sql`
+          select above.* from start cross join lateral (
+            select * from chain_blocks where index > start.index order by index limit ${sql.lit(MAX_CHAIN_BLOCKS)}) above`,
+      },
+      body: jsonBuildObject({
+        isConnected: sql<boolean>`exists (select from start)`,
+        added: jsonArray(
+          jsonObject<Digits<ChainRow>>(chainRowFields(withIds)),
+          sql`from added c cross join lateral (select * from blocks where id = c.block_id limit 1) b order by c.index`,
+        ),
+        accepted: withChanges ? listOf<Digits<AddressChange>>(selectChanges(accepted, 'all')) : none,
+        confirmed: withChanges
+          ? jsonArray(
+              jsonObject<Content['confirmed'][number]>({
+                confirmations: sql`wanted.confirmations`,
+                changes: listOf(selectChanges(confirmed, 'all')),
+              }),
+              sql`from unnest(${parameter('confirmations', 'bigint[]')}) wanted (confirmations)`,
+            )
+          : none,
+        blocks: withBlocks
+          ? jsonArray(
+              jsonObject<DagBlockJson>(dagBlockFields),
+              sql`
+                from (select * from blocks where id > ${parameter('lastBlock', 'bigint')} order by id desc limit ${sql.lit(MAX_BLOCKS)}) block
+                ${joinMerging} order by block.id`,
+            )
+          : none,
+        lastBlock: withBlocks ? sql<string | null>`(select max(id)::text from blocks)` : sql<null>`null::text`,
+      }),
+    };
+  },
+);
+
+export async function readNext(
+  index: IndexReader,
+  { hash, chainIndex = NOT_ON_CHAIN, lastBlock }: Reached,
+  { confirmations, ...variant }: NextRequest,
+): Promise<Next> {
+  const parameters = { index: chainIndex, hash: Buffer.from(hash, 'hex'), lastBlock, confirmations };
+  const { state, body } = await index.run(statement(variant).with(parameters), CALLER);
+  const { blocks, lastBlock: last, ...content } = JSON.parse(String(body)) as Content;
+  return {
+    state,
+    step: toStep(hash, content, variant.withChanges, state),
+    blocks,
+    lastBlock: last === null ? undefined : BigInt(last),
+  };
+}
+
+function toStep(
+  from: string,
+  { isConnected, added, accepted, confirmed }: Pick<Content, 'isConnected' | 'added' | 'accepted' | 'confirmed'>,
+  withChanges: boolean,
+  { sinkHash, firstCatchUp }: IndexState,
+): Next['step'] {
+  const rows = added.map(toChainRow);
+  const last = rows.at(-1);
+  const isCaughtUp = last?.hash === sinkHash;
+  const isLong = pageOf(rows).length < rows.length || (rows.length === MAX_CHAIN_BLOCKS && !isCaughtUp);
+  if (!isConnected || isLong) return 'unknown';
+  return (
+    last && {
+      from,
+      to: last.hash,
+      blueScore: last.blueScore,
+      chainIndex: last.index,
+      isCaughtUp,
+      // Balances are not kept during the first catch-up.
+      hasBalances: isCaughtUp && !firstCatchUp,
+      removed: [],
+      added: rows.map(toAddedBlock),
+      changes: withChanges
+        ? {
+            reverted: [],
+            accepted: accepted.map(toChange),
+            confirmed: new Map(confirmed.map(({ confirmations, changes }) => [confirmations, changes.map(toChange)])),
+          }
+        : undefined,
+    }
+  );
+}
