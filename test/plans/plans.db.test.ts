@@ -341,19 +341,19 @@ describe('the other requests', () => {
   });
 });
 
+/** Finds the chain block that is so many below the sink. */
+async function findBelow(count: number): Promise<{ index: bigint; hash: string; id: bigint }> {
+  const { rows } = await harness.database.pool.query<{ index: bigint; hash: string; id: bigint }>(
+    `select index, encode(hash, 'hex') as hash, block_id as id from chain_blocks order by index desc offset ${count} limit 1`,
+  );
+  if (rows[0] === undefined) throw new Error('the chain is too short');
+  return rows[0];
+}
+
 describe('a step of streams', () => {
   /** A transaction has about ten rows, each of which is looked up in five tables. */
   const MAX_BUFFERS = 20_000;
   const CONFIRMATIONS = [10, 1000];
-
-  /** Chain blocks below the sink. */
-  async function findBelow(count: number): Promise<{ index: bigint; hash: string; id: bigint }> {
-    const { rows } = await harness.database.pool.query<{ index: bigint; hash: string; id: bigint }>(
-      `select index, encode(hash, 'hex') as hash, block_id as id from chain_blocks order by index desc offset ${count} limit 1`,
-    );
-    if (rows[0] === undefined) throw new Error('the chain is too short');
-    return rows[0];
-  }
 
   test('it reads only the rows of the next step at the sink', async () => {
     const { index: chainIndex, hash, id: lastBlock } = await findBelow(2);
