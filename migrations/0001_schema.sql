@@ -1183,53 +1183,60 @@ comment on table tag_marks is 'Stretches of the rings of clusters along which ba
 comment on column tag_marks.script_id is 'The member before which the stretch ends; the whole ring where both are the same.';
 comment on column tag_marks.at_script_id is 'The next member to be marked.';
 
-create function automatic_labels(of_script_id bigint) returns text[] language sql stable strict parallel safe set search_path = public as $$
-  select coalesce(array_agg(rule.label order by rule.label collate "C") filter (where rule.holds), '{}')
-    from balances b
-   cross join lateral (values
-     -- A reward was paid to it: nobody but who mines a block says to whom.
-     ('miner', b.coinbase_count > 0),
-
-     -- Paid by more than one transaction.
-     ('reused', b.receiving_count > 1),
-
-     -- Holds something that nothing has touched for a year, by the time of the chain.
-     ('dormant', b.balance > 0 and b.last_seen < (
-       select c.chain_time - 365 * 86400000::bigint from checkpoint p join chain_blocks c on c.index = p.chain_index)),
-
-     -- Is paid less than 1 KAS at a time, and spends at least ten such UTXOs at once, on average over its whole history.
-     ('dust-sweeper', b.sending_count >= 3
-       and b.received < b.receiving_count * 100000000::numeric
-       and b.receiving_count - b.utxo_count >= 10 * b.sending_count),
-
-     -- Five hundred deposits and as many withdrawals in a month or more, and a hundred others in the newest 200 transactions: who paid what
-     -- it did not spend from, and who was paid where it did (the first ten inputs or outputs of each count). A deposit is a transaction
-     -- that touches it, does not spend from it and is no coinbase.
-     ('exchange-like', case when b.accepted_count - b.sending_count - b.coinbase_count >= 500
-       and b.sending_count >= 500
-       and b.last_seen - b.first_seen >= 30 * 86400000::bigint
-     then (
-       select count(distinct other.script_id) >= 100
-         -- Of a constant limit Postgres expects all rows, since it has no statistics of a union, and would read them all.
-         from (select transaction_id,
-                      exists (select from transaction_inputs i where i.transaction_id = latest.transaction_id and i.script_id = of_script_id) as is_sent
-                 from (select distinct d.transaction_id from script_deltas d where d.script_id = of_script_id
-                        order by d.transaction_id desc limit (select 200)) latest
-               offset 0) newest
-         join transactions t on t.id = newest.transaction_id and t.accepting_index is not null
-        cross join lateral (
-          select i.script_id from transaction_inputs i
-           where not newest.is_sent and i.transaction_id = newest.transaction_id and i.index < 10
-          union all
-          select o.script_id from transaction_outputs o
-           where newest.is_sent and o.transaction_id = newest.transaction_id and o.index < 10
-        ) other
-        where other.script_id <> of_script_id
-     ) end)
-   ) rule (label, holds)
-   where b.script_id = of_script_id
+create function has_many_counterparties(of_script_id bigint) returns boolean language sql stable strict parallel safe set search_path = public as $$
+  select count(distinct other.script_id) >= 100
+    -- Of a constant limit Postgres expects all rows, since it has no statistics of a union, and would read them all.
+    from (select transaction_id,
+                 exists (select from transaction_inputs i where i.transaction_id = latest.transaction_id and i.script_id = of_script_id) as is_sent
+            from (select distinct d.transaction_id from script_deltas d where d.script_id = of_script_id
+                   order by d.transaction_id desc limit (select 200)) latest
+          offset 0) newest
+    join transactions t on t.id = newest.transaction_id and t.accepting_index is not null
+   cross join lateral (
+     select i.script_id from transaction_inputs i
+      where not newest.is_sent and i.transaction_id = newest.transaction_id and i.index < 10
+     union all
+     select o.script_id from transaction_outputs o
+      where newest.is_sent and o.transaction_id = newest.transaction_id and o.index < 10
+   ) other
+   where other.script_id <> of_script_id
 $$;
-comment on function automatic_labels(bigint) is 'Labels of a script by what it does, sorted; none for a script that nothing accepted has touched. They come and go with the chain, and say nothing of who its owner is.';
+comment on function has_many_counterparties(bigint) is 'Whether the newest 200 transactions of a script have 100 other scripts: senders of payments to it, and receivers of payments from it, by the first ten inputs or outputs of each transaction.';
+
+-- A view, since a call of a function takes longer than these rules. The array is in the order of the labels.
+create view script_labels as
+select b.script_id,
+       array_remove(array[
+         -- It holds a balance that nothing has touched for a year, by the time of the chain.
+         case when b.balance > 0 and b.last_seen < (
+           select c.chain_time - 365 * 86400000::bigint from checkpoint p join chain_blocks c on c.index = p.chain_index) then 'dormant' end,
+
+         -- It receives less than 1 KAS at a time, and spends at least ten such UTXOs at once, on average over its whole history.
+         case when b.sending_count >= 3
+           and b.received < b.receiving_count * 100000000::numeric
+           and b.receiving_count - b.utxo_count >= 10 * b.sending_count then 'dust-sweeper' end,
+
+         -- It has 500 deposits and as many withdrawals in a month or more, and many counterparties. A deposit is a transaction that touches it,
+         -- does not spend from it and is no coinbase. The inner condition is evaluated only if the outer one holds.
+         case when b.accepted_count - b.sending_count - b.coinbase_count >= 500
+           and b.sending_count >= 500
+           and b.last_seen - b.first_seen >= 30 * 86400000::bigint
+         then case when has_many_counterparties(b.script_id) then 'exchange-like' end end,
+
+         -- It received a reward, and only the miner of a block chooses who does.
+         case when b.coinbase_count > 0 then 'miner' end,
+
+         -- More than one transaction paid it.
+         case when b.receiving_count > 1 then 'reused' end], null) as labels
+  from balances b;
+comment on view script_labels is 'Labels of every script with a balance by what it does. They come and go with the chain, and do not say who its owner is.';
+comment on column script_labels.script_id is 'The script.';
+comment on column script_labels.labels is 'The labels, sorted; empty for a script without accepted transactions.';
+
+create function automatic_labels(of_script_id bigint) returns text[] language sql stable strict parallel safe set search_path = public as $$
+  select coalesce((select labels from script_labels where script_id = of_script_id), '{}')
+$$;
+comment on function automatic_labels(bigint) is 'script_labels.labels of a script; empty for a script without a balance.';
 
 -- Clusters ------------------------------------------------------------------------------------------------------------------
 

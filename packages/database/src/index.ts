@@ -1,5 +1,6 @@
 /** The database: connections, schema, COPY, keys, tags, clusters, logins, and embedded Postgres servers. */
 export { approveCluster, listClustersAtLimit, rejectHeldMerges } from './clusters/cluster-reviews.ts';
+export { clusterRoots } from './clusters/cluster-roots.ts';
 export { addTagsOfMembers, moveClusterTags, splitClusterTags } from './clusters/cluster-tags.ts';
 export {
   ANALYST_NAME,

@@ -1089,6 +1089,17 @@ export interface ScriptDeltas {
   transaction_id: bigint | null;
 }
 
+export interface ScriptLabels {
+  /**
+   * The labels, sorted; empty for a script without accepted transactions.
+   */
+  labels: string[] | null;
+  /**
+   * The script.
+   */
+  script_id: bigint | null;
+}
+
 export interface Scripts {
   /**
    * Its address on this network; null for a nonstandard script.
@@ -1683,6 +1694,7 @@ export interface DB {
   rate_limits: RateLimits;
   removed_chain_blocks: RemovedChainBlocks;
   script_deltas: ScriptDeltas;
+  script_labels: ScriptLabels;
   scripts: Scripts;
   seen_before: SeenBefore;
   start_balances: StartBalances;

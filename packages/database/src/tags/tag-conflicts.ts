@@ -1,5 +1,6 @@
 /** Finds conflicting names: of one address by several sources, and of a cluster by the tags of its members. */
 import type { Pool } from 'pg';
+import { clusterRoots } from '../clusters/cluster-roots.ts';
 
 /** One of several names of an address or a cluster. */
 interface ConflictingName {
@@ -49,24 +50,22 @@ export async function listConflictingClusters(pool: Pool, limit: number): Promis
   }));
 }
 
+const NAMED_ROOTS = clusterRoots(
+  `tags t join scripts s on s.address = t.address join cluster_members m on m.script_id = s.id
+    where t.name collate "C" = any($1::text[])`,
+  { address: 't.address', name: 't.name' },
+);
+
 /** Returns the sources that give these names to members of these clusters, by cluster and name. */
 async function findSourcesOfNames(
   pool: Pool,
   names: readonly { cluster_id: bigint; name: string }[],
 ): Promise<Map<string, string[]>> {
   const { rows } = await pool.query<{ cluster_id: bigint; name: string; sources: string[] }>(
-    // Like cluster_of, for all scripts in one query.
-    `with recursive up as (
-       select t.address, t.name, m.script_id as root_id, m.parent_id
-         from tags t join scripts s on s.address = t.address join cluster_members m on m.script_id = s.id
-        where t.name collate "C" = any($1::text[])
-       union all
-       select up.address, up.name, m.script_id, m.parent_id from up join cluster_members m on m.script_id = up.parent_id
-     )
-     select up.root_id as cluster_id, up.name, array_agg(distinct s.name order by s.name) as sources
-       from up join attributions a on a.address = up.address and a.name = up.name join tag_sources s on s.id = a.source_id
-      where up.parent_id is null
-      group by up.root_id, up.name`,
+    `select named.root_id as cluster_id, named.name, array_agg(distinct s.name order by s.name) as sources
+       from (${NAMED_ROOTS}) named join attributions a on a.address = named.address and a.name = named.name
+       join tag_sources s on s.id = a.source_id
+      group by named.root_id, named.name`,
     [[...new Set(names.map(({ name }) => name))]],
   );
   return new Map(rows.map(({ cluster_id, name, sources }) => [`${cluster_id} ${name}`, sources]));

@@ -1,5 +1,6 @@
 /** Updates tags after attributions have changed, then the names of clusters and the flags of scripts. */
 import type { ClientBase } from 'pg';
+import { clusterRoots } from '../clusters/cluster-roots.ts';
 import { recountTags } from '../clusters/cluster-tags.ts';
 
 /** Order of attributions (`a`) of sources (`s`). The first one is the tag of the address. */
@@ -40,6 +41,10 @@ export async function writeTags(client: ClientBase): Promise<number> {
   return rowCount ?? 0;
 }
 
+const RETAGGED_ROOTS = clusterRoots('retagged_scripts s join cluster_members m on m.script_id = s.script_id', {
+  script_id: 's.script_id',
+});
+
 /** Updates clusters and flags by the table `retagged`, under the lock of the checkpoint, which is taken as late as possible. */
 export async function updateClustersAndFlags(client: ClientBase): Promise<void> {
   // An index of genesis alone may still be discarded, and its keys assigned again.
@@ -59,16 +64,10 @@ export async function updateClustersAndFlags(client: ClientBase): Promise<void> 
     `insert into retagged_scripts select s.id, r.* from retagged r join scripts s using (address) where s.id > $1`,
     [lastId],
   );
-  // Like cluster_of, for all scripts in one query.
   await client.query(
     `create temp table retagged_members on commit drop as
-     with recursive up as (
-       select s.script_id, m.script_id as root_id, m.parent_id
-         from retagged_scripts s join cluster_members m on m.script_id = s.script_id
-       union all
-       select up.script_id, m.script_id, m.parent_id from up join cluster_members m on m.script_id = up.parent_id
-     )
-     select root_id as cluster_id, s.* from up join retagged_scripts s using (script_id) where parent_id is null`,
+     select root_id as cluster_id, s.*
+       from (${RETAGGED_ROOTS}) roots join retagged_scripts s using (script_id)`,
   );
   await client.query('analyze retagged_members');
   const { rows } = await client.query<{ cluster_id: bigint }>('select distinct cluster_id from retagged_members');

@@ -1,9 +1,16 @@
 /** Clusters of scripts with one owner. A batch updates their balances; merges are separate transactions at a depth (step.ts). */
+import { clusterRoots } from '@kasgres/database';
 import { BalanceDeltas } from '../balances/balance-deltas.ts';
 import type { DerivedState } from '../derived-state.ts';
 import { belowRoots } from '../common-table-expressions.ts';
 import { columnsOf } from '../queryable.ts';
 import { verifyClusterBalances, verifyClusters } from './verify.ts';
+
+const CHANGED_ROOTS = clusterRoots(
+  `unnest($1::bigint[], $2::bigint[]) changed (script_id, balance)
+   join cluster_members m on m.script_id = changed.script_id`,
+  { balance: 'changed.balance' },
+);
 
 export const clusters: DerivedState = {
   name: 'clusters',
@@ -18,18 +25,8 @@ export const clusters: DerivedState = {
     await client.query({
       name: 'change-clusters',
       text: `update clusters c set balance = c.balance + changed.balance
-               from (
-                 -- Like cluster_of, for all scripts in one query.
-                 with recursive up as (
-                   select changed.balance, m.script_id, m.parent_id
-                     from unnest($1::bigint[], $2::bigint[]) changed (script_id, balance)
-                     join cluster_members m on m.script_id = changed.script_id
-                   union all
-                   select up.balance, m.script_id, m.parent_id
-                     from up join cluster_members m on m.script_id = up.parent_id)
-                 select script_id as id, sum(balance) as balance from up where parent_id is null group by script_id
-               ) changed
-              where c.id = changed.id and changed.balance <> 0`,
+               from (select root_id, sum(balance) as balance from (${CHANGED_ROOTS}) roots group by root_id) changed
+              where c.id = changed.root_id and changed.balance <> 0`,
       values: columnsOf(deltas, 'script', 'balance'),
     });
   },

@@ -1,4 +1,5 @@
 /** Each query reads rows by primary keys, so that its cost depends on the step's transactions only. */
+import { clusterRoots } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { scriptsOfOneOwner, type Spending, type SpentInput } from './common-inputs.ts';
 import type { Cluster, Tie } from './forest.ts';
@@ -183,17 +184,12 @@ export interface Neighbourhood {
 }
 
 export async function readNeighbourhood(client: ClientBase, scripts: readonly bigint[]): Promise<Neighbourhood> {
-  const found = await client.query<{ of_id: bigint; root: bigint }>({
+  const found = await client.query<{ script_id: bigint; root_id: bigint }>({
     name: 'cluster-roots',
-    text: `with recursive up as (
-             select m.script_id as of_id, m.script_id, m.parent_id from cluster_members m where m.script_id = any($1::bigint[])
-             union all
-             select up.of_id, m.script_id, m.parent_id from up join cluster_members m on m.script_id = up.parent_id
-           )
-           select of_id, script_id as root from up where parent_id is null`,
+    text: clusterRoots('cluster_members m where m.script_id = any($1::bigint[])', { script_id: 'm.script_id' }),
     values: [scripts],
   });
-  const roots = new Map(found.rows.map(({ of_id, root }) => [of_id, root]));
+  const roots = new Map(found.rows.map(({ script_id, root_id }) => [script_id, root_id]));
   const clusters = await readClusters(client, [...new Set(roots.values())]);
   const alone = await client.query<{ script_id: bigint; balance: bigint }>({
     name: 'cluster-balances',

@@ -19,7 +19,7 @@ import {
 import { address, addressesInput, addressInput, count, sompi, timestamp } from '../../schemas/values.ts';
 import { lookUp } from '../shared.ts';
 import { type AddressesParameters, requestedAddresses } from './balances.ts';
-import { tagOfScript } from './tags.ts';
+import { automaticLabelsOf, tagOfScript } from './tags.ts';
 import { includeTags, tagsByAddress, tagsOfScripts } from '../transactions/rest/tags.ts';
 import { containing, joinAccepting } from '../transactions/rest/select-transactions.ts';
 
@@ -59,7 +59,7 @@ const fieldsOf = (
   firstSeen: timeOf('min', scriptId),
   lastSeen: timeOf('max', scriptId),
   tag: tagOfScript(address, scriptId),
-  automaticLabels: sql`coalesce((select automatic_labels(${balance('script_id')}::bigint)), '{}')`,
+  automaticLabels: automaticLabelsOf(scriptId),
 });
 
 interface Variant {

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../index-state/sql.ts';
 import type { Slice } from '../../../pages/read-page.ts';
+import { automaticLabelsOf, clusterOf } from '../tags.ts';
 import type { Link, Member } from './find-links.ts';
 import {
   type AttributionJson,
@@ -61,7 +62,7 @@ export async function listMembers(
       where not ${isLast} and walk.position < ${limit}
     )
     select s.address, coalesce(b.balance, 0)::text as balance, ${tagOrNull} as tag,
-      automatic_labels(walk.script_id) as "automaticLabels"
+      ${automaticLabelsOf(sql`walk.script_id`)} as "automaticLabels"
     from walk
     join scripts s on s.id = walk.script_id
     left join balances b on b.script_id = walk.script_id
@@ -79,7 +80,7 @@ export async function getUnclustered(
 ): Promise<ClusterMemberJson> {
   const { rows } = await sql<ClusterMemberJson>`
     select one.address, coalesce(b.balance, 0)::text as balance, ${tagOrNull} as tag,
-      coalesce(automatic_labels(one.script_id), '{}') as "automaticLabels"
+      ${automaticLabelsOf(sql`one.script_id`)} as "automaticLabels"
     from (select ${address}::text as address, ${scriptId ?? null}::bigint as script_id) one
     left join balances b on b.script_id = one.script_id
     left join tags t on t.address = one.address`.execute(db);
@@ -115,7 +116,7 @@ export async function listNamedMembers(db: Db, rootId: bigint, names: readonly N
       order by tags.name collate "C", tags.address collate "C" limit ${MAX_TAGS_OF_NAME}
     ) tagged
     join scripts s on s.address = tagged.address
-    where cluster_of(s.id) = ${rootId}`.execute(db);
+    where ${clusterOf(sql`s.id`)} = ${rootId}`.execute(db);
   return rows;
 }
 
