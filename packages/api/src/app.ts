@@ -1,8 +1,9 @@
 /** The API as a Fastify plugin: common hooks, then the resources. */
-import Fastify, { type FastifyPluginAsync, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify';
 import { docsRoutes } from './docs/docs.ts';
 import { explorerRoutes } from './explorer/explorer.ts';
 import { requireKey } from './http/authentication.ts';
+import { requireUncompressedBody } from './http/compression.ts';
 import { useErrorEnvelope } from './http/error-envelope.ts';
 import { serializeLargeResponses } from './http/large-responses.ts';
 import { refuseUnknownRoutes } from './http/unknown-routes.ts';
@@ -148,10 +149,12 @@ export const api: FastifyPluginAsync<Services> = async (app, services) => {
   refuseUnknownRoutes(app, services);
   serializeLargeResponses(app, services.turns);
 
-  const paceAnonymous = async (_: FastifyRequest, reply: FastifyReply): Promise<void> =>
-    services.anonymousPacer.wait(reply.raw);
+  const serveWithoutKey = (open: FastifyInstance): void => {
+    open.addHook('onRequest', async (_request, reply) => services.anonymousPacer.wait(reply.raw));
+    open.addHook('preParsing', async (request) => requireUncompressedBody(request));
+  };
   await app.register(async (open) => {
-    open.addHook('onRequest', paceAnonymous);
+    serveWithoutKey(open);
     await open.register(getStatus, services);
   });
   await app.register(async (withKey) => {
@@ -160,13 +163,13 @@ export const api: FastifyPluginAsync<Services> = async (app, services) => {
     await withKey.register(restServerRoutes, services);
   });
   await app.register(async (open) => {
-    open.addHook('onRequest', paceAnonymous);
+    serveWithoutKey(open);
     await open.register(docsRoutes, { operations, services });
   });
   const { explorer } = services;
   if (explorer === undefined) return;
   await app.register(async (open) => {
-    open.addHook('onRequest', paceAnonymous);
+    serveWithoutKey(open);
     await open.register(explorerRoutes, { files: explorer });
   });
 };

@@ -14,11 +14,7 @@ export function createMetrics(registry: Registry) {
       labelNames: ['reason'],
       registers,
     }),
-    spentUnits: new Counter({
-      name: 'kasgres_api_charged_request_units_total',
-      help: 'Request units charged for requests.',
-      registers,
-    }),
+    spent: countSpentUnits(registry),
     cutOffResponses: new Counter({
       name: 'kasgres_api_aborted_responses_total',
       help: 'Connections closed because the client did not read a response: stalled, or memory if too many bytes were unread.',
@@ -32,6 +28,21 @@ export function createMetrics(registry: Registry) {
       registers,
     }),
   };
+}
+
+/** Returns the request units since the last scrape, to which requests add. Adding to a number takes less time than the library's counter. */
+function countSpentUnits(registry: Registry): { units: number } {
+  const spent = { units: 0 };
+  const counter: Counter = new Counter({
+    name: 'kasgres_api_charged_request_units_total',
+    help: 'Request units charged for requests.',
+    registers: [registry],
+    collect: () => {
+      counter.inc(spent.units);
+      spent.units = 0;
+    },
+  });
+  return spent;
 }
 
 /** Of the process that charges limits. */

@@ -12,6 +12,7 @@ import type { IndexState } from './index-state/index-state.ts';
 import { contentFrom, respond, stateResponder, type TagOf, withState } from './index-state/respond.ts';
 import type { Reading } from './index-state/state.ts';
 import type { BoundStatement } from './index-state/statement.ts';
+import { noQuery } from './http/validation.ts';
 import type { NodeCaller } from './node-calls.ts';
 import type { tags } from './openapi/info.ts';
 import type { ErrorStatus } from './schemas/responses.ts';
@@ -185,7 +186,7 @@ export function route<
 const noBody = z.strictObject({}).nullable();
 
 function define(operation: AnyOperation, handler: Handler): ApiPlugin {
-  const { method, url, params, query = z.strictObject({}), body = method === 'GET' ? undefined : noBody } = operation;
+  const { method, url, params, query = noQuery, body = method === 'GET' ? undefined : noBody } = operation;
   return async (app, services) => {
     app.route({
       method,

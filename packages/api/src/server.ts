@@ -12,6 +12,7 @@ import Fastify, {
 } from 'fastify';
 import { api } from './app.ts';
 import { accessLogOf, logAccess } from './http/access-log.ts';
+import { releaseRequest } from './http/authentication.ts';
 import type { Certificate } from './http/certificate.ts';
 import { compressResponses } from './http/compression.ts';
 import { MAX_BODY_BYTES, parseJsonBodies } from './http/json-body.ts';
@@ -19,7 +20,7 @@ import { corsOptions } from './http/cors.ts';
 import { serveOneAtATime } from './http/pipelining.ts';
 import { respondBadUrl, respondClientError } from './http/error-envelope.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './http/request-identity.ts';
-import { createLazily } from './http/request-logger.ts';
+import { LazyLogger } from './http/request-logger.ts';
 import { limitResponseTime } from './http/response-timeout.ts';
 import { limitUnreadResponses } from './http/unread-responses.ts';
 import type { ApiMetrics } from './metrics.ts';
@@ -56,8 +57,8 @@ interface ServerOptions {
 }
 
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { services, logger, metrics, certificate, corsOrigins, trustProxy, workers = 1 } = options;
-  const loggerInstance: FastifyBaseLogger = logger;
+  const { services, logger, certificate, corsOrigins, trustProxy, workers = 1 } = options;
+  const loggerInstance: FastifyBaseLogger = new LazyLogger(() => logger);
   const protocol = {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: REQUEST_TIMEOUT_MS,
@@ -71,7 +72,6 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
           https: { ...protocol, handshakeTimeout: REQUEST_TIMEOUT_MS, cert: certificate.cert, key: certificate.key },
         }),
     loggerInstance,
-    childLoggerFactory: createLazily,
     trustProxy: trustProxy === undefined ? false : [...trustProxy],
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
@@ -91,28 +91,10 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.server.maxConnections = Math.ceil(MAX_CONNECTIONS / workers) + services.streams.maxStreams;
   // Otherwise a worker would return the connection to the primary process, which would offer it again and again.
   Object.assign(app.server, { dropMaxConnection: true });
-  serveOneAtATime(app);
-  limitResponseTime(app, RESPONSE_TIMEOUT_MS);
-  limitUnreadResponses(app, (reason) => metrics.cutOffResponses.inc({ reason }), workers);
   app.removeContentTypeParser('text/plain');
   parseJsonBodies(app);
-  app.addHook('onResponse', (request, reply, done) => {
-    observe(metrics, request, reply);
-    logAccess(request, reply);
-    done();
-  });
+  addHooks(app, options);
   closeIdleConnectionsOnShutdown(app);
-  // Errors before hooks get their id in error-envelope.ts.
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.headers({
-      [REQUEST_ID_HEADER]: request.id,
-      // Also on uncompressed responses, since another client may get the same response compressed.
-      vary: 'accept-encoding',
-      // Requests that are refused, or need no key, cost nothing.
-      'x-request-cost-ru': '0',
-    });
-    done();
-  });
   await compressResponses(app);
   if (corsOrigins !== undefined) await app.register(fastifyCors, corsOptions(corsOrigins));
   await app.register(fastifyWebsocket, {
@@ -120,6 +102,38 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   });
   await app.register(api, services);
   return app;
+}
+
+/** Adds one hook for each stage of every request: Fastify takes longer to run a hook than most of these steps take. */
+function addHooks(app: FastifyInstance, { services, metrics, workers }: ServerOptions): void {
+  const whenFirst = serveOneAtATime();
+  const timeouts = limitResponseTime(app, RESPONSE_TIMEOUT_MS);
+  const unread = limitUnreadResponses(app, (reason) => metrics.cutOffResponses.inc({ reason }), workers);
+
+  app.addHook('onRequest', (request, reply, done) => {
+    whenFirst(request, reply, () => {
+      timeouts.begin(reply);
+      // Errors before hooks get their id in error-envelope.ts.
+      reply.header(REQUEST_ID_HEADER, request.id);
+      // Also on uncompressed responses, since another client may get the same response compressed.
+      reply.header('vary', 'accept-encoding');
+      // Requests that are refused, or need no key, cost nothing.
+      reply.header('x-request-cost-ru', '0');
+      done();
+    });
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (!timeouts.end(reply)) return;
+    // The client disconnected before, when the connection's `close` did not release the request.
+    if (reply.raw.destroyed) releaseRequest(request, services.admission);
+    done(null, unread.begin(request, reply, payload));
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    unread.end(reply);
+    observe(metrics, request, reply);
+    logAccess(request, reply);
+    done();
+  });
 }
 
 /**
@@ -146,5 +160,5 @@ function observe(metrics: ApiMetrics, request: FastifyRequest, reply: FastifyRep
   metrics.requestSeconds.observe(route, request.method, reply.statusCode, reply.elapsedTime / 1000);
   // Only requests with a key have these.
   if (request.refusal) metrics.refusedRequests.inc({ reason: request.refusal });
-  if (request.spentRu) metrics.spentUnits.inc(request.spentRu);
+  if (request.spentRu) metrics.spent.units += request.spentRu;
 }

@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Awaitable, whenKnown } from '../awaitable.ts';
-import type { Admitted, RequestKey } from '../limits/admission.ts';
+import type { Admission, Admitted, RequestKey } from '../limits/admission.ts';
 import {
   type Charge,
   fromHundredths,
@@ -15,6 +15,7 @@ import {
 } from '../limits/limits.ts';
 import type { AnyOperation } from '../route.ts';
 import type { Services } from '../services.ts';
+import { requireUncompressedBody } from './compression.ts';
 import { HttpError } from './errors.ts';
 import { parseToken } from './stream-tokens.ts';
 import { callerOf, clientOf } from './request-identity.ts';
@@ -26,8 +27,6 @@ declare module 'fastify' {
     charge: Charge | null;
     spentRu: number;
     refusal: Refusal | null;
-    /** Whether computation has finished and the response is being sent. */
-    hasResponse: boolean;
   }
 }
 
@@ -47,13 +46,12 @@ export function requireKey(
   app.decorateRequest('charge', null);
   app.decorateRequest('spentRu', 0);
   app.decorateRequest('refusal', null);
-  app.decorateRequest('hasResponse', false);
 
   app.addHook('onRequest', (request, reply, done) => {
     // Only the client's own cache may keep the response, and must revalidate it with the etag.
     reply.header('cache-control', 'private, no-cache');
     const operation = operationOf(request);
-    const credential = credentialOf(request);
+    const credential = credentialOf(request, operation);
     const admitted =
       credential === undefined ? admitAnonymous(request, operation) : admission.admit(credential, operation.cost);
     const begun = whenKnown(admitted, (known) =>
@@ -65,37 +63,21 @@ export function requireKey(
     return begun;
   });
 
-  // Bodies that take milliseconds to parse and validate take turns.
-  app.addHook('preParsing', (request, _reply, _payload, done) => {
-    const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
-    if (encoding !== undefined || Number(length ?? 0) >= LARGE_BODY_BYTES) return turns.next(callerOf(request));
-    done();
-    return undefined;
-  });
-
   // The items of a request are counted and charged once the body is known to be valid.
-  const chargeItems = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const { apiKey, charge: first } = request;
-    const operation = operationOf(request);
-    if (operation.countItems === undefined || apiKey === null || first === null) return;
-    const groups = Math.ceil(operation.countItems(request.body) / ITEMS_PER_COST);
-    if (groups <= 1) return;
-    const hundredths = toHundredths(operation.cost);
-    const verdict = await admission.chargeMore(apiKey, first, fromHundredths(hundredths * (groups - 1)));
-    if (verdict.refusal !== undefined) return refuse(request, reply, verdict);
-    setLimitHeaders(request, reply, verdict, fromHundredths(hundredths * groups));
-  };
-  app.addHook('preHandler', (request, reply, done) => {
-    if (request.body !== undefined) return chargeItems(request, reply);
-    done();
-    return undefined;
-  });
-
-  // A request is in flight until both its computation, which continues if the client disconnects, and its response have finished.
-  app.addHook('onSend', (request, reply, payload, done) => {
-    request.hasResponse = true;
-    if (reply.raw.destroyed) release(request);
-    done(null, payload);
+  app.addHook('onRoute', (route) => {
+    const operation = route.config?.operation;
+    if (!isPaid(operation) || operation.countItems === undefined) return;
+    const chargeItems = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      const { apiKey, charge: first, body } = request;
+      if (body === undefined || apiKey === null || first === null) return;
+      const groups = Math.ceil((operation.countItems?.(body) ?? 0) / ITEMS_PER_COST);
+      if (groups <= 1) return;
+      const hundredths = toHundredths(operation.cost);
+      const verdict = await admission.chargeMore(apiKey, first, fromHundredths(hundredths * (groups - 1)));
+      if (verdict.refusal !== undefined) return refuse(request, reply, verdict);
+      setLimitHeaders(request, reply, verdict, fromHundredths(hundredths * groups));
+    };
+    route.preHandler = [chargeItems, ...[route.preHandler ?? []].flat()];
   });
 
   function admitAnonymous(
@@ -106,13 +88,13 @@ export function requireKey(
     return admission.admitAnonymous(clientOf(request.ip), cost);
   }
 
-  /** @throws HttpError 403, 429 or 503 */
+  /** @throws HttpError 403, 415, 429 or 503 */
   function begin(
     request: FastifyRequest,
     reply: FastifyReply,
     admitted: Admitted,
     { cost, submits }: PaidOperation,
-  ): Promise<never> | undefined {
+  ): Promise<void> | undefined {
     const { apiKey, verdict } = admitted;
     request.apiKey = apiKey;
     if (verdict === undefined) throw admitted.error;
@@ -120,22 +102,20 @@ export function requireKey(
     setLimitHeaders(request, reply, verdict, cost);
     request.charge = verdict.charge;
     reply.raw.on('close', () => {
-      if (request.hasResponse) release(request);
+      if (reply.hasResponse) releaseRequest(request, admission);
     });
     // The response was not ready in time, and has been sent without a charge.
-    if (reply.raw.writableEnded) release(request);
+    if (reply.raw.writableEnded) releaseRequest(request, admission);
 
     if (apiKey.readOnly && submits === true) {
       request.refusal = 'read_only';
       throw new HttpError(403, 'The API key is read-only: it may not submit to the network');
     }
-    return undefined;
-  }
-
-  function release(request: FastifyRequest): void {
-    if (request.charge === null || request.apiKey === null) return;
-    request.charge = null;
-    admission.release(request.apiKey);
+    requireUncompressedBody(request);
+    // Bodies that take milliseconds to parse and validate take turns.
+    const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+    const isLarge = encoding !== undefined || Number(length ?? 0) >= LARGE_BODY_BYTES;
+    return isLarge ? turns.next(callerOf(request)) : undefined;
   }
 
   async function refuseKey(request: FastifyRequest, reply: FastifyReply, isMissing: boolean): Promise<never> {
@@ -152,23 +132,38 @@ export function requireKey(
   }
 }
 
+/**
+ * Ends the request in flight, which it is until both its computation and its response have finished. The computation continues if the client
+ * disconnects.
+ */
+export function releaseRequest(request: FastifyRequest, admission: Admission): void {
+  const { apiKey, charge } = request;
+  // Requests that need no key have neither.
+  if (!charge || !apiKey) return;
+  request.charge = null;
+  admission.release(apiKey);
+}
+
 function setLimitHeaders(request: FastifyRequest, reply: FastifyReply, standing: Standing, ru: number): void {
   const { rateRu, windowSeconds } = (request.apiKey as RequestKey).bucket;
   request.spentRu = ru;
-  reply.headers({
-    'x-request-cost-ru': String(ru),
-    'ratelimit-limit': `${rateRu};w=${windowSeconds}`,
-    'ratelimit-remaining': String(standing.remainingRu),
-    'ratelimit-reset': String(standing.resetSeconds),
-  });
+  reply
+    .header('x-request-cost-ru', String(ru))
+    .header('ratelimit-limit', `${rateRu};w=${windowSeconds}`)
+    .header('ratelimit-remaining', String(standing.remainingRu))
+    .header('ratelimit-reset', String(standing.resetSeconds));
 }
 
 /** A token of a stream may be in the URL, and only there. */
-export function credentialOf({ headers, query, routeOptions }: FastifyRequest): string | undefined {
+export function credentialOf(
+  request: FastifyRequest,
+  operation = request.routeOptions.config.operation,
+): string | undefined {
+  const { headers, query } = request;
   const { 'x-api-key': key } = headers;
   if (key !== undefined) return parseToken(String(key)) === undefined ? String(key) : 'a token is no key';
   const { token } = query as { token?: unknown };
-  return routeOptions.config.operation?.acceptsToken === true && typeof token === 'string' ? token : undefined;
+  return operation?.acceptsToken === true && typeof token === 'string' ? token : undefined;
 }
 
 type PaidOperation = AnyOperation & { cost: number };

@@ -1,7 +1,7 @@
 /** Compresses responses at low levels: they differ each time, so speed matters more than size. */
 import { constants, type ZlibOptions, type ZstdOptions } from 'node:zlib';
 import { fastifyCompress } from '@fastify/compress';
-import type { FastifyInstance, onSendHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyRequest, onSendHookHandler } from 'fastify';
 import { HttpError } from './errors.ts';
 
 /** The library passes these options to both gzip and zstd; each ignores those of the other. */
@@ -34,10 +34,11 @@ export async function compressResponses(app: FastifyInstance): Promise<void> {
     };
     route.onSend = [...handlers, compressIfUseful];
   });
-  // A small compressed body could unpack to any size.
-  app.addHook('preParsing', (request, _reply, _payload, done) => {
-    const { 'content-encoding': encoding = 'identity' } = request.headers;
-    if (encoding === 'identity') done();
-    else done(new HttpError(415, 'The body must not be compressed: send it without content-encoding'));
-  });
+}
+
+/** A small compressed body could unpack to any size. @throws HttpError 415 */
+export function requireUncompressedBody({ headers }: FastifyRequest): void {
+  const { 'content-encoding': encoding = 'identity' } = headers;
+  if (encoding !== 'identity')
+    throw new HttpError(415, 'The body must not be compressed: send it without content-encoding');
 }

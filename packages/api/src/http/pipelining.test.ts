@@ -14,7 +14,7 @@ let socket: Socket;
 beforeEach(async () => {
   begun = [];
   app = Fastify();
-  serveOneAtATime(app);
+  app.addHook('onRequest', serveOneAtATime());
   app.get('/:name', (request, reply) => {
     const { name } = request.params as { name: string };
     begun.push(name);

@@ -3,19 +3,19 @@
  * and buffers their responses, so that one connection could fill the memory.
  */
 import type { Socket } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** Requests that may wait on a connection. Hardly any client pipelines; one that sends more is disconnected. */
 const MAX_WAITING = 32;
 
-/** Must be the first hook, so that a waiting request has cost nothing and its timeout has not started. */
-export function serveOneAtATime(app: FastifyInstance): void {
+/** Returns a function that begins a request in its turn. It must come first, so that a waiting request has cost nothing and its timeout has not started. */
+export function serveOneAtATime(): (request: FastifyRequest, reply: FastifyReply, begin: () => void) => void {
   const waiting = new WeakMap<Socket, number>();
 
-  app.addHook('onRequest', (request, reply, done) => {
+  return (request, reply, begin) => {
     // Node assigns the socket to a response when all previous ones on the connection have finished.
     if (reply.raw.socket !== null) {
-      done();
+      begin();
       return;
     }
     const { socket } = request.raw;
@@ -28,7 +28,7 @@ export function serveOneAtATime(app: FastifyInstance): void {
     // If the connection closes before, the request is never continued, and nothing keeps it in memory.
     reply.raw.once('socket', () => {
       waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
-      process.nextTick(done);
+      process.nextTick(begin);
     });
-  });
+  };
 }

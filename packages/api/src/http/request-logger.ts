@@ -2,18 +2,15 @@
  * Loggers of requests, which add the id of the request to each line. A child of the logger is created with its first line, since most requests
  * have only that of access-log.ts.
  */
-import type { FastifyBaseLogger, FastifyServerOptions } from 'fastify';
+import type { FastifyBaseLogger } from 'fastify';
 
 /** The name that Fastify gives the id. */
 export const REQUEST_ID_FIELD = 'reqId';
 
 type Line = Parameters<FastifyBaseLogger['info']>;
 
-/** Creates the logger of a request. */
-export const createLazily: NonNullable<FastifyServerOptions['childLoggerFactory']> = (logger, bindings, options) =>
-  new LazyLogger(() => logger.child(bindings, options));
-
-class LazyLogger implements FastifyBaseLogger {
+/** Children of this logger are created when they are first used, so Fastify's loggers of requests are, too. */
+export class LazyLogger implements FastifyBaseLogger {
   readonly #create: () => FastifyBaseLogger;
   #created: FastifyBaseLogger | undefined;
 
@@ -22,44 +19,44 @@ class LazyLogger implements FastifyBaseLogger {
   }
 
   get level(): string {
-    return this.#child.level;
+    return this.#logger.level;
   }
 
   set level(level: string) {
-    this.#child.level = level;
+    this.#logger.level = level;
   }
 
   child(...given: Parameters<FastifyBaseLogger['child']>): FastifyBaseLogger {
-    return this.#child.child(...given);
+    return new LazyLogger(() => this.#logger.child(...given));
   }
 
   fatal(...line: Line): void {
-    this.#child.fatal(...line);
+    this.#logger.fatal(...line);
   }
 
   error(...line: Line): void {
-    this.#child.error(...line);
+    this.#logger.error(...line);
   }
 
   warn(...line: Line): void {
-    this.#child.warn(...line);
+    this.#logger.warn(...line);
   }
 
   info(...line: Line): void {
-    this.#child.info(...line);
+    this.#logger.info(...line);
   }
 
   debug(...line: Line): void {
-    this.#child.debug(...line);
+    this.#logger.debug(...line);
   }
 
   trace(...line: Line): void {
-    this.#child.trace(...line);
+    this.#logger.trace(...line);
   }
 
   silent(): void {}
 
-  get #child(): FastifyBaseLogger {
+  get #logger(): FastifyBaseLogger {
     this.#created ??= this.#create();
     return this.#created;
   }

@@ -14,7 +14,14 @@ let failures: unknown[];
 beforeEach(() => {
   failures = [];
   app = Fastify({ logger: { level: 'error', stream: { write: (line) => failures.push(line) } } });
-  limitResponseTime(app, LIMIT_MS);
+  const timeouts = limitResponseTime(app, LIMIT_MS);
+  app.addHook('onRequest', (_request, reply, done) => {
+    timeouts.begin(reply);
+    done();
+  });
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (timeouts.end(reply)) done(null, payload);
+  });
   useErrorEnvelope(app);
 });
 afterEach(() => app.close());

@@ -10,35 +10,40 @@ const RETRY_AFTER_SECONDS = 5;
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Number of responses that reached `onSend`. After the 503 of the deadline, a later one is dropped. */
-    responses: number;
     deadline: Deadline<FastifyReply> | null;
     isLate: boolean;
+    /** Whether a response has reached `onSend`. After the 503 of the deadline, a later one is dropped. */
+    hasResponse: boolean;
   }
 }
 
-/** Responds with a 503 if no response is ready after `limitMs`. */
-export function limitResponseTime(app: FastifyInstance, limitMs: number): void {
+export interface ResponseTimeouts {
+  begin: (reply: FastifyReply) => void;
+  /** Returns false for a response that was still being serialized at the deadline: the 503 has been sent. */
+  end: (reply: FastifyReply) => boolean;
+}
+
+/** Responds with a 503 if no response is ready `limitMs` after `begin`. */
+export function limitResponseTime(app: FastifyInstance, limitMs: number): ResponseTimeouts {
   const deadlines = new Deadlines<FastifyReply>(limitMs, (reply) => {
     // A stream has begun.
     if (reply.sent) return;
     reply.isLate = true;
     reply.send(unavailable(`The response was not ready after ${limitMs / 1000} seconds`, RETRY_AFTER_SECONDS));
   });
-  app.decorateReply('responses', 0);
   app.decorateReply('deadline', null);
   app.decorateReply('isLate', false);
+  app.decorateReply('hasResponse', false);
 
-  app.addHook('onRequest', (_request, reply, done) => {
-    reply.deadline = deadlines.add(reply);
-    done();
-  });
-
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    if (reply.deadline !== null) deadlines.remove(reply.deadline);
-    // A response that was still being serialized at the deadline is dropped: the 503 has been sent.
-    if (reply.isLate && reply.responses > 0) return;
-    reply.responses += 1;
-    done(null, payload);
-  });
+  return {
+    begin: (reply) => {
+      reply.deadline = deadlines.add(reply);
+    },
+    end: (reply) => {
+      if (reply.deadline !== null) deadlines.remove(reply.deadline);
+      if (reply.isLate && reply.hasResponse) return false;
+      reply.hasResponse = true;
+      return true;
+    },
+  };
 }

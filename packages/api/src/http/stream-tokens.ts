@@ -13,6 +13,7 @@ export interface StreamToken {
   signature: string;
 }
 
+const PREFIX = 'kst_';
 const PATTERN = /^kst_(\d{1,19})_(\d{1,16})_([\w-]{43})$/;
 
 /** @param keyHash as `hashKey` makes it */
@@ -22,6 +23,8 @@ export function createToken(keyId: bigint, keyHash: Uint8Array, expiresAt: numbe
 
 /** Returns undefined for anything that does not have the form of a token. */
 export function parseToken(text: string): StreamToken | undefined {
+  // Most credentials are keys.
+  if (!text.startsWith(PREFIX)) return undefined;
   const [, keyId, expiresAt, signature] = PATTERN.exec(text) ?? [];
   if (keyId === undefined || expiresAt === undefined || signature === undefined) return undefined;
   return { keyId: BigInt(keyId), expiresAt: Number(expiresAt), signature };

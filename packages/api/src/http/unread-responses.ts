@@ -10,7 +10,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Item, LinkedList } from '../linked-list.ts';
 import { callerOf } from './request-identity.ts';
 
@@ -101,20 +101,23 @@ export class UnreadResponses {
   }
 }
 
-/** Must be registered before compression, which reads the slices. */
+export interface UnreadLimit {
+  /** Counts a response from here on, and returns its payload, which compression must read afterwards: a large one in slices. */
+  begin: (request: FastifyRequest, reply: FastifyReply, payload: unknown) => unknown;
+  /** Called when the response has been sent. */
+  end: (reply: FastifyReply) => void;
+}
+
 export function limitUnreadResponses(
   app: FastifyInstance,
   onCutOff: (reason: CutOffReason) => void,
   processes = 1,
-): void {
+): UnreadLimit {
   const unread = new UnreadResponses({ ...UNREAD_RESPONSES, maxBytes: UNREAD_RESPONSES.maxBytes / processes });
   app.addHook('onClose', async () => unread.close());
   app.decorateReply('unread', null);
-  app.addHook('onSend', (request, reply, payload: unknown, done) => {
-    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) {
-      done(null, payload);
-      return;
-    }
+  const begin: UnreadLimit['begin'] = (request, reply, payload) => {
+    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
     const bytes = Buffer.byteLength(payload);
     const response = unread.add(callerOf(request), bytes, reply.raw, (reason) => {
       const seconds = Math.round((performance.now() - response.value.sentAt) / 1000);
@@ -127,18 +130,15 @@ export function limitUnreadResponses(
       else socket.resetAndDestroy();
     });
     reply.unread = response;
-    if (bytes <= SLICE_BYTES) {
-      done(null, payload);
-      return;
-    }
+    if (bytes <= SLICE_BYTES) return payload;
     reply.header('content-length', String(bytes));
     const body = Buffer.isBuffer(payload) ? payload : Buffer.from(payload);
-    done(null, Readable.from(slicesOf(body, response.value), { objectMode: false, highWaterMark: SLICE_BYTES }));
-  });
-  app.addHook('onResponse', (_request, reply, done) => {
+    return Readable.from(slicesOf(body, response.value), { objectMode: false, highWaterMark: SLICE_BYTES });
+  };
+  const end: UnreadLimit['end'] = (reply) => {
     if (reply.unread !== null) unread.remove(reply.unread);
-    done();
-  });
+  };
+  return { begin, end };
 }
 
 function* slicesOf(body: Buffer, unread: Unread): Generator<Buffer> {

@@ -1,13 +1,24 @@
 /** Validates requests with zod. Responses are checked by TypeScript, and by tests against openapi.json. */
 import type { FastifySchemaCompiler } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { MAX_DETAILS } from '../schemas/list.ts';
 import { badRequest, type ErrorDetail, type HttpError } from './errors.ts';
 
+/** The schema of a query without parameters, as most requests have it. */
+export const noQuery = z.strictObject({});
+
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema }) =>
-  (data: unknown) =>
-    data instanceof ValidatedBody ? { value: data.value } : toValidation(schema.safeParse(data, PARSE_CONTEXT));
+  (data: unknown) => {
+    if (schema === noQuery && isEmpty(data as object)) return { value: data };
+    if (data instanceof ValidatedBody) return { value: data.value };
+    return toValidation(schema.safeParse(data, PARSE_CONTEXT));
+  };
+
+function isEmpty(query: object): boolean {
+  for (const _ in query) return false;
+  return true;
+}
 
 /** Wraps a large body that is already validated when Fastify validates the request. */
 class ValidatedBody {

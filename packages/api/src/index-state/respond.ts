@@ -113,7 +113,8 @@ function ofState(state: IndexState): string {
 /** Returns whether the client has this response already. */
 function setHeaders(request: FastifyRequest, reply: FastifyReply, headers: Headers): boolean {
   const isUnchanged = hasEtag(request.headers['if-none-match'], headers.etag);
-  reply.headers(headers).code(isUnchanged ? 304 : 200);
+  reply.headers(headers);
+  if (isUnchanged) reply.code(304);
   return isUnchanged;
 }
 

@@ -2,6 +2,7 @@
 import { hashKey } from '@kasgres/database';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { releaseRequest } from '../http/authentication.ts';
 import { badRequest, HttpError } from '../http/errors.ts';
 import { createToken, TOKEN_LIFE_MS } from '../http/stream-tokens.ts';
 import { rawRoute, route } from '../route.ts';
@@ -112,8 +113,8 @@ async function stream(
   const { streams } = services;
   streams.requireRoom();
   const start = await streams.findStart(lastEventId(request) ?? given, subscription);
-  // Also if the client has disconnected meanwhile, since then no response releases the request.
-  releaseRequest(request, services);
+  // A stream is not a request in flight, of which a key has few. If the client has disconnected meanwhile, no response releases it.
+  releaseRequest(request, services.admission);
   if (reply.sent || reply.raw.destroyed) return;
   const { raw } = reply;
   const headers = reply.getHeaders() as Record<string, string>;
@@ -130,13 +131,6 @@ async function stream(
   raw.write(`retry: ${RETRY_MS}\n\n`);
   const { close } = streams.open(request, outputOf(raw), subscription, start);
   raw.once('close', close);
-}
-
-/** A stream is not a request in flight, of which a key has few. */
-export function releaseRequest(request: FastifyRequest, { admission }: Services): void {
-  if (request.charge === null || request.apiKey === null) return;
-  request.charge = null;
-  admission.release(request.apiKey);
 }
 
 function outputOf(raw: FastifyReply['raw']): Output {

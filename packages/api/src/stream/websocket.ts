@@ -3,6 +3,7 @@ import { toHex } from '@kasgres/kaspa';
 import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
+import { releaseRequest } from '../http/authentication.ts';
 import { envelopeOf } from '../http/error-envelope.ts';
 import { badRequest, HttpError, toHttpError } from '../http/errors.ts';
 import { validate } from '../http/validation.ts';
@@ -10,7 +11,7 @@ import type { ApiPlugin } from '../route.ts';
 import { list } from '../schemas/list.ts';
 import type { Services } from '../services.ts';
 import { encoder, EVENTS, type EventName, type Message } from './messages.ts';
-import { releaseRequest, subscriptionBody, toSubscription } from './routes.ts';
+import { subscriptionBody, toSubscription } from './routes.ts';
 import type { Output, Subscriber } from './subscriber.ts';
 
 const MAX_ADDRESSES = 1000;
@@ -92,7 +93,7 @@ class Connection {
     this.#socket = socket;
     this.#request = request;
     this.#services = services;
-    releaseRequest(request, services);
+    releaseRequest(request, services.admission);
     const ping = setInterval(() => socket.ping(), PING_MS).unref();
     // A connection without a subscription is not charged, and so does not stay.
     const idle = setTimeout(() => {
