@@ -17,6 +17,7 @@
  */
 export const TRANSACTIONS = 1_001_700;
 export const BLOCKS = 126_000;
+export const CHAIN_BLOCKS = BLOCKS / 3;
 const EARLIER_TRANSACTIONS = 200_000;
 const PRE_BOOTSTRAP_BLOCKS = 2000;
 /** chain_blocks.index. */

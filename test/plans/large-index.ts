@@ -6,7 +6,20 @@ import { createHash } from 'node:crypto';
 import { BATCH_TABLES, connect, copyRows } from '@kasgres/database';
 import { getNetwork, scriptToAddress } from '@kasgres/kaspa';
 import type { Pool } from 'pg';
-import { FIRST_STATEMENTS, LAST_STATEMENTS, SCRIPTS, SECOND_STATEMENTS } from './large-index-rows.ts';
+import {
+  BLOCK_TABLES,
+  PARTITIONED_TABLES,
+  TRANSACTION_TABLES,
+} from '../../packages/indexer/src/retention/partitions.ts';
+import {
+  BLOCKS,
+  CHAIN_BLOCKS,
+  FIRST_STATEMENTS,
+  LAST_STATEMENTS,
+  SCRIPTS,
+  SECOND_STATEMENTS,
+  TRANSACTIONS,
+} from './large-index-rows.ts';
 
 const CONNECTIONS = 2;
 /** Sorts and joins in memory if the machine has it. */
@@ -25,15 +38,20 @@ const ROLLUPS = [
   'insert into miner_hours select * from count_miner_hours()',
 ];
 
-/** This database needs to survive no crash, and no vacuum may run between two measurements. */
-export async function fillLargeIndex({
-  options: { connectionString: url = '' },
-}: Pick<Pool, 'options'>): Promise<void> {
+/**
+ * This database needs to survive no crash, and no vacuum may run between two measurements.
+ * @param generations how many the rows are divided into, evenly
+ */
+export async function fillLargeIndex(
+  { options: { connectionString: url = '' } }: Pick<Pool, 'options'>,
+  generations = 1,
+): Promise<void> {
   // Statements wait for one of the connections, however long.
   const waiting = { max: CONNECTIONS, connectTimeoutMs: 0 };
   const { pool, close } = connect({ url, applicationName: 'large index', settings: SETTINGS, ...waiting });
   const run = (statements: readonly string[]) => Promise.all(statements.map((text) => pool.query(text)));
   try {
+    if (generations > 1) await divide(pool, generations);
     const tables = await listTables(pool);
     const dropped = await listIndexes(pool);
     for (const { drop } of dropped) await pool.query(drop);
@@ -56,6 +74,28 @@ export async function fillLargeIndex({
     await pool.query('alter table tags enable trigger all; alter table balances enable trigger all');
   } finally {
     await close();
+  }
+}
+
+/** Returns the number of keys by which a table is divided. */
+function keysOf(table: string): number {
+  if (table in BLOCK_TABLES) return BLOCKS;
+  return table in TRANSACTION_TABLES ? TRANSACTIONS : CHAIN_BLOCKS;
+}
+
+/** Replaces the partitions of the empty tables. */
+async function divide(pool: Pool, generations: number): Promise<void> {
+  for (const table of PARTITIONED_TABLES) {
+    const size = Math.ceil(keysOf(table) / generations);
+    await pool.query(`drop table ${table}_0`);
+    for (let generation = 0; generation < generations; generation += 1) {
+      const name = `${table}_${generation}`;
+      const from = generation === 0 ? 'minvalue' : generation * size;
+      const to = generation === generations - 1 ? 'maxvalue' : (generation + 1) * size;
+      await pool.query(`select make_partition('${table}', '${name}')`);
+      await pool.query(`alter table ${table} attach partition ${name} for values from (${from}) to (${to})`);
+      await pool.query(`select name_partition_indexes('${table}', '${name}')`);
+    }
   }
 }
 

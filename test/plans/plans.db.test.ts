@@ -4,10 +4,12 @@
  * same on every machine, unlike seconds.
  */
 import { readFileSync } from 'node:fs';
-import { escapeLiteral, Pool, type PoolClient } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ClientBase, escapeLiteral, Pool, type PoolClient, type QueryConfig } from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readNext } from '../../packages/api/src/stream/next-step.ts';
 import { readStep } from '../../packages/api/src/stream/read-step.ts';
+import { restoreFromBeforeGap } from '../../packages/indexer/src/apply/before-gap.ts';
+import { loadActivityAtFork } from '../../packages/state/src/script-activity/look-up.ts';
 import { addressTransactions, addressUtxos } from '../api/listings.ts';
 import { type Harness, openHarness, type RecordedQuery, type Request } from './harness.ts';
 import { PAID_BY_ALL, PAID_IN_VAIN } from './large-index-rows.ts';
@@ -83,7 +85,10 @@ async function planWithin(
   }
   await client.query(`set plan_cache_mode = force_generic_plan; prepare explained as ${text}`);
   try {
-    return await explainWith(`execute explained(${values.map(toLiteral).join(', ')})`, []);
+    return await explainWith(
+      `execute explained${values.length === 0 ? '' : `(${values.map(toLiteral).join(', ')})`}`,
+      [],
+    );
   } finally {
     await client.query('deallocate explained');
   }
@@ -104,13 +109,23 @@ const toText = (value: unknown): string =>
     ? `\\x${Buffer.from(value).toString('hex')}`
     : `${value as string | number | bigint | boolean}`;
 
+const INDENT = '  ';
 /** Cache nodes depend on estimates, which vary with each sample that Postgres takes of a table. */
 const CACHES = new Set(['Materialize', 'Memoize']);
 
+const APPENDS = new Set(['Append', 'Merge Append']);
+
+/** Describes equal scans of partitions once, in the place of what appends them. */
 function describeTree(node: PlanNode, depth = 0): string[] {
-  const isCache = CACHES.has(node['Node Type']);
-  const below = (node.Plans ?? []).flatMap((child) => describeTree(child, isCache ? depth : depth + 1));
-  return isCache ? below : ['  '.repeat(depth) + describeNode(node), ...below];
+  const children = (node.Plans ?? []).map((child) => describeTree(child, depth + 1));
+  const distinct = APPENDS.has(node['Node Type'])
+    ? [...new Map(children.map((child) => [child.join('\n'), child])).values()]
+    : children;
+  const isLeftOut = CACHES.has(node['Node Type']) || distinct.length < Math.min(children.length, 2);
+  if (!isLeftOut) return [INDENT.repeat(depth) + describeNode(node), ...distinct.flat()];
+  const [first = '', ...others] = distinct.flat().map((line) => line.slice(INDENT.length));
+  const label = labelOf(node) ?? '';
+  return [`${INDENT.repeat(depth)}${label === '' ? '' : `${label} `}${first.trimStart()}`, ...others];
 }
 
 /** An index may be read without a condition only below a limit. */
@@ -123,9 +138,11 @@ function fullReadsOf(node: PlanNode, isLimited = false): string[] {
   return isFull ? [node['Relation Name'] ?? node['Index Name'] ?? '', ...below] : below;
 }
 
+const labelOf = ({ 'Subplan Name': name }: PlanNode): string | undefined => name && `${name}:`;
+
 function describeNode(node: PlanNode): string {
   const parts = [
-    node['Subplan Name'] && `${node['Subplan Name']}:`,
+    labelOf(node),
     node['Join Type'] && node['Join Type'] !== 'Inner' && node['Join Type'],
     node['Node Type'],
     node['Scan Direction'] === 'Backward' && 'Backward',
@@ -137,13 +154,13 @@ function describeNode(node: PlanNode): string {
   return parts.filter((part) => typeof part === 'string').join(' ');
 }
 
-/** The index has one partition of each table. */
-const withoutPartition = (name: string): string => name.replace(/_0(?=_|$)/, '');
+const withoutPartition = (name: string): string => name.replace(/_\d(?=_|$)/, '');
 
-/** `(id = ANY ('{1,2}'::bigint[]))` as `(id = ANY (?))`. */
+/** `(id = ANY ('{1,2}'::bigint[]))` as `(id = ANY (?))`, and `t_1.id`, whose number depends on that of partitions, as `t.id`. */
 function withoutValues(condition: string): string {
   return condition
     .replaceAll(/'(?:[^']|'')*'/g, '?')
+    .replaceAll(/_\d+\./g, '.')
     .replaceAll(/::[a-z]+(?: [a-z]+)*(?:\[\])?/g, '')
     .replaceAll(/(?<![\w$.])-?\d+(?![\w.])/g, '?');
 }
@@ -367,11 +384,81 @@ describe('a step of streams', () => {
     expect(await plan('the next step of streams', queries)).toBeLessThan(MAX_BUFFERS);
   });
 
+  test('it looks transactions of a long step up by their keys, and no history of an address', async () => {
+    const { hash } = await findBelow(500);
+    for (const [name, ids] of Object.entries({
+      'a long step of an address of a million': [PAID_BY_ALL],
+      'a long step of 1,000 addresses': Array.from({ length: 1000 }, (_, index) => 1000 + index),
+    })) {
+      const request = { withIds: false, addresses: ids.map(addressOf), confirmations: CONFIRMATIONS };
+      const queries = await harness.record((index) => index.read((reading) => readStep(reading, hash, request)));
+      await plan(name, queries);
+      const lines = planned.filter(({ request }) => request === name).flatMap(({ plan }) => plan.lines);
+      expect(lines.filter((line) => /transaction_(?:in|out)puts_script_id/.test(line))).toEqual([]);
+    }
+  });
+
   test('it reads only the rows of a step of the past', async () => {
     const { hash } = await findBelow(2);
     const request = { withIds: true, addresses: [addressOf(PAID_BY_ALL)], confirmations: CONFIRMATIONS };
     const queries = await harness.record((index) => index.read((reading) => readStep(reading, hash, request)));
     expect(await plan('a step of a stream', queries)).toBeLessThan(MAX_BUFFERS);
+  });
+});
+
+describe('the indexer after a reorg', () => {
+  let client: PoolClient;
+  beforeEach(async () => {
+    client = await harness.database.pool.connect();
+    await client.query('begin');
+  });
+  afterEach(async () => {
+    await client.query('rollback');
+    client.release();
+  });
+
+  /** Returns the plans of what it sends, which is rolled back. */
+  async function plansOf(run: (client: ClientBase) => Promise<unknown>): Promise<Plan[]> {
+    const recorded: RecordedQuery[] = [];
+    const query = (first: string | QueryConfig, values: unknown[] = []): Promise<unknown> => {
+      const config = typeof first === 'string' ? { text: first, values } : first;
+      recorded.push({ text: config.text, values: config.values ?? [], name: config.name });
+      return client.query(config);
+    };
+    await run({ query } as unknown as ClientBase);
+    const plans: Plan[] = [];
+    for (const each of recorded) plans.push(await explain(client, each));
+    return plans;
+  }
+
+  test('it reads no history of a busy script whose previous activity is lost', async () => {
+    const { index } = await findBelow(1);
+    const removed = [{ index: Number(index) + 1, chainTime: 0n, scripts: new Set([PAID_BY_ALL]) }];
+    const found = new Map();
+    const plans = await plansOf(async (client) => {
+      const changes = { removed, removedTouches: new Map<number, number>() };
+      const activity = await loadActivityAtFork(client, Number(index), changes, new Map());
+      for (const [script, { last }] of activity) found.set(script, typeof last);
+    });
+    expect(found).toEqual(new Map([[PAID_BY_ALL, 'bigint']]));
+    const lines = plans.flatMap((plan) => plan.lines);
+    expect(lines.filter((line) => /transaction_(?:in|out)puts_script_id/.test(line))).toEqual([]);
+  });
+
+  test('it reads no more of the chain before a gap than may have accepted a transaction', async () => {
+    const { rows } = await client.query<{ block: bigint; transaction: bigint }>(
+      `select block_id - 3 as block, accepted_transactions[1] as transaction from gaps
+         join blocks b on b.hash = gaps.after_block_hash join chain_blocks c on c.block_id = b.id`,
+    );
+    const [last] = rows;
+    if (last === undefined) throw new Error('there is no gap');
+    const plans = await plansOf((client) =>
+      restoreFromBeforeGap(client, { merged: [last.block], accepted: [last.transaction] }),
+    );
+    expect(plans).toHaveLength(4);
+    const fullReads = plans.flatMap((plan) => plan.fullReads.map((table) => table.replace(/_\d$/, '')));
+    expect(fullReads.filter((table) => !SMALL_TABLES.has(table))).toEqual([]);
+    expect(Math.max(...plans.map(({ buffers }) => buffers))).toBeLessThan(1000);
   });
 });
 
@@ -416,8 +503,8 @@ test('it reads only the newest 200 transactions for the labels of an address wit
   }
 });
 
-/** A day of the large index has about a hundred chain blocks. */
-const ofDay = (column: string): string => `${column} >= '2026-03-01' and ${column} < '2026-03-02'`;
+/** Six hours of the large index have about thirty chain blocks. */
+const ofHours = (column: string): string => `${column} >= '2026-03-01' and ${column} < '2026-03-01 06:00'`;
 
 const from = (condition: string, views: string): string[] =>
   views.split(' ').map((view) => `select * from kaspa.${view} where ${condition}`);
@@ -441,19 +528,19 @@ function fastRequests({ transactionIds, fullBlock, chainBlock, ten }: Landmarks)
     ...from(`address = '${addressOf(ten)}'`, 'addresses address_transactions address_hours inputs outputs utxos tags'),
     ...from('balance_sompi > 0 order by balance_sompi desc limit 100', 'addresses'),
     ...from(`address = '${addressOf(PAID_BY_ALL)}' limit 100`, 'address_transactions'),
-    ...from(ofDay('time'), 'blocks chain_blocks'),
-    ...from(ofDay('chain_time'), 'chain_blocks'),
-    ...from(ofDay('accepted_at'), 'accepted_transactions'),
-    ...from('chain_index between 20000 and 20100', 'accepted_transactions mergesets'),
+    ...from(ofHours('time'), 'blocks chain_blocks'),
+    ...from(ofHours('chain_time'), 'chain_blocks'),
+    ...from(ofHours('accepted_at'), 'accepted_transactions'),
+    ...from('chain_index between 20000 and 20020', 'accepted_transactions mergesets'),
     'select * from kaspa.blocks order by time desc limit 10',
     'select * from kaspa.chain_blocks order by time desc limit 10',
     'select * from kaspa.chain_blocks order by index desc limit 10',
     'select * from kaspa.accepted_transactions order by accepted_at desc limit 10',
 
-    `select sum(o.amount_kas) from kaspa.accepted_transactions a join kaspa.outputs o using (transaction_key) where ${ofDay('a.accepted_at')}`,
+    `select sum(o.amount_kas) from kaspa.accepted_transactions a join kaspa.outputs o using (transaction_key) where ${ofHours('a.accepted_at')}`,
     `select x.address, sum(x.change_kas) from kaspa.accepted_transactions a join kaspa.address_transactions x using (transaction_key)
-      where ${ofDay('a.accepted_at')} group by 1`,
-    `select i.* from kaspa.accepted_transactions a join kaspa.inputs i using (transaction_id) where ${ofDay('a.accepted_at')} limit 50`,
+      where ${ofHours('a.accepted_at')} group by 1`,
+    `select i.* from kaspa.accepted_transactions a join kaspa.inputs i using (transaction_id) where ${ofHours('a.accepted_at')} limit 50`,
   ];
 }
 

@@ -200,7 +200,7 @@ export async function listUtxos(db: Db, addresses: readonly string[]): Promise<U
     select u.address, encode(coalesce(t.transaction_id, (select e.transaction_id from earlier_transactions e where e.id = u.transaction_id)), 'hex') as id, u.index, u.amount::text as amount,
       encode(u.script, 'hex') as script, u.block_daa_score::text as "blockDaaScore", u.is_coinbase as "isCoinbase"
     from newest u
-    left join transactions t on t.id = u.transaction_id
+    left join lateral (select transaction_id from transactions where id = u.transaction_id limit 1) t on true
     order by u.transaction_id desc, u.index desc`.execute(db);
   return rows;
 }

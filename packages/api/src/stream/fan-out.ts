@@ -1,9 +1,14 @@
 /** Passes on what was read to all subscribers, without delaying requests. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import type { Message } from './messages.ts';
 import type { Subscriber } from './subscriber.ts';
 
 const CALLER = 'streams';
+/** The pause after a round, as a share of the time that the round took: at least a fifth of the time is left to requests. */
+const PAUSE_SHARE = 1 / 4;
+/** Bounds the delay of events if clients are many or the machine is busy. */
+const MAX_PAUSE_MS = 100;
 /** The reader waits when so many reads have not reached everybody. */
 const MAX_WAITING = 8;
 
@@ -11,7 +16,7 @@ type Receiver = Pick<Subscriber, 'onRead' | 'fail'>;
 
 /**
  * A write to a connection takes 15 microseconds, and there may be thousands. So each subscriber in turn gets all that it lacks in one write, also
- * what was read since the round began, and rounds follow until nobody lacks anything. Nothing that was read waits longer than one round.
+ * what was read since the round began, and rounds follow until nobody lacks anything. Nothing that was read waits longer than a round and a pause.
  */
 export class FanOut {
   readonly #turns: EventLoopTurns;
@@ -46,8 +51,11 @@ export class FanOut {
   async #serveAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       const before = this.#waiting.length;
+      const startedAt = performance.now();
       await new Slices(this.#turns, CALLER).forEach(this.#received.keys(), (subscriber) => this.#serve(subscriber));
       this.#waiting.splice(0, before);
+      const pauseMs = Math.min((performance.now() - startedAt) * PAUSE_SHARE, MAX_PAUSE_MS);
+      if (pauseMs >= 1) await sleep(pauseMs, undefined, { ref: false });
     }
     this.#rounds = undefined;
   }

@@ -358,15 +358,15 @@ export const toChange = (change: Digits<AddressChange>): AddressChange => ({
 });
 
 /**
- * Selects changes of addresses as `item`, in the order of acceptance. `limit 1` makes each join a look-up: Postgres expects many more changes than there
- * are, and would otherwise read whole tables for a step of one block.
+ * Selects changes of addresses as `item`, in the order of acceptance. `limit 1` and `offset 0` make each join a look-up: Postgres expects many more
+ * changes than there are, and would otherwise read whole tables for a step of one block, or the whole history of an address.
  * @param source selects blocks, with their place and what they accept
  */
 export function selectChanges(source: RawBuilder<unknown>, addresses: readonly string[] | 'all'): RawBuilder<unknown> {
-  const wanted =
+  const isWanted =
     addresses === 'all'
-      ? sql``
-      : sql`and d.script_id = any(array(select id from scripts where address = any(${addresses}::text[])))`;
+      ? sql`script_id is not null`
+      : sql`script_id in (select id from scripts where address = any(${addresses}::text[]))`;
   const item = jsonObject<Digits<AddressChange>>({
     address: sql`s.address`,
     transactionId: hex('t.transaction_id'),
@@ -385,8 +385,9 @@ export function selectChanges(source: RawBuilder<unknown>, addresses: readonly s
     moved as (
       select accepted.place, accepted.n, accepted.id, accepted.hash, accepted.blue_score, d.script_id,
         sum(d.amount_sent)::bigint as sent, sum(d.amount_received)::bigint as received
-      from accepted join script_deltas d on d.transaction_id = accepted.id
-      where d.script_id is not null ${wanted}
+      from accepted
+      cross join lateral (select *, ${isWanted} as is_wanted from script_deltas where transaction_id = accepted.id offset 0) d
+      where d.is_wanted
       group by 1, 2, 3, 4, 5, 6)
     select ${item} as item
     from moved

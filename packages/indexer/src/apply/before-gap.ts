@@ -8,21 +8,27 @@ interface Gap {
   block_id: bigint;
 }
 
+/** A transaction with the first block that contains it. */
+interface Contained {
+  id: bigint;
+  block: bigint;
+}
+
 export async function restoreFromBeforeGap(
   client: ClientBase,
   reverted: { merged: readonly bigint[]; accepted: readonly bigint[] },
 ): Promise<void> {
   const gap = await findLatestGap(client);
   if (gap === undefined) return;
-  // Blocks have lower keys than the chain block that merges them, so there is rarely any to restore.
+  // Blocks have lower keys than the chain block that merges them, so there is rarely any to restore, and nothing older needs to be read.
   const merged = reverted.merged.filter((block) => block <= gap.block_id);
   await restoreMerged(client, gap, merged);
-  const { rows } = await client.query<{ id: bigint }>(
-    'select distinct transaction_id as id from block_transactions where transaction_id = any($1::bigint[]) and block_id <= $2',
+  const { rows } = await client.query<Contained>(
+    `select transaction_id as id, min(block_id) as block from block_transactions
+      where transaction_id = any($1::bigint[]) and block_id <= $2 group by transaction_id`,
     [reverted.accepted, gap.block_id],
   );
-  const accepted = rows.map(({ id }) => id);
-  await restoreAccepted(client, gap, accepted);
+  await restoreAccepted(client, gap, rows);
 }
 
 async function findLatestGap(client: ClientBase): Promise<Gap | undefined> {
@@ -49,16 +55,20 @@ async function restoreMerged(client: ClientBase, { chain_index }: Gap, blocks: r
               cross join lateral (
                 select unnest(b.merge_set_blues) as id, true as is_blue
                 union all select unnest(b.merge_set_reds), false) listed
-              where c.index < $2 and listed.id = any($1::bigint[])
+              where c.index < $2 and c.block_id > $3 and listed.id = any($1::bigint[])
                 and c.index > (select min(index) from chain_blocks) and b.hash not in (select before_block_hash from gaps)
               order by listed.id, c.index desc) last
       where merged.id = last.id`,
-    [blocks, chain_index],
+    [blocks, chain_index, lowest(blocks)],
   );
 }
 
 /** The accepted variant is unknown if the mergeset carried several. */
-async function restoreAccepted(client: ClientBase, { chain_index }: Gap, transactions: bigint[]): Promise<void> {
+async function restoreAccepted(
+  client: ClientBase,
+  { chain_index }: Gap,
+  transactions: readonly Contained[],
+): Promise<void> {
   if (transactions.length === 0) return;
   await client.query(
     `update transactions t set accepting_index = last.index, accepted_body = (
@@ -67,9 +77,11 @@ async function restoreAccepted(client: ClientBase, { chain_index }: Gap, transac
                where b.id = last.block_id and bt.transaction_id = t.id)
        from (select distinct on (listed.id) listed.id, c.index, c.block_id
                from chain_blocks c cross join lateral unnest(c.accepted_transactions) listed (id)
-              where c.index < $2 and listed.id = any($1::bigint[])
+              where c.index < $2 and c.block_id > $3 and listed.id = any($1::bigint[])
               order by listed.id, c.index desc) last
       where t.id = last.id`,
-    [transactions, chain_index],
+    [transactions.map(({ id }) => id), chain_index, lowest(transactions.map(({ block }) => block))],
   );
 }
+
+const lowest = (keys: readonly bigint[]): bigint => keys.reduce((least, key) => (key < least ? key : least));

@@ -114,13 +114,13 @@ const SELECT_TOUCHES = `
     join chain_blocks c on c.index = t.accepting_index
    where c.index <= $2`;
 
+/** `offset 0` keeps Postgres from beginning with the scripts, of which it expects few transactions each. */
 const SELECT_RECENT_TOUCHES = `
   with recent as (
     select index, unnest(accepted_transactions) as id from chain_blocks where index <= $2 and index > $2 - ${RECENT_CHAIN_BLOCKS}),
   touches as (
-    select o.script_id, recent.index from recent join transaction_outputs o on o.transaction_id = recent.id
-    union all
-    select i.script_id, recent.index from recent join transaction_inputs i on i.transaction_id = recent.id)
+    select touched.script_id, recent.index
+      from recent cross join lateral (select script_id from script_deltas where transaction_id = recent.id offset 0) touched)
   select script_id, index from touches where script_id = any($1::bigint[])`;
 
 async function selectLastTouches(

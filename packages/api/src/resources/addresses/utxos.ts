@@ -50,21 +50,26 @@ const restUtxo = z
 type UtxoPageParameters = Omit<PageParameters, 'cursor'> &
   AddressParameters & { transactionId?: Uint8Array | undefined; index?: bigint | undefined };
 
-/** Finds any output that pays the script, spent or not, accepted or not: indexed, in the bootstrap UTXO set, or pre-bootstrap and spent later. */
+/**
+ * Finds any output that pays the script, spent or not, accepted or not: indexed, in the bootstrap UTXO set, or pre-bootstrap and spent later. With
+ * `offset 0`, Postgres looks outputs up by their transaction: it would otherwise read all of an address for which it expects few.
+ */
 function findCursor(parameter: ParameterOf<UtxoPageParameters>, scriptId: RawBuilder<unknown>): RawBuilder<unknown> {
   const [transactionId, index] = [parameter('transactionId', 'bytea'), parameter('index', 'bigint')];
   return sql`
     select o.transaction_id as key, o.index::bigint as index
-    from transactions t join transaction_outputs o on o.transaction_id = t.id
-    where ${hasTransactionId('t', transactionId)} and o.index = ${index} and o.script_id = ${scriptId}
+    from transactions t cross join lateral (
+      select * from transaction_outputs where transaction_id = t.id and index = ${index} and index >> 4 = ${index} >> 4 offset 0) o
+    where ${hasTransactionId('t', transactionId)} and o.script_id = ${scriptId}
     union
     select o.transaction_id, o.index
     from earlier_transactions t join start_utxos o on o.transaction_id = t.id
     where t.transaction_id = ${transactionId} and o.index = ${index} and o.script_id = ${scriptId}
     union
     select i.previous_transaction_id, i.previous_index
-    from earlier_transactions t join transaction_inputs i on i.previous_transaction_id = t.id
-    where t.transaction_id = ${transactionId} and i.previous_index = ${index} and i.script_id = ${scriptId}
+    from earlier_transactions t cross join lateral (
+      select * from transaction_inputs where previous_transaction_id = t.id and previous_index = ${index} offset 0) i
+    where t.transaction_id = ${transactionId} and i.script_id = ${scriptId}
     limit 1`;
 }
 

@@ -144,7 +144,7 @@ async function listPath(db: Db, startHash: Uint8Array): Promise<PathBlock[]> {
       b.merge_set_blues || b.merge_set_reds as "mergeSet", c.index
     from path
     join blocks b on b.id = path.id
-    left join chain_blocks c on c.block_id = path.id
+    left join lateral (select index from chain_blocks where block_id = path.id limit 1) c on true
     order by path.depth`.execute(db);
   return rows;
 }
