@@ -53,7 +53,8 @@ export async function listConflictingClusters(pool: Pool, limit: number): Promis
 const NAMED_ROOTS = clusterRoots(
   `tags t join scripts s on s.address = t.address join cluster_members m on m.script_id = s.id
     where t.name collate "C" = any($1::text[])`,
-  { address: 't.address', name: 't.name' },
+  ', t.address, t.name',
+  ', up.address, up.name',
 );
 
 /** Returns the sources that give these names to members of these clusters, by cluster and name. */

@@ -41,9 +41,11 @@ export async function writeTags(client: ClientBase): Promise<number> {
   return rowCount ?? 0;
 }
 
-const RETAGGED_ROOTS = clusterRoots('retagged_scripts s join cluster_members m on m.script_id = s.script_id', {
-  script_id: 's.script_id',
-});
+const RETAGGED_ROOTS = clusterRoots(
+  'retagged_scripts s join cluster_members m on m.script_id = s.script_id',
+  ', s.script_id',
+  ', up.script_id',
+);
 
 /** Updates clusters and flags by the table `retagged`, under the lock of the checkpoint, which is taken as late as possible. */
 export async function updateClustersAndFlags(client: ClientBase): Promise<void> {

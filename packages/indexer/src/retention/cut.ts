@@ -30,6 +30,13 @@ export interface PreparedCut {
   /** Rows from these keys on were written after the cut was prepared. */
   nextBlockId: bigint;
   nextTransactionId: bigint;
+  /** The UTXO set of the new start: its size, and the sum of it in sompi. */
+  utxos: UtxoSum;
+}
+
+interface UtxoSum {
+  count: bigint;
+  sompi: bigint;
 }
 
 /** Must run inside the transaction that makes the cut, when the next start is staged. */
@@ -50,11 +57,13 @@ export async function prepareCut(
   await findTransactions(client, bound);
   await replaceStart(client);
   await findReferences(client, bound, border);
+  await findRemovedChainBlocks(client, cut, bound);
   await copyKept(client, cut);
   await forgetSpentOutputs(client, cut, bound);
   await removeStragglers(client, cut, border);
   await client.query(`update chain_blocks set accepted_transactions = '{}' where index = $1`, [cut.chainIndex]);
-  return { cut, nextBlockId: next.next_block_id, nextTransactionId: next.next_transaction_id };
+  const utxos = await sumUtxos(client);
+  return { cut, nextBlockId: next.next_block_id, nextTransactionId: next.next_transaction_id, utxos };
 }
 
 /**
@@ -72,7 +81,7 @@ export async function completeCut(client: ClientBase, prepared: PreparedCut): Pr
     );
     if (await refersToRemoved(client, prepared)) return 'outdated';
     await exchangePartitions(client, cut);
-    await writeStart(client, cut);
+    await writeStart(client, prepared);
     return 'cut';
   } catch (error) {
     if (!isLockTimeout(error)) throw error;
@@ -199,6 +208,23 @@ async function findReferences(client: ClientBase, bound: number, border: Border)
   );
 }
 
+/**
+ * Finds rows of `removed_chain_blocks` to delete: of blocks below the cut, and those that accepted removed transactions. What batches add meanwhile
+ * was on the chain above the cut, so all that it accepted stays.
+ */
+async function findRemovedChainBlocks(client: ClientBase, { blueScore }: CutPoint, bound: number): Promise<void> {
+  await client.query('create temporary table cut_removed_chain_blocks (block_id bigint primary key) on commit drop');
+  await client.query(
+    `insert into cut_removed_chain_blocks
+     select r.block_id from removed_chain_blocks r left join blocks b on b.id = r.block_id
+      where b.blue_score is null or b.blue_score <= $1 or not ${stays('blocks', 'r.block_id', bound)}
+         or exists (
+           select from unnest(r.accepted_transactions) accepted (id) where not ${stays('transactions', 'accepted.id', bound)})`,
+    [blueScore],
+  );
+  await client.query('analyze cut_removed_chain_blocks');
+}
+
 /** Copies what stays of the older generations, under its keys, into separate partitions. */
 async function copyKept(client: ClientBase, { generation, chainIndex }: CutPoint): Promise<void> {
   const copy = async (table: string, key: string, kind: string): Promise<void> => {
@@ -321,26 +347,30 @@ async function exchangePartitions(client: ClientBase, { generation }: CutPoint):
   await client.query('delete from generations where generation < $1', [generation]);
 }
 
-async function writeStart(client: ClientBase, cut: CutPoint): Promise<void> {
-  await client.query(
-    `insert into starts (chain_index, block_id, utxo_count, utxo_sompi)
-     select $1, $2, s.utxo_count + created.utxos - spent.utxos, s.utxo_sompi + created.sompi - spent.sompi
+async function sumUtxos(client: ClientBase): Promise<UtxoSum> {
+  const { rows } = await client.query<UtxoSum>(
+    `select s.utxo_count + created.count - spent.count as count, (s.utxo_sompi + created.sompi - spent.sompi)::bigint as sompi
        from (select * from starts order by chain_index desc limit 1) s,
-            (select count(*) as utxos, coalesce(sum(amount), 0) as sompi from next_start_created) created,
-            (select count(*) as utxos, coalesce(sum(amount), 0) as sompi from next_start_spent) spent`,
-    [cut.chainIndex, cut.blockId],
+            (select count(*), coalesce(sum(amount), 0) as sompi from next_start_created) created,
+            (select count(*), coalesce(sum(amount), 0) as sompi from next_start_spent) spent`,
   );
+  if (rows[0] === undefined) throw new Error('there is no start');
+  return rows[0];
+}
+
+async function writeStart(client: ClientBase, { cut, utxos }: PreparedCut): Promise<void> {
+  await client.query('insert into starts (chain_index, block_id, utxo_count, utxo_sompi) values ($1, $2, $3, $4)', [
+    cut.chainIndex,
+    cut.blockId,
+    utxos.count,
+    utxos.sompi,
+  ]);
   await client.query('delete from starts where chain_index < $1', [cut.chainIndex]);
   await client.query('delete from start_balances');
   // Batches delete from these, too.
   await client.query('delete from seen_before where chain_index <= $1', [cut.chainIndex]);
   await client.query(
-    `delete from removed_chain_blocks r
-      where not exists (select from blocks b where b.id = r.block_id and b.blue_score > $1)
-         or exists (
-           select from unnest(r.accepted_transactions) accepted (id)
-            where not exists (select from transactions t where t.id = accepted.id))`,
-    [cut.blueScore],
+    'delete from removed_chain_blocks r using cut_removed_chain_blocks removed where r.block_id = removed.block_id',
   );
   await client.query('delete from gaps');
   await restartFrom(client, cut);

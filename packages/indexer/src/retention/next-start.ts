@@ -72,8 +72,8 @@ export async function stageNextStart(
 /** The hash of the set, from which the next difference continues. Must run in the transaction that makes the cut. */
 export async function restartFrom(client: ClientBase, { chainIndex }: CutPoint): Promise<void> {
   await client.query('update next_start set start_index = $1', [chainIndex]);
-  await client.query('delete from next_start_created');
-  await client.query('delete from next_start_spent');
+  // Deleting their rows would take long.
+  await client.query('truncate next_start_created, next_start_spent');
 }
 
 function checkCommitment(commitment: Hash, { hash, utxoCommitment }: CutPoint): void {

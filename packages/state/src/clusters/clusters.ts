@@ -9,7 +9,8 @@ import { verifyClusterBalances, verifyClusters } from './verify.ts';
 const CHANGED_ROOTS = clusterRoots(
   `unnest($1::bigint[], $2::bigint[]) changed (script_id, balance)
    join cluster_members m on m.script_id = changed.script_id`,
-  { balance: 'changed.balance' },
+  ', changed.balance',
+  ', up.balance',
 );
 
 export const clusters: DerivedState = {

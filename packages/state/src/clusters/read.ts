@@ -186,7 +186,7 @@ export interface Neighbourhood {
 export async function readNeighbourhood(client: ClientBase, scripts: readonly bigint[]): Promise<Neighbourhood> {
   const found = await client.query<{ script_id: bigint; root_id: bigint }>({
     name: 'cluster-roots',
-    text: clusterRoots('cluster_members m where m.script_id = any($1::bigint[])', { script_id: 'm.script_id' }),
+    text: clusterRoots('cluster_members m where m.script_id = any($1::bigint[])', ', m.script_id', ', up.script_id'),
     values: [scripts],
   });
   const roots = new Map(found.rows.map(({ script_id, root_id }) => [script_id, root_id]));

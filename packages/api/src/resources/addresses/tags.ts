@@ -3,7 +3,7 @@ import { clusterRoots } from '@kasgres/database';
 import { type RawBuilder, sql } from 'kysely';
 import type { AddressTagJson } from '../../schemas/address.ts';
 
-const ROOTS_OF_GIVEN = sql.raw(clusterRoots('cluster_members m where m.script_id = given.script_id'));
+const ROOTS_OF_GIVEN = sql.raw(clusterRoots('cluster_members m where m.script_id = given.script_id', '', ''));
 
 /** Selects the tag that names an address itself; null without one. */
 export const ownTag = (address: RawBuilder<unknown>): RawBuilder<AddressTagJson | null> => sql`(
