@@ -1185,7 +1185,7 @@ comment on column tag_marks.at_script_id is 'The next member to be marked.';
 
 create function has_many_counterparties(of_script_id bigint) returns boolean language sql stable strict parallel safe set search_path = public as $$
   select count(distinct other.script_id) >= 100
-    -- Of a constant limit Postgres expects all rows, since it has no statistics of a union, and would read them all.
+    -- With a constant limit, Postgres expects to read all rows, since it has no statistics of a union, and would.
     from (select transaction_id,
                  exists (select from transaction_inputs i where i.transaction_id = latest.transaction_id and i.script_id = of_script_id) as is_sent
             from (select distinct d.transaction_id from script_deltas d where d.script_id = of_script_id

@@ -124,7 +124,7 @@ function addHooks(app: FastifyInstance, { services, metrics, workers }: ServerOp
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!timeouts.end(reply)) return;
-    // The client disconnected before, when the connection's `close` did not release the request.
+    // The connection closed before there was a response, so that its `close` did not release the request.
     if (reply.raw.destroyed) releaseRequest(request, services.admission);
     done(null, unread.begin(request, reply, payload));
   });

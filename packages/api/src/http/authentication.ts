@@ -133,8 +133,8 @@ export function requireKey(
 }
 
 /**
- * Ends the request in flight, which it is until both its computation and its response have finished. The computation continues if the client
- * disconnects.
+ * Frees the slot of a request. A request is in flight until both its computation, which continues if the client disconnects, and its response have
+ * finished.
  */
 export function releaseRequest(request: FastifyRequest, admission: Admission): void {
   const { apiKey, charge } = request;

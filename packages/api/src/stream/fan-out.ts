@@ -5,11 +5,11 @@ import type { Message } from './messages.ts';
 import type { Subscriber } from './subscriber.ts';
 
 const CALLER = 'streams';
-/** The pause after a round, as a share of the time that the round took: at least a fifth of the time is left to requests. */
+/** The pause after a round, as a share of the time that the round took: a fifth of the time is left to requests, unless a round takes more than 400 ms. */
 const PAUSE_SHARE = 1 / 4;
 /** Bounds the delay of events if clients are many or the machine is busy. */
 const MAX_PAUSE_MS = 100;
-/** The reader waits when so many reads have not reached everybody. */
+/** The reader waits when this many reads are queued. */
 const MAX_WAITING = 8;
 
 type Receiver = Pick<Subscriber, 'onRead' | 'fail'>;
@@ -40,7 +40,7 @@ export class FanOut {
     this.#received.delete(subscriber);
   }
 
-  /** Passes on the blocks of a read, and that there may be steps. Resolves when more may be read. */
+  /** Queues the blocks of a read, and wakes all subscribers, which take new steps from the follower. Resolves when more may be read. */
   async pass(blocks: readonly Message[]): Promise<void> {
     this.#waiting.push(blocks);
     this.#reads += 1;
@@ -49,15 +49,20 @@ export class FanOut {
   }
 
   async #serveAll(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const before = this.#waiting.length;
-      const startedAt = performance.now();
-      await new Slices(this.#turns, CALLER).forEach(this.#received.keys(), (subscriber) => this.#serve(subscriber));
-      this.#waiting.splice(0, before);
-      const pauseMs = Math.min((performance.now() - startedAt) * PAUSE_SHARE, MAX_PAUSE_MS);
-      if (pauseMs >= 1) await sleep(pauseMs, undefined, { ref: false });
+    try {
+      while (this.#waiting.length > 0) await this.#serveRound();
+    } finally {
+      this.#rounds = undefined;
     }
-    this.#rounds = undefined;
+  }
+
+  async #serveRound(): Promise<void> {
+    const before = this.#waiting.length;
+    const startedAt = performance.now();
+    await new Slices(this.#turns, CALLER).forEach(this.#received.keys(), (subscriber) => this.#serve(subscriber));
+    this.#waiting.splice(0, before);
+    const pauseMs = Math.min((performance.now() - startedAt) * PAUSE_SHARE, MAX_PAUSE_MS);
+    if (pauseMs >= 1) await sleep(pauseMs, undefined, { ref: false });
   }
 
   #serve(subscriber: Receiver): void {

@@ -119,7 +119,7 @@ export class Follower {
   /** Returns the kept steps from a block up to the one that this has reached; undefined if they are not all known. */
   stepsFrom(hash: string): readonly Step[] | undefined {
     if (hash === this.#cursor) return [];
-    // Most subscribers lack few.
+    // Most subscribers lack few. If the chain returned to this block, the steps in between cancel out.
     const first = this.#recent.findLastIndex(({ from }) => from === hash);
     return first === -1 ? undefined : this.#recent.slice(first);
   }
@@ -150,6 +150,7 @@ export class Follower {
   /** Returns new blocks, if there are any or a step is new. */
   async #read(): Promise<readonly Message[] | undefined> {
     const { index } = this.#options;
+    const wakeUps = this.#wakeUps;
     if (this.#cursor === undefined) {
       const state = await index.getState();
       this.#sink = sinkOf(state);
@@ -159,20 +160,22 @@ export class Follower {
     const hash = this.#cursor;
     const subscriptions = Array.from(this.subscribers, ({ subscription }) => subscription);
     const request = requestForAll(subscriptions);
-    const next = await readNext(
-      index,
-      { hash, chainIndex: this.#chainIndex, lastBlock: this.#lastBlock },
-      {
-        withIds: request.withIds,
-        withChanges: request.addresses !== undefined,
-        withBlocks: subscriptions.some(({ events }) => events.has('block')),
-        confirmations: [...request.confirmations],
-      },
-    );
+    const reached = { hash, chainIndex: this.#chainIndex, lastBlock: this.#lastBlock };
+    const isBehind = this.#recent.at(-1)?.isCaughtUp === false;
+    const next = isBehind
+      ? { step: 'unknown' as const, blocks: [], lastBlock: this.#lastBlock }
+      : await readNext(index, reached, {
+          withIds: request.withIds,
+          withChanges: request.addresses !== undefined,
+          withBlocks: subscriptions.some(({ events }) => events.has('block')),
+          confirmations: [...request.confirmations],
+        });
     const { state, step } =
       next.step === 'unknown'
         ? await index.read(async (reading) => ({ ...reading, step: await readStep(reading, hash, request) }), 'stream')
         : { ...next, step: next.step };
+    // It was closed meanwhile.
+    if (this.#wakeUps !== wakeUps) return undefined;
     this.#sink = sinkOf(state);
     this.#lastBlock = next.lastBlock;
     if (step !== undefined) {

@@ -22,7 +22,8 @@ test('every client learns once that the mempool cannot be read, and gets a snaps
   const join = () => {
     const sent: unknown[] = [];
     const subscription = { events: new Set<EventName>(['mempool']), addresses: new Set<string>() };
-    const send = ({ data }: Message) => void sent.push(JSON.parse(data));
+    const send = (messages: readonly Message[]) =>
+      void sent.push(...messages.map(({ data }) => JSON.parse(data) as unknown));
     subscribers.add({ subscription, send } as unknown as Subscriber);
     return sent;
   };

@@ -93,7 +93,7 @@ export class MempoolEvents {
       await this.#each(subscribers, (subscriber) => {
         if (this.#informed.get(subscriber) === 'unavailable') return;
         this.#informed.set(subscriber, 'unavailable');
-        subscriber.send(unavailable);
+        subscriber.send([unavailable]);
       });
       return;
     }
@@ -114,7 +114,7 @@ export class MempoolEvents {
       const isInformed = before !== undefined && this.#informed.get(subscriber) === 'whole';
       const message = isInformed ? changes() : snapshot();
       this.#informed.set(subscriber, 'whole');
-      if (message !== undefined) subscriber.send(message);
+      if (message !== undefined) subscriber.send([message]);
     });
   }
 
@@ -170,7 +170,7 @@ export class MempoolEvents {
         if (told.delete(amounts)) messages.push(message());
       }
     }
-    subscriber.send(...messages);
+    subscriber.send(messages);
   }
 
   /** Of UTXOs that are not indexed yet, such as those of other pending transactions, nothing is known but their spending. */

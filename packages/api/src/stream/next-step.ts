@@ -28,7 +28,7 @@ const MAX_BLOCKS = 500;
 const NOT_ON_CHAIN = -1n;
 const CALLER = 'stream';
 
-/** What a reader has reached. */
+/** The position of a reader. */
 export interface Reached {
   hash: string;
   /** Its position on the chain; undefined if it is not there. */
@@ -41,13 +41,13 @@ export interface NextRequest {
   withIds: boolean;
   withChanges: boolean;
   withBlocks: boolean;
-  /** Numbers of confirmations that somebody waits for. */
+  /** Numbers of confirmations that subscriptions ask for. */
   confirmations: readonly number[];
 }
 
 export interface Next {
   state: IndexState;
-  /** Undefined if the reader is at the sink; 'unknown' if the step removes blocks, meets a gap or is long: `readStep` reads any. */
+  /** Undefined if the reader is at the sink; 'unknown' if the step removes blocks, meets a gap or is long: then `readStep` must read it. */
   step: Step | 'unknown' | undefined;
   blocks: DagBlockJson[];
   lastBlock: bigint | undefined;
@@ -88,7 +88,7 @@ const statement = statementsBy(
     });
     return {
       tables: {
-        // A gap is below a start.
+        // There is no bootstrap block above: each gap ends at one, and a step must not cross it.
         start: sql`
           select index, blue_score from chain_blocks where index = ${parameter('index', 'bigint')} and hash = ${parameter('hash', 'bytea')}
             and not exists (select from starts where chain_index > ${parameter('index', 'bigint')})`,

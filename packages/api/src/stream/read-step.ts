@@ -283,8 +283,8 @@ async function readConfirmed(db: Db, request: ConfirmedRequest): Promise<Map<num
 }
 
 /**
- * Selects the chain blocks that a step confirms: those with a blue score in a range, and of those that it added, all up to that score, since the range
- * may begin above them after a reorg.
+ * Selects the chain blocks that a step confirms: those with a blue score above `above` and up to `upTo`. Also selects all added blocks up to `upTo`, since
+ * after a reorg they may be below `above`.
  */
 export const confirmedBlocks = ({
   added,

@@ -153,6 +153,7 @@ export class Streams {
       follower: this.follower,
       streams: this,
       output: counted,
+      logger: this.#options.logger,
       subscription,
       cursor,
       sink,

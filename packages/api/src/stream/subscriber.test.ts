@@ -1,3 +1,4 @@
+import { createLogger } from '@kasgres/runtime';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Follower, Sink } from './follower.ts';
 import type { Message } from './messages.ts';
@@ -50,6 +51,7 @@ function subscribe(
       },
     },
     output,
+    logger: createLogger({ name: 'subscriber under test', level: 'silent' }),
     subscription: {
       events: new Set(['chain', 'block']),
       addresses: new Set(),
@@ -67,16 +69,16 @@ test('it closes a client with more than a megabyte unsent for ten seconds, and n
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   let unsent = 2 ** 20;
   const { subscriber, closed } = subscribe(() => unsent);
-  subscriber.send(BLOCK);
+  subscriber.send([BLOCK]);
   vi.advanceTimersByTime(60_000);
   expect(closed).toEqual([]);
   unsent = 2 ** 20 + 1;
-  subscriber.send(BLOCK);
+  subscriber.send([BLOCK]);
   vi.advanceTimersByTime(9000);
   unsent = 0;
   vi.advanceTimersByTime(2000);
   unsent = 2 ** 20 + 1;
-  subscriber.send(BLOCK);
+  subscriber.send([BLOCK]);
   vi.advanceTimersByTime(9000);
   expect(closed).toEqual([]);
   vi.advanceTimersByTime(2000);

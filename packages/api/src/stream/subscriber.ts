@@ -1,4 +1,5 @@
 /** One client of a stream: catches up from its cursor, then receives the steps of the follower. Every message is sent, or the stream is closed. */
+import type { Logger } from '@kasgres/runtime';
 import { HttpError, toHttpError } from '../http/errors.ts';
 import type { Reading } from '../index-state/state.ts';
 import type { Follower, Sink } from './follower.ts';
@@ -26,6 +27,7 @@ interface SubscriberOptions {
   /** Reads the past, few streams at once. */
   streams: { catchUp: (read: (reading: Reading) => Promise<Step | undefined>) => Promise<Step | undefined> };
   output: Output;
+  logger: Logger;
   subscription: Subscription;
   cursor: string;
   /** The sink of the index when the stream begins. */
@@ -74,10 +76,10 @@ export class Subscriber {
 
   #sendHeartbeat({ hash, blueScore }: Sink): void {
     const data = JSON.stringify({ sink: hash, blueScore: String(blueScore) });
-    this.send({ event: 'heartbeat', data, id: this.#cursor });
+    this.send([{ event: 'heartbeat', data, id: this.#cursor }]);
   }
 
-  send(...messages: readonly Message[]): void {
+  send(messages: readonly Message[]): void {
     if (this.#isClosed || messages.length === 0) return;
     const { output } = this.#options;
     output.send(messages);
@@ -115,7 +117,7 @@ export class Subscriber {
       // After a reorg, the cursor may not be on the chain yet.
       if (step === undefined) await follower.nextRead();
       else {
-        this.send(...messagesOf(step, past).map(({ id: _id, ...message }) => message));
+        this.send(messagesOf(step, past).map(({ id: _id, ...message }) => message));
         reached = step.to;
       }
       await this.#drained();
@@ -134,7 +136,7 @@ export class Subscriber {
   onRead(blocks: readonly Message[]): void {
     const ofBlocks = this.subscription.events.has('block') ? blocks : [];
     const steps = this.#isLive ? this.#newSteps() : [];
-    this.send(...ofBlocks, ...(steps ?? []).flatMap((step) => this.#advance(step)));
+    this.send([...ofBlocks, ...(steps ?? []).flatMap((step) => this.#advance(step))]);
     if (steps === undefined) this.restart();
   }
 
@@ -159,7 +161,7 @@ export class Subscriber {
         const revision = this.#revision;
         const step = await streams.catchUp((reading) => readStep(reading, this.#cursor, request));
         if (step === undefined) await follower.nextRead();
-        else if (revision === this.#revision) this.send(...this.#advance(step));
+        else if (revision === this.#revision) this.send(this.#advance(step));
         await this.#drained();
       }
     } catch (error) {
@@ -171,17 +173,20 @@ export class Subscriber {
   #join(): boolean {
     const steps = this.#newSteps();
     if (steps === undefined) return false;
-    this.send(...steps.flatMap((step) => this.#advance(step)));
+    for (const step of steps) this.send(this.#advance(step));
     this.#isLive = true;
     return true;
   }
 
   fail(error: unknown): void {
     if (this.#isClosed) return;
-    const { statusCode, message } = toHttpError(error) ?? new HttpError(500, 'Internal server error');
-    this.send({ event: 'error', data: JSON.stringify({ statusCode, message }) });
+    const { output, logger } = this.#options;
+    const known = toHttpError(error);
+    if (known === undefined) logger.error({ err: error }, 'ended a stream after an unexpected error');
+    const { statusCode, message } = known ?? new HttpError(500, 'Internal server error');
     this.#isClosed = true;
-    this.#options.output.close('error');
+    output.send([{ event: 'error', data: JSON.stringify({ statusCode, message }) }]);
+    output.close('error');
   }
 
   async #drained(): Promise<void> {

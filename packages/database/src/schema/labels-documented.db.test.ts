@@ -1,4 +1,4 @@
-/** docs/labels.md says what the function does: its queries give the labels that automatic_labels gives, for made-up scripts of every kind. */
+/** docs/labels.md says what the view script_labels does: its queries give the labels that automatic_labels returns, for made-up scripts of every kind. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../testing/test-database.ts';

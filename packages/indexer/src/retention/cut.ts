@@ -209,8 +209,8 @@ async function findReferences(client: ClientBase, bound: number, border: Border)
 }
 
 /**
- * Finds rows of `removed_chain_blocks` to delete: of blocks below the cut, and those that accepted removed transactions. What batches add meanwhile
- * was on the chain above the cut, so all that it accepted stays.
+ * Finds rows of `removed_chain_blocks` to delete: of blocks below the cut, and those that accepted removed transactions. Blocks that batches add
+ * meanwhile were on the chain above the cut, so all that they accepted stays.
  */
 async function findRemovedChainBlocks(client: ClientBase, { blueScore }: CutPoint, bound: number): Promise<void> {
   await client.query('create temporary table cut_removed_chain_blocks (block_id bigint primary key) on commit drop');
