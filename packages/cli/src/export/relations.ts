@@ -157,6 +157,7 @@ export const TABLES: Readonly<Record<string, Relation>> = {
   change_links: state,
   address_transactions: left('it follows from inputs and outputs'),
   script_deltas: left('it follows from inputs and outputs'),
+  script_labels: left('it follows from balances and transactions'),
   tag_labels: left('it follows from tags'),
   tag_marks: left('it holds pending work of the indexer'),
   seen_before: left('it is needed to undo reorgs only'),
