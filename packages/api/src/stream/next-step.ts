@@ -11,6 +11,7 @@ import {
   type AddressChange,
   type ChainRow,
   chainRowFields,
+  completeStep,
   confirmedBlocks,
   type Digits,
   pageOf,
@@ -29,7 +30,7 @@ const NOT_ON_CHAIN = -1n;
 const CALLER = 'stream';
 
 /** The position of a reader. */
-export interface Reached {
+interface Reached {
   hash: string;
   /** Its position on the chain; undefined if it is not there. */
   chainIndex: bigint | undefined;
@@ -37,7 +38,7 @@ export interface Reached {
   lastBlock: bigint | undefined;
 }
 
-export interface NextRequest {
+interface NextRequest {
   withIds: boolean;
   withChanges: boolean;
   withBlocks: boolean;
@@ -45,7 +46,7 @@ export interface NextRequest {
   confirmations: readonly number[];
 }
 
-export interface Next {
+interface Next {
   state: IndexState;
   /** Undefined if the reader is at the sink; 'unknown' if the step removes blocks, meets a gap or is long: then `readStep` must read it. */
   step: Step | 'unknown' | undefined;
@@ -146,22 +147,19 @@ function toStep(
   from: string,
   { isConnected, added, accepted, confirmed }: Pick<Content, 'isConnected' | 'added' | 'accepted' | 'confirmed'>,
   withChanges: boolean,
-  { sinkHash, firstCatchUp }: IndexState,
+  state: IndexState,
 ): Next['step'] {
   const rows = added.map(toChainRow);
   const last = rows.at(-1);
-  const isCaughtUp = last?.hash === sinkHash;
-  const isLong = pageOf(rows).length < rows.length || (rows.length === MAX_CHAIN_BLOCKS && !isCaughtUp);
-  if (!isConnected || isLong) return 'unknown';
+  const hasMore = rows.length === MAX_CHAIN_BLOCKS && last?.hash !== state.sinkHash;
+  if (!isConnected || hasMore || pageOf(rows).length < rows.length) return 'unknown';
   return (
-    last && {
+    last &&
+    completeStep(state, {
       from,
       to: last.hash,
       blueScore: last.blueScore,
       chainIndex: last.index,
-      isCaughtUp,
-      // Balances are not kept during the first catch-up.
-      hasBalances: isCaughtUp && !firstCatchUp,
       removed: [],
       added: rows.map(toAddedBlock),
       changes: withChanges
@@ -171,6 +169,6 @@ function toStep(
             confirmed: new Map(confirmed.map(({ confirmations, changes }) => [confirmations, changes.map(toChange)])),
           }
         : undefined,
-    }
+    })
   );
 }

@@ -4,6 +4,7 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import { conflict } from '../http/errors.ts';
+import type { IndexState } from '../index-state/index-state.ts';
 import { type JsonFields, jsonObject } from '../index-state/json.ts';
 import { type Db, hex, text } from '../index-state/sql.ts';
 import type { Reading } from '../index-state/state.ts';
@@ -69,7 +70,7 @@ export interface StepRequest {
   withIds: boolean;
   /** The addresses whose changes are read, or 'all'; undefined for none. */
   addresses: readonly string[] | 'all' | undefined;
-  /** Numbers of confirmations that somebody waits for. */
+  /** Numbers of confirmations that subscriptions ask for. */
   confirmations: Iterable<number>;
   /** The step adds no chain block above this block, or above the chain block that its selected parents lead down to. Default: the sink. */
   upTo?: string;
@@ -125,15 +126,11 @@ export async function readStep(reading: Reading, from: string, request: StepRequ
 
   const highest = rows.at(-1)?.index ?? chainBlock.index;
   const reached = rest ?? rows.at(-1) ?? chainBlock;
-  const isCaughtUp = reached.hash === state.sinkHash;
-  return {
+  return completeStep(state, {
     from,
     to: reached.hash,
     blueScore: reached.blueScore,
     chainIndex: rest === undefined ? highest : undefined,
-    isCaughtUp,
-    // Balances are not kept during the first catch-up.
-    hasBalances: isCaughtUp && !state.firstCatchUp,
     removed: removed.map(({ hash }) => hash),
     added: rows.map(toAddedBlock),
     changes:
@@ -152,7 +149,17 @@ export async function readStep(reading: Reading, from: string, request: StepRequ
               addresses,
             }),
           },
-  };
+  });
+}
+
+/** Adds what follows from the state that the step was read in. */
+export function completeStep(
+  { sinkHash, firstCatchUp }: IndexState,
+  step: Omit<Step, 'isCaughtUp' | 'hasBalances'>,
+): Step {
+  const isCaughtUp = step.to === sinkHash;
+  // Balances are not kept during the first catch-up.
+  return { ...step, isCaughtUp, hasBalances: isCaughtUp && !firstCatchUp };
 }
 
 type Identified = Pick<ChainRow, 'hash'>;

@@ -17,7 +17,7 @@ function subscribe(
 ) {
   const sent: Message[] = [];
   const writes: (readonly Message[])[] = [];
-  /** What the follower has read, and where it has arrived. */
+  /** The steps of the follower, and its cursor. */
   const followed: { steps: Step[]; cursor: string } = { steps: [], cursor: SINK };
   let catchUps = 0;
   const closed: string[] = [];
