@@ -99,10 +99,14 @@ async function run(
   }
   const addresses: Addresses = { nodeUrl: env.NODE_URL ?? '', databaseUrl: env.DATABASE_URL ?? '' };
   const programs: SupervisedProgram[] = [];
+  const recordRuntime = (): void =>
+    writeRuntimeFile(dataDir, { ...addresses, apiUrl, processIds: supervisor.processIds() });
   const setAddress = (of: keyof Addresses, url: string): void => {
     const hasMoved = addresses[of] !== '' && addresses[of] !== url;
     addresses[of] = url;
-    if (!hasMoved) return;
+    if (!hasMoved || programs.length === 0) return;
+    // Other commands read the new port from the runtime file before the indexer and the API have restarted.
+    recordRuntime();
     const name = of === 'nodeUrl' ? 'the simulated node' : 'Postgres';
     print(`Another program has taken the port of ${name}. Restarting the indexer and the API with its new port.`);
     for (const program of programs) program.restart();
@@ -136,7 +140,7 @@ async function run(
   signal.throwIfAborted();
   await database.release();
 
-  supervisor.onProcess = () => writeRuntimeFile(dataDir, { ...addresses, apiUrl, processIds: supervisor.processIds() });
+  supervisor.onProcess = recordRuntime;
 
   programs.push(...startPrograms(env, supervisor, addresses));
   const progress = {
