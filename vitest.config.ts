@@ -24,7 +24,7 @@ const FULL = [
   'test/replica/read-replica.db.test.ts',
   'test/recording/index-and-api.db.test.ts',
   'test/invariants/{bootstraps-and-gaps,tampering}.db.test.ts',
-  'test/plans/plans.db.test.ts',
+  'test/plans/*.db.test.ts',
   'test/bench/{sync,tip,growth}.db.test.ts',
   'test/browser/*.test.ts',
   'test/export/*.test.ts',

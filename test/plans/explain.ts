@@ -26,6 +26,21 @@ export interface Plan {
   buffers: number;
 }
 
+/** Everything else in the schema grows with the chain, with UTXOs, with tags or with users. */
+export const SMALL_TABLES = new Set([
+  'balance_tiers',
+  'checkpoint',
+  'clustering',
+  'deferred_indexes',
+  'earlier_blocks',
+  'gaps',
+  'meta',
+  'starts',
+  'subnetworks',
+  'tag_sources',
+  'utxo_set_load',
+]);
+
 /** Returns the tables that the query would read completely, without running it. */
 export async function findFullReads(pool: Pool, query: RecordedQuery): Promise<string[]> {
   return fullReadsOf(await planOf(pool, 'format json', query));

@@ -29,12 +29,13 @@ export interface RecordedQuery {
 
 export type Harness = Awaited<ReturnType<typeof openHarness>>;
 
-/** Look-ups cost more with each partition, so that Postgres prefers other plans with several. */
-const GENERATIONS = 10;
+/** Filling takes half a minute on an idle machine. */
+export const FILL_DEADLINE_MS = 300_000;
 
-export async function openHarness() {
+/** @param generations number of partitions of each table; each makes look-ups more expensive, so plans differ */
+export async function openHarness({ generations = 10 } = {}) {
   const database = await createTestDatabase();
-  await fillLargeIndex(database.pool, GENERATIONS);
+  await fillLargeIndex(database.pool, generations);
   const { key } = await createKey(database.kysely, { name: 'plans', rateRu: 1e9 });
   const open = () => openDatabase({ url: database.url, max: 10, onIdleError: () => undefined });
   const [api, likeApi] = [open(), open()];
