@@ -1,4 +1,8 @@
-/** Loads from Postgres what an update needs and the cache lacks, with one query per kind. A complete cache needs none. */
+/**
+ * Loads from Postgres the rows that an update refers to and the cache lacks: one query per kind, in two round trips; none if the cache is
+ * complete.
+ */
+import { inPipeline } from '@kasgres/database';
 import { type Hash, HASH_BYTES, type Network, type ScriptPublicKey, scriptToAddress, toHex } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import { getOrInsert } from '@kasgres/state';
@@ -30,24 +34,27 @@ export async function lookUp(
   const lookedUp: LookedUp = { utxos: new Map(), hashes: new Map(), preBootstrap: new Set() };
   if (memory.isComplete) return lookedUp;
   const all = [...blocks];
-  await lookUpBlocks(client, memory, all);
   const transactions = all.flatMap((block) => block.transactions);
   const request = { client, network, memory, lookedUp, blocks: all, transactions };
-  await lookUpTransactions(request);
-  await lookUpUtxos(request);
-  await lookUpVariants(request);
-  await lookUpScripts(request);
-  await lookUpSubnetworks(request);
+  await inPipeline(client, [
+    () => lookUpBlocks(request),
+    () => lookUpTransactions(request),
+    () => lookUpScripts(request),
+    () => lookUpSubnetworks(request),
+  ]);
+  // These need the keys of the transactions.
+  await inPipeline(client, [() => lookUpUtxos(request), () => lookUpVariants(request)]);
   return lookedUp;
 }
 
-async function lookUpBlocks(client: ClientBase, memory: Memory, blocks: RpcBlock[]): Promise<void> {
+async function lookUpBlocks({ client, memory, blocks }: LookUp): Promise<void> {
   const hashes = blocks.flatMap((block) => [block.hash, ...referencesOf(block)]);
-  const rows = await queryByHash<{ id: bigint; hash: Buffer }>(
-    client,
-    'select b.id, b.hash from wanted join blocks b on b.hash = wanted.hash',
-    hashes.filter((hash) => memory.blocks.get(hash) === undefined),
-  );
+  const rows = await queryByHash<{ id: bigint; hash: Buffer }>(client, {
+    name: 'lookUp-blocks',
+    select: `select b.id, b.hash
+               from wanted cross join lateral (select id, hash from blocks where hash = wanted.hash offset 0) b`,
+    hashes: hashes.filter((hash) => memory.blocks.get(hash) === undefined),
+  });
   for (const row of rows) memory.blocks.set(row.hash, Number(row.id));
 }
 
@@ -66,17 +73,18 @@ async function lookUpTransactions({ client, memory, lookedUp, transactions }: Lo
       if (memory.transactions.get(previous) === undefined) missing.push(previous);
     }
   }
-  const rows = await queryByHash<{ id: bigint; transaction_id: Buffer; hash: Buffer | null }>(
-    client,
-    // With `offset 0` Postgres uses the index even before the first analysis, when it expects many rows of one id.
-    `select coalesce(t.id, e.id) as id, wanted.hash as transaction_id, t.hash
-       from wanted
-       left join lateral (
-         select id, hash from transactions where encode(transaction_id, 'hex') = encode(wanted.hash, 'hex') offset 0) t on true
-       left join earlier_transactions e on e.transaction_id = wanted.hash
-      where t.id is not null or e.id is not null`,
-    missing,
-  );
+  const rows = await queryByHash<{ id: bigint; transaction_id: Buffer; hash: Buffer | null }>(client, {
+    name: 'lookUp-transactions',
+    select: `select coalesce(t.id, e.id) as id, wanted.hash as transaction_id, t.hash
+               from wanted
+               left join lateral (
+                 select id, hash from transactions
+                  where encode(transaction_id, 'hex') = encode(wanted.hash, 'hex') offset 0) t on true
+               left join lateral (
+                 select id from earlier_transactions where transaction_id = wanted.hash offset 0) e on true
+              where t.id is not null or e.id is not null`,
+    hashes: missing,
+  });
   for (const row of rows) {
     const key = Number(row.id);
     memory.transactions.set(row.transaction_id, key);
@@ -182,20 +190,30 @@ async function lookUpSubnetworks({ client, memory, transactions }: LookUp): Prom
   for (const row of rows) memory.subnetworks.set(toHex(row.subnetwork_id), Number(row.id));
 }
 
-/** Runs a query over a relation `wanted (hash)`. The hashes travel as one bytea, since an array of bytea would travel as text. */
+interface QueryByHash {
+  name: string;
+  /** Reads a relation `wanted (hash)`. With `offset 0` each look-up uses the index, however many hashes or rows Postgres expects. */
+  select: string;
+  hashes: readonly Hash[];
+}
+
+/** The hashes travel as one bytea, since an array of bytea would travel as text. */
 async function queryByHash<Row extends object>(
   client: ClientBase,
-  select: string,
-  hashes: readonly Hash[],
+  { name, select, hashes }: QueryByHash,
 ): Promise<Row[]> {
   if (hashes.length === 0) return [];
   const distinct = new Set(
     hashes.map((hash) => Buffer.from(hash.buffer, hash.byteOffset, hash.length).toString('latin1')),
   );
   const { rows } = await client.query<Row>({
+    name,
+    // Of an array Postgres expects few rows, so that the generic plan costs no more than one for these hashes, and is kept.
     text: `with wanted as (
-             select substring($1::bytea from n * ${HASH_BYTES} + 1 for ${HASH_BYTES}) as hash
-               from generate_series(0, length($1::bytea) / ${HASH_BYTES} - 1) n
+             select hash
+               from unnest(array(
+                 select substring($1::bytea from n * ${HASH_BYTES} + 1 for ${HASH_BYTES})
+                   from generate_series(0, length($1::bytea) / ${HASH_BYTES} - 1) n)) hash
            ) ${select}`,
     values: [Buffer.from([...distinct].join(''), 'latin1')],
   });
