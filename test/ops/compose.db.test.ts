@@ -26,6 +26,7 @@ const run = promisify(execFile);
 interface Service {
   environment: Record<string, string>;
   entrypoint: string[];
+  command: string[];
 }
 
 const { services } = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
@@ -87,6 +88,19 @@ async function kasgres(service: string, ...args: string[]): Promise<string> {
   const { stdout } = await run(process.execPath, [COMMAND, ...args], { env: environmentOf(service) });
   return stdout.trim();
 }
+
+test('it gives Postgres the settings that docs/operations.md recommends', async () => {
+  const flags = (services['postgres']?.command ?? []).slice(1).map((flag) => flag.replace(/^--/, '').split('='));
+  const document = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+  expect(new Set(flags.map(([name]) => name))).toEqual(
+    new Set(['shared_buffers', 'max_wal_size', 'checkpoint_timeout', 'wal_compression', 'random_page_cost']),
+  );
+  for (const [name = '', value = ''] of flags) {
+    const [, recommended = ''] = new RegExp(`^\\| \`${name}\` \\| ([^|]+) \\|`, 'm').exec(document) ?? [];
+    if (name === 'shared_buffers') expect(recommended).toBe('a quarter of the memory');
+    else expect(recommended).toContain(value);
+  }
+});
 
 test('it creates the secrets once, each for one reader', async () => {
   await makeSecrets('');
