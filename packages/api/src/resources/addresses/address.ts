@@ -46,18 +46,23 @@ const timeOf = (end: 'min' | 'max', scriptId: RawBuilder<unknown>): RawBuilder<n
 
 type AddressDetails = z.infer<typeof addressDetails>;
 
-/** @param balance selects a column of the balance of the script; null without a balance */
-const fieldsOf = (
-  address: RawBuilder<string>,
-  scriptId: RawBuilder<unknown>,
-  balance: (column: string) => RawBuilder<unknown>,
-): JsonFields<AddressDetails> => ({
+interface Selections {
+  address: RawBuilder<string>;
+  scriptId: RawBuilder<unknown>;
+  /** Selects a column of the balance of the script; null without a balance. */
+  balance: (column: string) => RawBuilder<unknown>;
+  /** The time of the first transaction. Used twice, so it must be a column and not a subquery, which would run twice. */
+  firstSeen: RawBuilder<number | null>;
+}
+
+const fieldsOf = ({ address, scriptId, balance, firstSeen }: Selections): JsonFields<AddressDetails> => ({
   address,
   balance: sql`coalesce(${balance('balance')}, 0)::text`,
   utxoCount: sql`coalesce(${balance('utxo_count')}, 0)`,
   transactionCount: sql`coalesce(${balance('transaction_count')}, 0)`,
-  firstSeen: timeOf('min', scriptId),
-  lastSeen: timeOf('max', scriptId),
+  firstSeen,
+  // The count is never below the number of rows (balances/verify.ts), so a lone transaction is also the last.
+  lastSeen: sql`case when ${balance('transaction_count')} > 1 then ${timeOf('max', scriptId)} else ${firstSeen} end`,
   tag: tagOfScript(address, scriptId),
   automaticLabels: automaticLabelsOf(scriptId),
 });
@@ -73,10 +78,16 @@ const detailsOfAddress = statementsBy('address', (parameter: ParameterOf<Address
     tables: {
       script: sql`select ${scriptIdOf(parameter)} as id`,
       balance: sql`select * from balances where script_id = (select id from script)`,
+      first: sql`select ${timeOf('min', scriptId)} as seen`,
     },
     body: jsonBuildObject({
       address: jsonObject<AddressDetails>(
-        fieldsOf(address, scriptId, (column) => sql`(select ${sql.ref(column)} from balance)`),
+        fieldsOf({
+          address,
+          scriptId,
+          balance: (column) => sql`(select ${sql.ref(column)} from balance)`,
+          firstSeen: sql`(select seen from first)`,
+        }),
       ),
       ...(withTags && { tags: tagsOfScripts(sql`select id as script_id from script`) }),
     }),
@@ -89,12 +100,19 @@ const detailsOfAddresses = statementsBy(
     body: jsonBuildObject({
       addresses: jsonArray(
         jsonObject<AddressDetails>(
-          fieldsOf(sql`requested.address`, sql`scripts.id`, (column) => sql`balances.${sql.ref(column)}`),
+          fieldsOf({
+            address: sql`requested.address`,
+            scriptId: sql`scripts.id`,
+            balance: (column) => sql`balances.${sql.ref(column)}`,
+            firstSeen: sql`first.seen`,
+          }),
         ),
+        // `offset 0` keeps Postgres from computing the time twice.
         sql`
           from ${requestedAddresses(parameter)}
           left join scripts on scripts.address = requested.address
           left join balances on balances.script_id = scripts.id
+          cross join lateral (select ${timeOf('min', sql`scripts.id`)} as seen offset 0) first
           order by requested.position`,
       ),
       ...(withTags && {
