@@ -140,6 +140,21 @@ test('the history of an address is paged in both directions, and by time', async
   expect((await page(`&after=${second?.after}`)).ids).toEqual(pages[0]?.ids);
   expect((await page(`&before=${Date.now() + 86_400_000_000}`)).ids).toEqual(all.slice(0, 7));
   expect((await page('&before=1636298787842')).ids).toEqual([]);
+  // The first transaction that is written after the last chain block of a time belongs to the page after that time, and to none before.
+  const { rows: cuts } = await harness.database.pool.query<{ time: string; id: string }>(
+    `select c.chain_time::text as time, encode(t.transaction_id, 'hex') as id
+       from chain_blocks c
+       join chain_blocks following on following.index = c.index + 1 and following.chain_time > c.chain_time
+       join transactions t on t.id = c.highest_transaction + 1
+      where t.id in (select transaction_id from script_deltas where script_id = (select id from scripts where address = $1))
+      order by c.index limit 3`,
+    [address],
+  );
+  expect(cuts.length).toBeGreaterThan(0);
+  for (const { time, id } of cuts) {
+    expect((await page(`&after=${time}`)).ids.at(-1)).toBe(id);
+    expect((await page(`&before=${time}`)).ids).not.toContain(id);
+  }
 });
 
 test('balances, UTXOs, names, the richest addresses and counts', async () => {

@@ -147,6 +147,14 @@ function restServerLookUps({ transactionIds, fullBlock, chainBlock, sideBlock }:
     'their number of transactions of an address': get(`${paidByAll}/transactions-count`),
     'their newest transactions of an address': get(`${paidByAll}/full-transactions-page`),
     'their oldest transactions of an address': get(`${paidByAll}/full-transactions-page?after=1`),
+    'their accepted transactions of an address before a key': get(
+      `${paidByAll}/full-transactions-page?before=500000&acceptance=accepted`,
+    ),
+    'their accepted transactions of an address after a key': get(
+      `${paidByAll}/full-transactions-page?after=500000&acceptance=accepted`,
+    ),
+    'their transactions of an address after a time': get(`${paidByAll}/full-transactions-page?after=1750000000000`),
+    'their transactions of an address at an offset': get(`${paidByAll}/full-transactions?offset=100`),
     'their transactions of an address before a time': get(`${paidByAll}/full-transactions-page?before=1750000000000`),
     'their richest addresses': get('/rest/addresses/top'),
     'their distribution': get('/rest/addresses/distribution'),

@@ -1,10 +1,10 @@
 /** Addresses in the forms of kaspa-rest-server. */
-import { fromHex, SOMPI_PER_KAS } from '@kasgres/kaspa';
+import { SOMPI_PER_KAS } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { badRequest, notFound } from '../http/errors.ts';
 import type { TagOf } from '../index-state/respond.ts';
 import type { Db } from '../index-state/sql.ts';
-import { type Reading, requireCaughtUp } from '../index-state/state.ts';
+import { requireCaughtUp } from '../index-state/state.ts';
 import { historyOfBalance } from '../resources/addresses/balance-history.ts';
 import { requireNetworkOfAll } from '../schemas/address.ts';
 import { addressesInput } from '../schemas/values.ts';
@@ -20,29 +20,15 @@ import {
   readStatement,
   type RestRoute,
 } from './call.ts';
-import type { TransactionForm } from './forms.ts';
+import { toTransaction } from './forms.ts';
 import * as network from './network-queries.ts';
 import * as queries from './queries.ts';
-import { type Acceptance, acceptanceOf, formOf, isWanted, MAX_PAGE, readTransactions } from './transactions.ts';
+import { acceptanceOf, formOf, isWanted, MAX_PAGE } from './transactions.ts';
 
 const limitOf = (call: Call): number => numberOf(call, 'limit', { fallback: 50, minimum: 1, maximum: MAX_PAGE });
 
 /** Tokens of pages are keys below this; from here on they are times: that of the first block of the network. */
 const FIRST_TIME = 1_636_298_787_842n;
-
-async function sendHistory(
-  { reply }: Call,
-  reading: Reading,
-  page: queries.HistoryPage,
-  { form, acceptance }: { form: TransactionForm; acceptance: Acceptance | undefined },
-) {
-  const wanted = (await readTransactions(reading, page.ids.map(fromHex), form)).filter(isWanted(acceptance));
-  const [newest, oldest] = [page.keys[0], page.keys.at(-1)];
-  if (page.hasOlder && oldest !== undefined) reply.header('x-next-page-before', String(oldest));
-  if (page.hasNewer && newest !== undefined) reply.header('x-next-page-after', String(newest));
-  reply.header('x-page-count', String(wanted.length));
-  return wanted;
-}
 
 /** Pages jump to the oldest transactions with `after=1`. */
 const OLDEST = 1n;
@@ -52,30 +38,38 @@ function tokenOf(call: Call, name: 'before' | 'after'): bigint | undefined {
   return token === 0n ? undefined : token;
 }
 
-/** Returns the key that a token stands for. */
-async function findKey(db: Db, token: bigint | undefined): Promise<bigint | undefined> {
-  return token !== undefined && token >= FIRST_TIME ? queries.findKeyAt(db, Number(token)) : token;
-}
-
 async function readHistory(call: Call) {
   const address = await addressOf(call);
   const [before, after] = [tokenOf(call, 'before'), tokenOf(call, 'after')];
   if (before !== undefined && after !== undefined)
     throw badRequest({ path: 'before', message: 'cannot be used together with after' });
+  const token = after === OLDEST ? 0n : (after ?? before);
+  const start = after === undefined ? (before === undefined ? 'newest' : 'before') : 'after';
   const limit = limitOf(call);
   const acceptance = acceptanceOf(call);
   const form = formOf(call);
-  return read(call, async (reading) => {
-    const { db } = reading;
-    const page = await queries.readHistoryPage(db, {
-      address,
-      limit,
-      before: await findKey(db, before),
-      after: after === OLDEST ? 0n : await findKey(db, after),
-      acceptedOnly: acceptance === 'accepted',
-    });
-    return sendHistory(call, reading, page, { form, acceptance });
+  const isTime = token !== undefined && token >= FIRST_TIME;
+  const page = queries.historyPage({ start, isTime, acceptedOnly: acceptance === 'accepted' });
+  requireCaughtUp(await call.services.index.getSettledState());
+  return readStatement(call, page.with({ address, limit, offset: 0, token }), (found) => {
+    const { transactions, newest, oldest, hasOlder, hasNewer } = found as queries.HistoryPage;
+    const wanted = transactions.map((transaction) => toTransaction(transaction, form)).filter(isWanted(acceptance));
+    if (hasOlder && oldest !== null) call.reply.header('x-next-page-before', oldest);
+    if (hasNewer && newest !== null) call.reply.header('x-next-page-after', newest);
+    call.reply.header('x-page-count', String(wanted.length));
+    return wanted;
   });
+}
+
+async function readNewest(call: Call) {
+  const address = await addressOf(call);
+  const request = { address, limit: limitOf(call), offset: numberOf(call, 'offset', { maximum: 100_000 }) };
+  const form = formOf(call);
+  const page = queries.historyPage({ start: 'newest', isTime: false, acceptedOnly: false });
+  requireCaughtUp(await call.services.index.getSettledState());
+  return readStatement(call, page.with(request), (found) =>
+    (found as queries.HistoryPage).transactions.map((transaction) => toTransaction(transaction, form)),
+  );
 }
 
 type UtxoRow = Awaited<ReturnType<typeof queries.listUtxos>>[number];
@@ -143,16 +137,10 @@ export const addressRoutes: readonly RestRoute[] = [
   ),
   get(
     '/addresses/top',
-    (call) =>
-      read(call, async ({ db, state }) => {
-        const richest = await queries.listRichest(db);
-        const ranking = richest.map(({ address, balance }, rank) => ({
-          rank,
-          address,
-          amount: Number(balance / SOMPI_PER_KAS),
-        }));
-        return [{ timestamp: Number(state.sinkTimestamp), ranking }];
-      }),
+    async (call) => {
+      requireCaughtUp(await call.services.index.getSettledState());
+      return readStatement(call, queries.richestAddresses.with({}), (found) => found);
+    },
     PAGE_COST,
   ),
   get('/addresses/distribution', (call) =>
@@ -175,19 +163,7 @@ export const addressRoutes: readonly RestRoute[] = [
     total: await queries.countTransactionsOf(db, address),
     limit_exceeded: false,
   })),
-  get(
-    '/addresses/:address/full-transactions',
-    async (call) => {
-      const address = await addressOf(call);
-      const request = { address, limit: limitOf(call), offset: numberOf(call, 'offset', { maximum: 100_000 }) };
-      const form = formOf(call);
-      return read(call, async (reading) => {
-        const page = await queries.readHistoryPage(reading.db, request);
-        return readTransactions(reading, page.ids.map(fromHex), form);
-      });
-    },
-    PAGE_COST,
-  ),
+  get('/addresses/:address/full-transactions', readNewest, PAGE_COST),
   get('/addresses/:address/full-transactions-page', readHistory, PAGE_COST),
   ofAddress('/addresses/:address/utxos/count', async (db, address) => ({
     count: await queries.countUtxosOf(db, address),

@@ -1,11 +1,15 @@
 /** What the forms of kaspa-rest-server need beyond the statements of this API. */
+import { SOMPI_PER_KAS } from '@kasgres/kaspa';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
+import { jsonArray, jsonObject } from '../index-state/json.ts';
 import type { Db } from '../index-state/sql.ts';
-import { type ParameterOf, Statement } from '../index-state/statement.ts';
+import { type ParameterOf, Statement, statementsBy } from '../index-state/statement.ts';
+import { rowsOf } from '../pages/key-page.ts';
 import { pageOfIds } from '../resources/transactions/rest/routes.ts';
 import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
 import { restTransactions } from '../resources/transactions/rest/select-transactions.ts';
+import { type AddressParameters, scriptIdOf } from '../schemas/address.ts';
 
 export type TimedTransaction = RestTransactionJson & {
   /** Unix milliseconds. */
@@ -26,79 +30,95 @@ export const transactionsByIds = new Statement(
   }),
 );
 
+/** Where a page of a history begins: at the newest transaction, or beyond a token. */
+type HistoryStart = 'newest' | 'before' | 'after';
+
+interface HistoryVariant {
+  start: HistoryStart;
+  /** Whether the token is a time instead of a key. */
+  isTime: boolean;
+  acceptedOnly: boolean;
+}
+
+interface HistoryParameters extends AddressParameters {
+  limit: number;
+  offset: number;
+  /** A key of a transaction, exclusive, or Unix milliseconds. */
+  token?: bigint | undefined;
+}
+
 export interface HistoryPage {
   /** Newest first. */
-  keys: bigint[];
-  ids: string[];
+  transactions: TimedTransaction[];
+  /** Keys of the first and the last of these, in decimal digits; null if there are none. */
+  newest: string | null;
+  oldest: string | null;
+  /** Whether the history has transactions beyond these. */
   hasOlder: boolean;
   hasNewer: boolean;
 }
 
-interface HistoryRequest {
-  address: string;
-  limit: number;
-  offset?: number;
-  /** Keys of transactions, exclusive. */
-  before?: bigint | undefined;
-  after?: bigint | undefined;
-  acceptedOnly?: boolean;
-}
+/** Selects a key above those of transactions that were accepted up to a time, above all of them at the sink. @param time Unix milliseconds */
+const keyAt = (time: RawBuilder<unknown>): RawBuilder<bigint> => sql`coalesce((
+  select case when c.index = (select chain_index from checkpoint) then 9223372036854775806 else c.highest_transaction end
+  from chain_blocks c
+  where to_timestamp(c.chain_time / 1000::double precision) <= to_timestamp(${time} / 1000::double precision)
+  order by to_timestamp(c.chain_time / 1000::double precision) desc, c.index desc limit 1), 0) + 1`;
 
-/** Reads the page next to a key, and whether there is something beyond that key. */
-export async function readHistoryPage(
-  db: Db,
-  { address, limit, offset = 0, before, after, acceptedOnly = false }: HistoryRequest,
-): Promise<HistoryPage> {
-  const isBackwards = after !== undefined;
-  // `offset 0` keeps Postgres from joins, so that reading stops with the page.
-  const isWanted = acceptedOnly
-    ? sql`and exists (
-        select from transactions t where t.id = script_deltas.transaction_id and t.accepting_index is not null offset 0)`
-    : sql``;
-  const keys = (condition: RawBuilder<unknown>) => sql`
-    select distinct transaction_id from script_deltas
-    where script_id = (select id from scripts where address = ${address}) ${condition} ${isWanted}`;
-  const list = (condition: RawBuilder<unknown>, order: RawBuilder<unknown>) =>
-    sql<{ key: bigint; id: string }>`
-    select page.key, encode(t.transaction_id, 'hex') as id
-    from unnest(array(${keys(condition)}
-      order by transaction_id ${order} limit ${limit + 1} offset ${offset})) as page (key)
-    join transactions t on t.id = page.key
-    order by page.key desc`.execute(db);
-  const isAny = async (condition: RawBuilder<unknown>, order: RawBuilder<unknown>): Promise<boolean> =>
-    (await sql`${keys(condition)} order by transaction_id ${order} limit 1`.execute(db)).rows.length > 0;
-
-  if (isBackwards) {
-    const { rows } = await list(sql`and transaction_id > ${after}`, sql`asc`);
-    const hasNewer = rows.length > limit;
+/** Selects transactions of an address next to a token. The first catch-up must have finished. */
+export const historyPage = statementsBy(
+  'history of rest-server',
+  (parameter: ParameterOf<HistoryParameters>, { start, isTime, acceptedOnly }: HistoryVariant) => {
+    const limit = parameter('limit', 'bigint');
+    const token = parameter('token', 'bigint');
+    const beyond = sql`(select key from token)`;
+    // `offset 0` keeps Postgres from joins, so that reading stops with the page.
+    const isWanted = acceptedOnly
+      ? sql`and exists (
+          select from transactions t where t.id = script_deltas.transaction_id and t.accepting_index is not null offset 0)`
+      : sql``;
+    const keys = (condition: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+      select distinct transaction_id from script_deltas
+      where script_id = (select id from script) ${condition} ${isWanted}`;
+    // `keyAt` is the key of the first transaction after a time, which `before` excludes and `after` includes.
+    const isNewer = isTime ? sql`and transaction_id >= ${beyond}` : sql`and transaction_id > ${beyond}`;
+    const isOlder = isTime ? sql`and transaction_id < ${beyond}` : sql`and transaction_id <= ${beyond}`;
+    const condition = {
+      newest: sql``,
+      before: sql`and transaction_id < ${beyond}`,
+      after: isNewer,
+    }[start];
+    const [order, oppositeOrder] = start === 'after' ? [sql`asc`, sql`desc`] : [sql`desc`, sql`asc`];
+    const opposite = start === 'after' ? isOlder : sql`and transaction_id >= ${beyond}`;
+    const hasMore = sql<boolean>`(select count(*) > ${limit} from page)`;
+    // Not `exists`, within which Postgres ignores order and limit.
+    const hasOpposite =
+      start === 'newest'
+        ? sql<boolean>`false`
+        : sql<boolean>`(${keys(opposite)} order by transaction_id ${oppositeOrder} limit 1) is not null`;
     return {
-      ...pageOf(rows.slice(hasNewer ? 1 : 0)),
-      hasNewer,
-      hasOlder: await isAny(sql`and transaction_id <= ${after}`, sql`desc`),
+      tables: {
+        script: sql`select ${scriptIdOf(parameter)} as id`,
+        ...(start !== 'newest' && { token: sql`select ${isTime ? keyAt(token) : token} as key` }),
+        page: sql`
+          select keys.key, keys.position
+          from unnest(${rowsOf(sql`${keys(condition)}
+            order by transaction_id ${order} limit ${limit} + 1 offset ${parameter('offset', 'bigint')}`)})
+            with ordinality as keys (key, position)`,
+      },
+      body: jsonBuildObject({
+        transactions: restTransactions<Pick<TimedTransaction, 'acceptingBlockTime'>>(
+          sql`where page.position <= ${limit} order by page.key desc`,
+          { includePayload: true, more: { acceptingBlockTime: sql`accepting.timestamp` } },
+        ),
+        newest: sql<string | null>`(select max(key)::text from page where position <= ${limit})`,
+        oldest: sql<string | null>`(select min(key)::text from page where position <= ${limit})`,
+        hasOlder: start === 'after' ? hasOpposite : hasMore,
+        hasNewer: start === 'after' ? hasMore : hasOpposite,
+      }),
     };
-  }
-  const { rows } = await list(before === undefined ? sql`` : sql`and transaction_id < ${before}`, sql`desc`);
-  return {
-    ...pageOf(rows.slice(0, limit)),
-    hasNewer: before !== undefined && (await isAny(sql`and transaction_id >= ${before}`, sql`asc`)),
-    hasOlder: rows.length > limit,
-  };
-}
-
-const pageOf = (rows: readonly { key: bigint; id: string }[]) => ({
-  keys: rows.map(({ key }) => key),
-  ids: rows.map(({ id }) => id),
-});
-
-/** Returns a key above those of transactions that were accepted up to a time, above all of them at the sink. @param time Unix milliseconds */
-export async function findKeyAt(db: Db, time: number): Promise<bigint> {
-  const { rows } = await sql<{ key: bigint | null }>`
-    select case when c.index = (select chain_index from checkpoint) then 9223372036854775806 else c.highest_transaction end as key
-    from chain_blocks c
-    where to_timestamp(c.chain_time / 1000::double precision) <= to_timestamp(${time} / 1000::double precision)
-    order by to_timestamp(c.chain_time / 1000::double precision) desc, c.index desc limit 1`.execute(db);
-  return (rows[0]?.key ?? 0n) + 1n;
-}
+  },
+);
 
 export interface TransactionCount {
   timestamp: number;
@@ -142,14 +162,30 @@ export async function countAllTransactions(db: Db): Promise<{ coinbase: number; 
 
 const RICHEST = 1000;
 
-export async function listRichest(db: Db): Promise<{ address: string; balance: bigint }[]> {
-  const { rows } = await sql<{ address: string; balance: bigint }>`
-    select s.address, b.balance from balances b join scripts s on s.id = b.script_id
-    where b.balance > 0 and s.address is not null order by b.balance desc, b.script_id desc limit ${RICHEST}`.execute(
-    db,
-  );
-  return rows;
-}
+/** Amounts are whole KAS. */
+export const richestAddresses = new Statement('richest addresses of rest-server', () => ({
+  body: jsonArray(
+    jsonObject<{ timestamp: number; ranking: { rank: number; address: string; amount: number }[] }>({
+      timestamp: sql`sink.timestamp`,
+      ranking: jsonArray(
+        jsonObject<{ rank: number; address: string; amount: number }>({
+          rank: sql`richest.place - 1`,
+          address: sql`richest.address`,
+          amount: sql`richest.balance / ${sql.lit(SOMPI_PER_KAS)}`,
+        }),
+        sql`
+          from (
+            select top.*, row_number() over (order by top.balance desc, top.script_id desc) as place
+            from (
+              select b.script_id, b.balance, s.address from balances b join scripts s on s.id = b.script_id
+              where b.balance > 0 and s.address is not null
+              order by b.balance desc, b.script_id desc limit ${sql.lit(RICHEST)}) top) richest
+          order by richest.place`,
+      ),
+    }),
+    sql`from checkpoint join blocks sink on sink.id = checkpoint.block_id`,
+  ),
+}));
 
 export async function listTiers(db: Db): Promise<{ tier: number; count: number; amount: number }[]> {
   const { rows } = await sql<{ tier: number; addresses: bigint; balance: string }>`
