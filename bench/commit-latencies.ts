@@ -15,7 +15,8 @@ export class CommitLatencies {
 
   /** Listens to commits until it is stopped. */
   static async start(databaseUrl: string): Promise<CommitLatencies> {
-    const client = new Client({ connectionString: databaseUrl, application_name: 'kasgres bench' });
+    // Commits may follow each other faster than the sink is read.
+    const client = new Client({ connectionString: databaseUrl, application_name: 'kasgres bench', pipeline: true });
     const commits = new CommitLatencies(client);
     await client.connect();
     client.on('notification', () => {
