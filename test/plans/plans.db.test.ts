@@ -1,7 +1,7 @@
 /**
- * What Postgres does for each request, for steps of streams and after rare reorgs, on a million transactions: no table that grows is read
- * from end to end, a page costs the same wherever it is, and plans are the ones that were looked at. Costs are pages of 8 KiB that were
- * touched, in memory or not: these are the same on every machine, unlike seconds.
+ * Query plans on an index of a million transactions: those of every request, of the steps of streams, and of rare reorgs in the indexer. No
+ * table that grows is read from end to end, a page costs the same wherever it is in its listing, and each plan equals the pinned one, which
+ * was reviewed. Costs are pages of 8 KiB that Postgres touches, cached or not, because these are the same on every machine, unlike seconds.
  */
 import { readFileSync } from 'node:fs';
 import type { ClientBase, PoolClient, QueryConfig } from 'pg';

@@ -4,22 +4,11 @@ import { z } from 'zod';
 import { badRequest, notFound } from '../http/errors.ts';
 import type { TagOf } from '../index-state/respond.ts';
 import type { Db } from '../index-state/sql.ts';
-import { requireCaughtUp } from '../index-state/state.ts';
 import { historyOfBalance } from '../resources/addresses/balance-history.ts';
 import { requireNetworkOfAll } from '../schemas/address.ts';
 import { addressesInput } from '../schemas/values.ts';
 import { PAGE_COST } from '../resources/shared.ts';
-import {
-  addressOf,
-  type Call,
-  get,
-  numberOf,
-  postItems,
-  rangeOf,
-  read,
-  readStatement,
-  type RestRoute,
-} from './call.ts';
+import { addressOf, type Call, get, numberOf, postItems, rangeOf, read, readCaughtUp, type RestRoute } from './call.ts';
 import { toTransaction } from './forms.ts';
 import * as network from './network-queries.ts';
 import * as queries from './queries.ts';
@@ -50,9 +39,8 @@ async function readHistory(call: Call) {
   const form = formOf(call);
   const isTime = token !== undefined && token >= FIRST_TIME;
   const page = queries.historyPage({ start, isTime, acceptedOnly: acceptance === 'accepted' });
-  requireCaughtUp(await call.services.index.getSettledState());
-  return readStatement(call, page.with({ address, limit, offset: 0, token }), (found) => {
-    const { transactions, newest, oldest, hasOlder, hasNewer } = found as queries.HistoryPage;
+  return readCaughtUp(call, page.with({ address, limit, offset: 0, token }), (found) => {
+    const { transactions, newest, oldest, hasOlder, hasNewer } = found;
     const wanted = transactions.map((transaction) => toTransaction(transaction, form)).filter(isWanted(acceptance));
     if (hasOlder && oldest !== null) call.reply.header('x-next-page-before', oldest);
     if (hasNewer && newest !== null) call.reply.header('x-next-page-after', newest);
@@ -66,9 +54,8 @@ async function readNewest(call: Call) {
   const request = { address, limit: limitOf(call), offset: numberOf(call, 'offset', { maximum: 100_000 }) };
   const form = formOf(call);
   const page = queries.historyPage({ start: 'newest', isTime: false, acceptedOnly: false });
-  requireCaughtUp(await call.services.index.getSettledState());
-  return readStatement(call, page.with(request), (found) =>
-    (found as queries.HistoryPage).transactions.map((transaction) => toTransaction(transaction, form)),
+  return readCaughtUp(call, page.with(request), ({ transactions }) =>
+    transactions.map((transaction) => toTransaction(transaction, form)),
   );
 }
 
@@ -84,11 +71,8 @@ const toUtxo = ({ address, id, index, amount, script, blockDaaScore, isCoinbase 
 async function readBalances(call: Call) {
   const address = await addressOf(call);
   const { from, to } = rangeOf(call, 'date');
-  requireCaughtUp(await call.services.index.getSettledState());
-  return readStatement(call, historyOfBalance({ interval: 'hour' }).with({ address, from, to }), (found) =>
-    (found?.history ?? [])
-      .map(({ timestamp, balance }) => ({ timestamp, amount: Number(BigInt(balance) / SOMPI_PER_KAS) }))
-      .reverse(),
+  return readCaughtUp(call, historyOfBalance({ interval: 'hour' }).with({ address, from, to }), ({ history }) =>
+    history.map(({ timestamp, balance }) => ({ timestamp, amount: Number(BigInt(balance) / SOMPI_PER_KAS) })).reverse(),
   );
 }
 
@@ -135,14 +119,7 @@ export const addressRoutes: readonly RestRoute[] = [
       ),
     PAGE_COST,
   ),
-  get(
-    '/addresses/top',
-    async (call) => {
-      requireCaughtUp(await call.services.index.getSettledState());
-      return readStatement(call, queries.richestAddresses.with({}), (found) => found);
-    },
-    PAGE_COST,
-  ),
+  get('/addresses/top', (call) => readCaughtUp(call, queries.richestAddresses.with({}), (found) => found), PAGE_COST),
   get('/addresses/distribution', (call) =>
     read(call, async ({ db, state }) => [
       { timestamp: Number(state.sinkTimestamp), tiers: await queries.listTiers(db) },

@@ -91,6 +91,16 @@ export const readStatement = <Response>(
     return contentFrom(state, () => toBody(found));
   });
 
+/** Like `readStatement`, but the first catch-up must have finished. The statement must name no problem. */
+export async function readCaughtUp<Response>(
+  call: Call,
+  statement: BoundStatement<Response>,
+  toBody: (found: Response) => unknown,
+): Promise<unknown> {
+  requireCaughtUp(await call.services.index.getSettledState());
+  return readStatement(call, statement, (found) => toBody(found as Response));
+}
+
 /** Like `read`, with the state in memory only, also during the first catch-up. */
 export const readState = (
   { services: { index }, request, reply }: Call,

@@ -16,17 +16,19 @@ export type TimedTransaction = RestTransactionJson & {
   acceptingBlockTime: number | null;
 };
 
+/** Selects the transactions of `page`. @param items limits and orders the rows of `page` */
+const timedTransactions = (items: RawBuilder<unknown>): RawBuilder<TimedTransaction[]> =>
+  restTransactions<Pick<TimedTransaction, 'acceptingBlockTime'>>(items, {
+    includePayload: true,
+    more: { acceptingBlockTime: sql`accepting.timestamp` },
+  });
+
 /** Selects the transactions with these ids in the given order, without unknown ones. The first catch-up must have finished. */
 export const transactionsByIds = new Statement(
   'transactions of rest-server',
   (parameter: ParameterOf<{ ids: readonly Uint8Array[] }>) => ({
     tables: { page: pageOfIds(parameter('ids', 'bytea[]')) },
-    body: jsonBuildObject({
-      transactions: restTransactions<Pick<TimedTransaction, 'acceptingBlockTime'>>(sql`order by page.position`, {
-        includePayload: true,
-        more: { acceptingBlockTime: sql`accepting.timestamp` },
-      }),
-    }),
+    body: jsonBuildObject({ transactions: timedTransactions(sql`order by page.position`) }),
   }),
 );
 
@@ -47,17 +49,6 @@ interface HistoryParameters extends AddressParameters {
   token?: bigint | undefined;
 }
 
-export interface HistoryPage {
-  /** Newest first. */
-  transactions: TimedTransaction[];
-  /** Keys of the first and the last of these, in decimal digits; null if there are none. */
-  newest: string | null;
-  oldest: string | null;
-  /** Whether the history has transactions beyond these. */
-  hasOlder: boolean;
-  hasNewer: boolean;
-}
-
 /** Selects a key above those of transactions that were accepted up to a time, above all of them at the sink. @param time Unix milliseconds */
 const keyAt = (time: RawBuilder<unknown>): RawBuilder<bigint> => sql`coalesce((
   select case when c.index = (select chain_index from checkpoint) then 9223372036854775806 else c.highest_transaction end
@@ -65,7 +56,10 @@ const keyAt = (time: RawBuilder<unknown>): RawBuilder<bigint> => sql`coalesce((
   where to_timestamp(c.chain_time / 1000::double precision) <= to_timestamp(${time} / 1000::double precision)
   order by to_timestamp(c.chain_time / 1000::double precision) desc, c.index desc limit 1), 0) + 1`;
 
-/** Selects transactions of an address next to a token. The first catch-up must have finished. */
+/**
+ * Selects transactions of an address next to a token, newest first, the keys of the first and the last of these, and whether the history has
+ * others beyond them. The first catch-up must have finished.
+ */
 export const historyPage = statementsBy(
   'history of rest-server',
   (parameter: ParameterOf<HistoryParameters>, { start, isTime, acceptedOnly }: HistoryVariant) => {
@@ -107,10 +101,7 @@ export const historyPage = statementsBy(
             with ordinality as keys (key, position)`,
       },
       body: jsonBuildObject({
-        transactions: restTransactions<Pick<TimedTransaction, 'acceptingBlockTime'>>(
-          sql`where page.position <= ${limit} order by page.key desc`,
-          { includePayload: true, more: { acceptingBlockTime: sql`accepting.timestamp` } },
-        ),
+        transactions: timedTransactions(sql`where page.position <= ${limit} order by page.key desc`),
         newest: sql<string | null>`(select max(key)::text from page where position <= ${limit})`,
         oldest: sql<string | null>`(select min(key)::text from page where position <= ${limit})`,
         hasOlder: start === 'after' ? hasOpposite : hasMore,

@@ -4,7 +4,7 @@ import { NodeRpcError, toTransactionMessage } from '@kasgres/node';
 import { z } from 'zod';
 import { badRequest, notFound } from '../http/errors.ts';
 import { callerOf } from '../http/request-identity.ts';
-import { type Reading, requireCaughtUp, runWithin } from '../index-state/state.ts';
+import { type Reading, runWithin } from '../index-state/state.ts';
 import { completeStorageMasses } from '../resources/rpc/submitted/storage-masses.ts';
 import { type SubmittedTransaction, submittedTransaction } from '../resources/rpc/submitted/transaction.ts';
 import { list } from '../schemas/list.ts';
@@ -20,7 +20,7 @@ import {
   postItems,
   rangeOf,
   read,
-  readStatement,
+  readCaughtUp,
   type RestRoute,
 } from './call.ts';
 import { type Resolve, toTransaction, type TransactionForm } from './forms.ts';
@@ -171,9 +171,7 @@ export const transactionRoutes: readonly RestRoute[] = [
   get('/transactions/:transactionId', async (call) => {
     const id = hashOf(call.params['transactionId'], 'transactionId');
     const form = formOf(call);
-    requireCaughtUp(await call.services.index.getSettledState());
-    return readStatement(call, queries.transactionsByIds.with({ ids: [id] }), (found) => {
-      const [transaction] = found?.transactions ?? [];
+    return readCaughtUp(call, queries.transactionsByIds.with({ ids: [id] }), ({ transactions: [transaction] }) => {
       if (transaction === undefined) throw notFound('Transaction not found');
       return toTransaction(transaction, form);
     });
