@@ -8,6 +8,8 @@ import { findFault } from './check-block.ts';
 export class BlockSet {
   readonly #blocks = new Map<string, RpcBlock>();
   readonly #crescendo: Crescendo | undefined;
+  /** Without a fault. A chain block is taken twice: as itself, and as the selected parent of the next one. */
+  readonly #checked = new WeakSet<RpcBlock>();
 
   constructor(crescendo: Crescendo | undefined) {
     this.#crescendo = crescendo;
@@ -54,8 +56,10 @@ export class BlockSet {
     if (block === undefined) {
       throw new IncompleteUpdateError(`block ${toHex(hash)} is missing from the node's response`);
     }
+    if (this.#checked.has(block)) return block;
     const fault = findFault(block, this.#crescendo);
     if (fault !== undefined) throw new IncompleteUpdateError(`block ${toHex(hash)} ${fault}`);
+    this.#checked.add(block);
     return block;
   }
 }
