@@ -103,3 +103,21 @@ test('a row that the table refuses fails the copy with the error of the database
     client.release();
   }
 });
+
+const { smallint, integer, bigint, key } = columns;
+
+test.each([
+  [smallint, 2 ** 15],
+  [smallint, -(2 ** 15) - 1],
+  [integer, 2 ** 31],
+  [integer, -(2 ** 31) - 1],
+  [integer, 0.5],
+  [bigint, 2n ** 63n],
+  [bigint, -(2n ** 63n) - 1n],
+  [key, -1],
+  [key, 2 ** 53],
+  [key, Number.NaN],
+] as const)('a column of type $0.postgresType refuses $1 instead of storing another value', (column, value) => {
+  const buffer = defineTemporaryCopyTable('refused', { value: column }).createBuffer();
+  expect(() => buffer.write({ value })).toThrow(RangeError);
+});

@@ -30,6 +30,10 @@ function toDigits(value: bigint): number {
   return count;
 }
 
+/** A DataView would store another number. */
+const outOfRange = (value: number | bigint, type: FieldType): RangeError =>
+  new RangeError(`${value} is out of range for a column of type ${type}`);
+
 /** Methods of CopyBuffer that encode a field. */
 export type FieldType =
   | 'key'
@@ -52,7 +56,9 @@ export class CopyBuffer<Row = never> {
   readonly columns: readonly string[];
   rows = 0;
   readonly #encode: RowEncoder<Row>;
-  #buffer = Buffer.allocUnsafe(INITIAL_BYTES);
+  #buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES);
+  /** Of the same bytes. It writes integers three times as fast as the methods of Buffer; they are big-endian by default, as in Postgres. */
+  #view = new DataView(this.#buffer.buffer);
   #length = 0;
 
   constructor(table: string, columns: readonly string[], encode: RowEncoder<Row> = () => undefined) {
@@ -69,9 +75,8 @@ export class CopyBuffer<Row = never> {
   /** The stream so far, with its trailer. Valid until the next write. */
   contents(): Buffer {
     this.#reserve(2);
-    const trailer = this.#length;
-    this.#buffer.writeInt16BE(-1, trailer);
-    return this.#buffer.subarray(0, trailer + 2);
+    this.#view.setInt16(this.#length, -1);
+    return this.#buffer.subarray(0, this.#length + 2);
   }
 
   clear(): void {
@@ -82,87 +87,84 @@ export class CopyBuffer<Row = never> {
 
   /** Begins a row; the caller then writes one field for each column, in order. */
   row(): void {
-    this.#reserve(2);
-    this.#length = this.#buffer.writeInt16BE(this.columns.length, this.#length);
+    const at = this.#advance(2);
+    this.#view.setInt16(at, this.columns.length);
     this.rows += 1;
   }
 
   null(): void {
-    this.#reserve(4);
-    this.#length = this.#buffer.writeInt32BE(-1, this.#length);
+    const at = this.#advance(4);
+    this.#view.setInt32(at, -1);
   }
 
   boolean(value: boolean): void {
-    this.#reserve(5);
-    const at = this.#buffer.writeInt32BE(1, this.#length);
-    this.#length = this.#buffer.writeUInt8(value ? 1 : 0, at);
+    const at = this.#advance(5);
+    this.#view.setInt32(at, 1);
+    this.#view.setUint8(at + 4, value ? 1 : 0);
   }
 
   smallint(value: number): void {
-    this.#reserve(6);
-    const at = this.#buffer.writeInt32BE(2, this.#length);
-    this.#length = this.#buffer.writeInt16BE(value, at);
+    if ((value << 16) >> 16 !== value) throw outOfRange(value, 'smallint');
+    const at = this.#advance(6);
+    this.#view.setInt32(at, 2);
+    this.#view.setInt16(at + 4, value);
   }
 
   integer(value: number): void {
-    this.#reserve(8);
-    const at = this.#buffer.writeInt32BE(4, this.#length);
-    this.#length = this.#buffer.writeInt32BE(value, at);
+    if ((value | 0) !== value) throw outOfRange(value, 'integer');
+    const at = this.#advance(8);
+    this.#view.setInt32(at, 4);
+    this.#view.setInt32(at + 4, value);
   }
 
   /** A bigint column from a safe integer that is not negative: a key, an index. */
   key(value: number): void {
-    this.#reserve(12);
-    const at = this.#buffer.writeInt32BE(8, this.#length);
-    this.#writeKey(value, at);
-    this.#length = at + 8;
+    const at = this.#advance(12);
+    this.#view.setInt32(at, 8);
+    this.#writeKey(value, at + 4);
   }
 
   bigint(value: bigint): void {
-    this.#reserve(12);
-    const at = this.#buffer.writeInt32BE(8, this.#length);
-    this.#length = this.#buffer.writeBigInt64BE(value, at);
+    if (BigInt.asIntN(64, value) !== value) throw outOfRange(value, 'bigint');
+    const at = this.#advance(12);
+    this.#view.setInt32(at, 8);
+    this.#view.setBigInt64(at + 4, value);
   }
 
   /** A numeric column from an integer that is not negative. */
   numeric(value: bigint): void {
     const count = toDigits(value);
-    this.#reserve(12 + 2 * count);
-    let at = this.#buffer.writeInt32BE(8 + 2 * count, this.#length);
-    at = this.#buffer.writeInt16BE(count, at);
-    at = this.#buffer.writeInt16BE(Math.max(count - 1, 0), at); // weight of the first digit
-    at = this.#buffer.writeInt16BE(0, at); // positive
-    at = this.#buffer.writeInt16BE(0, at); // no digits after the point
-    for (let i = count - 1; i >= 0; i -= 1) at = this.#buffer.writeInt16BE(digits[i] as number, at);
-    this.#length = at;
+    const at = this.#advance(12 + 2 * count);
+    this.#view.setInt32(at, 8 + 2 * count);
+    this.#view.setInt16(at + 4, count);
+    this.#view.setInt16(at + 6, Math.max(count - 1, 0)); // weight of the first digit
+    this.#view.setInt32(at + 8, 0); // positive, and no digits after the point
+    for (let i = 0; i < count; i += 1) this.#view.setInt16(at + 12 + 2 * i, digits[count - 1 - i] as number);
   }
 
   bytea(value: Uint8Array): void {
     const size = value.length;
-    this.#reserve(4 + size);
-    const at = this.#buffer.writeInt32BE(size, this.#length);
-    this.#buffer.set(value, at);
-    this.#length = at + size;
+    const at = this.#advance(4 + size);
+    this.#view.setInt32(at, size);
+    this.#buffer.set(value, at + 4);
   }
 
   /** A text or enum column. */
   text(value: string): void {
     const size = Buffer.byteLength(value);
-    this.#reserve(4 + size);
-    const at = this.#buffer.writeInt32BE(size, this.#length);
-    this.#buffer.write(value, at);
-    this.#length = at + size;
+    const at = this.#advance(4 + size);
+    this.#view.setInt32(at, size);
+    this.#buffer.write(value, at + 4);
   }
 
   /** A bigint[] column from keys. */
   keys(values: readonly number[]): void {
     let at = this.#beginArray(INT8_OID, values.length, values.length * 12);
     for (const value of values) {
-      at = this.#buffer.writeInt32BE(8, at);
-      this.#writeKey(value, at);
-      at += 8;
+      this.#view.setInt32(at, 8);
+      this.#writeKey(value, at + 4);
+      at += 12;
     }
-    this.#length = at;
   }
 
   /** A text[] column. */
@@ -174,36 +176,47 @@ export class CopyBuffer<Row = never> {
       sizes.reduce((sum, bytes) => sum + 4 + bytes, 0),
     );
     for (const [index, value] of values.entries()) {
-      at = this.#buffer.writeInt32BE(sizes[index] ?? 0, at);
+      this.#view.setInt32(at, sizes[index] ?? 0);
+      at += 4;
       at += this.#buffer.write(value, at);
     }
-    this.#length = at;
   }
 
   /** Writes the header of an array and returns the position of its elements. An empty array has no dimension. */
   #beginArray(oid: number, count: number, elementBytes: number): number {
     const size = (count === 0 ? 12 : 20) + elementBytes;
-    this.#reserve(4 + size);
-    let at = this.#buffer.writeInt32BE(size, this.#length);
-    at = this.#buffer.writeInt32BE(count === 0 ? 0 : 1, at);
-    at = this.#buffer.writeInt32BE(0, at); // contains no null
-    at = this.#buffer.writeInt32BE(oid, at);
-    if (count === 0) return at;
-    at = this.#buffer.writeInt32BE(count, at);
-    return this.#buffer.writeInt32BE(1, at); // lower bound
+    const at = this.#advance(4 + size);
+    this.#view.setInt32(at, size);
+    this.#view.setInt32(at + 4, count === 0 ? 0 : 1);
+    this.#view.setInt32(at + 8, 0); // contains no null
+    this.#view.setInt32(at + 12, oid);
+    if (count === 0) return at + 16;
+    this.#view.setInt32(at + 16, count);
+    this.#view.setInt32(at + 20, 1); // lower bound
+    return at + 24;
   }
 
   #writeKey(value: number, at: number): void {
-    this.#buffer.writeUInt32BE(Math.floor(value / UINT32), at);
-    this.#buffer.writeUInt32BE(value % UINT32, at + 4);
+    if (!(value >= 0 && Number.isSafeInteger(value))) throw outOfRange(value, 'key');
+    this.#view.setUint32(at, Math.floor(value / UINT32));
+    this.#view.setUint32(at + 4, value % UINT32);
+  }
+
+  /** Makes room for more bytes, and returns their position. */
+  #advance(bytes: number): number {
+    this.#reserve(bytes);
+    const at = this.#length;
+    this.#length += bytes;
+    return at;
   }
 
   #reserve(bytes: number): void {
     const needed = this.#length + bytes;
     if (needed <= this.#buffer.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(needed, this.#buffer.length * 2));
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
     this.#buffer.copy(larger, 0, 0, this.#length);
     this.#buffer = larger;
+    this.#view = new DataView(larger.buffer);
   }
 }
 
