@@ -2,14 +2,14 @@
  * Operations of the API. One definition gives a route its validation and cost, and openapi.json its description. Handlers return the body of a
  * 200; errors are thrown.
  */
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Awaitable } from './awaitable.ts';
 import type { BodyOptions } from './http/json-body.ts';
 import { callerOf } from './http/request-identity.ts';
 import type { HttpError } from './http/errors.ts';
 import type { IndexState } from './index-state/index-state.ts';
-import { contentFrom, respond, stateResponder, type TagOf, withState } from './index-state/respond.ts';
+import { contentFrom, respond, StateResponses, type TagOf, withState } from './index-state/respond.ts';
 import type { Reading } from './index-state/state.ts';
 import type { BoundStatement } from './index-state/statement.ts';
 import { noQuery } from './http/validation.ts';
@@ -68,6 +68,8 @@ export interface AnyOperation extends Operation<z.ZodType, z.ZodType, z.ZodType,
 declare module 'fastify' {
   interface FastifyContextConfig {
     operation?: AnyOperation;
+    /** Of a route that needs only the state (http/from-memory.ts). */
+    stateResponses?: StateResponses;
   }
 }
 
@@ -83,8 +85,12 @@ export function stateRoute<Response extends z.ZodType>(
   operation: Operation<z.ZodUnknown, z.ZodUnknown, z.ZodUnknown, Response>,
   toResponse: (state: IndexState) => z.output<Response>,
 ): ApiPlugin {
-  const respondTo = stateResponder(toResponse, operation.responseType === 'text/plain');
-  return define({ ...operation, isFromIndex: true }, ({ index }, request, reply) => respondTo(index, request, reply));
+  const stateResponses = new StateResponses(toResponse, operation.responseType === 'text/plain');
+  return define(
+    { ...operation, isFromIndex: true },
+    ({ index }, request, reply) => stateResponses.respond(index, request, reply),
+    { stateResponses },
+  );
 }
 
 /**
@@ -185,7 +191,11 @@ export function route<
 /** Of operations without a body, to which clients may send an empty object. Fastify validates null if there is no body. */
 const noBody = z.strictObject({}).nullable();
 
-function define(operation: AnyOperation, handler: Handler): ApiPlugin {
+function define(
+  operation: AnyOperation,
+  handler: Handler,
+  config: Pick<FastifyContextConfig, 'stateResponses'> = {},
+): ApiPlugin {
   const { method, url, params, query = noQuery, body = method === 'GET' ? undefined : noBody } = operation;
   return async (app, services) => {
     app.route({
@@ -193,7 +203,7 @@ function define(operation: AnyOperation, handler: Handler): ApiPlugin {
       url,
       // A HEAD of a stream would not end.
       exposeHeadRoute: operation.responseType !== 'text/event-stream',
-      config: { operation },
+      config: { operation, ...config },
       schema: { ...(params && { params }), querystring: query, ...(body && { body }) },
       handler: (request, reply) => {
         const body = handler(services, request, reply);

@@ -19,6 +19,7 @@ import { MAX_BODY_BYTES, parseJsonBodies } from './http/json-body.ts';
 import { corsOptions } from './http/cors.ts';
 import { serveOneAtATime } from './http/pipelining.ts';
 import { respondBadUrl, respondClientError } from './http/error-envelope.ts';
+import { respondFromMemory, VARY } from './http/from-memory.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './http/request-identity.ts';
 import { LazyLogger } from './http/request-logger.ts';
 import { limitResponseTime } from './http/response-timeout.ts';
@@ -92,6 +93,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   // Otherwise a worker would return the connection to the primary process, which would offer it again and again.
   Object.assign(app.server, { dropMaxConnection: true });
   app.removeContentTypeParser('text/plain');
+  respondFromMemory(app, services, options.metrics);
   parseJsonBodies(app);
   addHooks(app, options);
   closeIdleConnectionsOnShutdown(app);
@@ -115,8 +117,7 @@ function addHooks(app: FastifyInstance, { services, metrics, workers }: ServerOp
       timeouts.begin(reply);
       // Errors before hooks get their id in error-envelope.ts.
       reply.header(REQUEST_ID_HEADER, request.id);
-      // Also on uncompressed responses, since another client may get the same response compressed.
-      reply.header('vary', 'accept-encoding');
+      reply.header('vary', VARY);
       // Requests that are refused, or need no key, cost nothing.
       reply.header('x-request-cost-ru', '0');
       done();

@@ -43,16 +43,30 @@ export const accessLogOf = (logger: Logger): Logger => logger.child({}, { redact
 export function logAccess(request: FastifyRequest, reply: FastifyReply): void {
   const isKeyless = request.apiKey === undefined || request.apiKey === null;
   if (isKeyless && reply.statusCode >= 400 && !hasRoom(request)) return;
-  const { accessLog } = request.server;
+  const { id, method, url, apiKey, refusal } = request;
+  const { statusCode: status, elapsedTime: durationMs } = reply;
+  const apiKeyId = apiKey?.id;
+  writeAccess(request.server.accessLog, { id, method, url, status, durationMs, apiKeyId, ...(refusal && { refusal }) });
+}
+
+interface Access {
+  /** Of the request. */
+  id: string;
+  method: string;
+  url: string;
+  status: number;
+  durationMs: number;
+  apiKeyId: bigint | null | undefined;
+  refusal?: string;
+}
+
+export function writeAccess(accessLog: Logger, { id, url, durationMs, ...access }: Access): void {
   if (!accessLog.isLevelEnabled('info')) return;
   const fields = {
-    [REQUEST_ID_FIELD]: request.id,
-    method: request.method,
-    url: shorten(withoutKeys(request.url)),
-    status: reply.statusCode,
-    durationMs: Math.round(reply.elapsedTime * 10) / 10,
-    apiKeyId: request.apiKey?.id,
-    ...(request.refusal && { refusal: request.refusal }),
+    [REQUEST_ID_FIELD]: id,
+    url: shorten(withoutKeys(url)),
+    durationMs: Math.round(durationMs * 10) / 10,
+    ...access,
   };
   accessLog.info(fields, 'responded');
 }

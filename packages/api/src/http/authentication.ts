@@ -34,6 +34,9 @@ export type Refusal = 'missing_key' | 'invalid_key' | 'read_only' | RefusalReaso
 
 const ITEMS_PER_COST = 20;
 
+/** Only the client's own cache may keep a response, and must revalidate it with the etag. */
+export const CACHE_CONTROL = 'private, no-cache';
+
 /** Bodies of unknown size count as large. */
 const LARGE_BODY_BYTES = 4096;
 
@@ -48,8 +51,7 @@ export function requireKey(
   app.decorateRequest('refusal', null);
 
   app.addHook('onRequest', (request, reply, done) => {
-    // Only the client's own cache may keep the response, and must revalidate it with the etag.
-    reply.header('cache-control', 'private, no-cache');
+    reply.header('cache-control', CACHE_CONTROL);
     const operation = operationOf(request);
     const credential = credentialOf(request, operation);
     const admitted =
@@ -145,14 +147,16 @@ export function releaseRequest(request: FastifyRequest, admission: Admission): v
 }
 
 function setLimitHeaders(request: FastifyRequest, reply: FastifyReply, standing: Standing, ru: number): void {
-  const { rateRu, windowSeconds } = (request.apiKey as RequestKey).bucket;
   request.spentRu = ru;
-  reply
-    .header('x-request-cost-ru', String(ru))
-    .header('ratelimit-limit', `${rateRu};w=${windowSeconds}`)
-    .header('ratelimit-remaining', String(standing.remainingRu))
-    .header('ratelimit-reset', String(standing.resetSeconds));
+  reply.headers(limitHeaders(request.apiKey as RequestKey, standing, ru));
 }
+
+export const limitHeaders = ({ bucket }: RequestKey, standing: Standing, ru: number) => ({
+  'x-request-cost-ru': String(ru),
+  'ratelimit-limit': `${bucket.rateRu};w=${bucket.windowSeconds}`,
+  'ratelimit-remaining': String(standing.remainingRu),
+  'ratelimit-reset': String(standing.resetSeconds),
+});
 
 /** A token of a stream may be in the URL, and only there. */
 export function credentialOf(

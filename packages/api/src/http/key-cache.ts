@@ -92,6 +92,15 @@ export class KeyCache {
     });
   }
 
+  /** Returns what `find` returns if that is in memory, else undefined. */
+  findKnown(key: string): CachedKey | undefined {
+    const entry = this.#entries.get(this.#hashes.get(key)?.name ?? '');
+    const now = performance.now();
+    if (entry === undefined || entry.readAt + LIFE_MS <= now) return undefined;
+    entry.usedAt = now;
+    return entry.key;
+  }
+
   findByHash(keyHash: Uint8Array): Awaitable<CachedKey | undefined> {
     return this.#find(toKeyHash(keyHash));
   }

@@ -30,17 +30,45 @@ it('shares one read among requests, and its result for five milliseconds', async
   reads[0]?.resolve(stateOf(1n));
   for (const request of requests) expect(await request).toEqual(stateOf(1n));
   vi.advanceTimersByTime(5);
-  expect(await latest.get()).toEqual(stateOf(1n));
+  expect(latest.get()).toEqual(stateOf(1n));
   expect(reads).toHaveLength(1);
-  vi.advanceTimersByTime(1);
-  void latest.get();
+});
+
+it('reads again after five milliseconds, which requests wait for after ten', async () => {
+  const { reads, latest } = pendingReads();
+  const first = latest.get();
+  reads[0]?.resolve(stateOf(1n));
+  await first;
+  vi.advanceTimersByTime(6);
+  expect([latest.get(), latest.getKnown()]).toEqual([stateOf(1n), stateOf(1n)]);
   expect(reads).toHaveLength(2);
+  vi.advanceTimersByTime(5);
+  expect(latest.getKnown()).toBeUndefined();
+  const late = latest.get();
+  reads[1]?.resolve(stateOf(2n));
+  expect(await late).toEqual(stateOf(2n));
+  expect(latest.getKnown()).toEqual(stateOf(2n));
+});
+
+it('survives the failure of a read that no request waits for', async () => {
+  const { reads, latest } = pendingReads();
+  const first = latest.get();
+  reads[0]?.resolve(stateOf(1n));
+  await first;
+  vi.advanceTimersByTime(6);
+  expect(latest.get()).toEqual(stateOf(1n));
+  reads[1]?.reject(new Error('the database is out of reach'));
+  await vi.advanceTimersByTimeAsync(5);
+  const next = latest.get();
+  expect(reads).toHaveLength(3);
+  reads[2]?.resolve(stateOf(2n));
+  expect(await next).toEqual(stateOf(2n));
 });
 
 it('waits for a read that begins after the request if the running one is too old', async () => {
   const { reads, latest } = pendingReads();
   const early = latest.get();
-  vi.advanceTimersByTime(6);
+  vi.advanceTimersByTime(11);
   const late = latest.get();
   expect(reads).toHaveLength(1);
   reads[0]?.resolve(stateOf(1n));

@@ -1,11 +1,14 @@
 /**
- * The latest state of the index in memory. Requests that need only the state share its reads: one is read from the database if the last one is
- * older than LIFE_MS. The state never goes backwards, although reads on several connections may overtake each other.
+ * The latest state of the index in memory. Requests that need only the state share its reads. One that is older than FRESH_MS is read again while
+ * requests still get it, so that they wait only after a pause. The state never goes backwards, although reads on several connections may overtake
+ * each other.
  */
 import type { Awaitable } from '../awaitable.ts';
 import type { IndexState } from './index-state.ts';
 
-const LIFE_MS = 5;
+const FRESH_MS = 5;
+/** How old the state of a response may be. */
+const LIFE_MS = 10;
 
 interface Read {
   startedAt: number;
@@ -30,7 +33,22 @@ export class LatestState {
 
   /** Returns the state of at most LIFE_MS before the call; undefined while nothing is indexed. */
   get(): Awaitable<IndexState | undefined> {
-    return this.#readAt + LIFE_MS >= performance.now() ? this.#state : this.#readNow();
+    return this.#isKnown() ? this.#state : this.#readNow();
+  }
+
+  /** Returns what `get` returns if that needs no read, else undefined. */
+  getKnown(): IndexState | undefined {
+    return this.#isKnown() ? this.#state : undefined;
+  }
+
+  #isKnown(): boolean {
+    const age = performance.now() - this.#readAt;
+    if (age <= FRESH_MS) return true;
+    if (age > LIFE_MS) return false;
+    // If it fails, so does the next read, which requests wait for.
+    this.#running ??= this.#start();
+    this.#running.state.catch(() => undefined);
+    return true;
   }
 
   async #readNow(): Promise<IndexState | undefined> {

@@ -70,32 +70,50 @@ interface Headers {
 
 const headersOf = (state: IndexState, etag: string): Headers => ({ ...headersOfState(state), etag });
 
-/** A response that needs only the state, as it was sent last: most requests come between two changes of the state. */
-interface Kept {
+/** A response that needs only the state. */
+interface StateResponse {
   state: IndexState;
   url: string;
   headers: Headers;
+  type: string;
   body: string;
 }
 
-/** Returns a handler of requests without parameters and body. A text is sent as it is. It returns undefined after setting the status 304. */
-export function stateResponder(
-  toResponse: (state: IndexState) => unknown,
-  isText: boolean,
-): (index: IndexReader, request: FastifyRequest, reply: FastifyReply) => Awaitable<unknown> {
-  let kept: Kept | undefined;
-  return (index, request, reply) =>
-    whenKnown(index.getState(), (state) => {
-      const { url } = request;
-      if (kept?.state !== state || kept.url !== url) {
-        const response = toResponse(state);
-        const body = isText ? String(response) : JSON.stringify(response);
-        kept = { state, url, headers: headersOf(state, etagOf(request, ofState(state))), body };
-      }
-      if (setHeaders(request, reply, kept.headers)) return undefined;
-      reply.type(isText ? TEXT_TYPE : JSON_TYPE);
-      return kept.body;
+/** Makes the responses of one route without parameters and body. It keeps the last one, since most requests come between two changes of the state. */
+export class StateResponses {
+  readonly #toResponse: (state: IndexState) => unknown;
+  readonly #isText: boolean;
+  #last: StateResponse | undefined;
+
+  /** @param isText whether the response is text, which is sent as it is */
+  constructor(toResponse: (state: IndexState) => unknown, isText: boolean) {
+    this.#toResponse = toResponse;
+    this.#isText = isText;
+  }
+
+  get(state: IndexState, url: string): StateResponse {
+    if (this.#last?.state === state && this.#last.url === url) return this.#last;
+    const response = this.#toResponse(state);
+    this.#last = {
+      state,
+      url,
+      headers: headersOf(state, etagOf({ url, bodyTag: '' }, ofState(state))),
+      ...(this.#isText
+        ? { type: TEXT_TYPE, body: String(response) }
+        : { type: JSON_TYPE, body: JSON.stringify(response) }),
+    };
+    return this.#last;
+  }
+
+  /** Returns undefined after setting the status 304. */
+  respond(index: IndexReader, request: FastifyRequest, reply: FastifyReply): Awaitable<string | undefined> {
+    return whenKnown(index.getState(), (state) => {
+      const { headers, type, body } = this.get(state, request.url);
+      if (setHeaders(request, reply, headers)) return undefined;
+      reply.type(type);
+      return body;
     });
+  }
 }
 
 /** By state: the part of an entity tag that all responses from that state have in common. */
@@ -119,8 +137,8 @@ function setHeaders(request: FastifyRequest, reply: FastifyReply, headers: Heade
 }
 
 /** The tag covers the request body, since one URL with different bodies has different responses. */
-function etagOf(request: FastifyRequest, content: string | Buffer): string {
-  const asked = `${request.url}\n${request.bodyTag}\n`;
+function etagOf({ url, bodyTag }: Pick<FastifyRequest, 'url' | 'bodyTag'>, content: string | Buffer): string {
+  const asked = `${url}\n${bodyTag}\n`;
   const all = typeof content === 'string' ? asked + content : Buffer.concat([Buffer.from(asked), content]);
   return `W/"${hash('sha256', all, 'base64url').slice(0, 22)}"`;
 }

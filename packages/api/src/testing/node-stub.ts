@@ -16,6 +16,7 @@ export async function serverOnNode(respond: Respond): Promise<FastifyInstance> {
   const verdict = { remainingRu: 1000, resetSeconds: 1, charge: { ru: 1, window: 1, day: '2026-01-01' } };
   const admission: Admission = {
     admit: async () => ({ apiKey: { id: 1n, readOnly: false, bucket }, verdict }),
+    admitAtOnce: () => undefined,
     admitAnonymous: async () => undefined,
     chargeMore: async () => verdict,
     release: () => undefined,
