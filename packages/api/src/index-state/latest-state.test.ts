@@ -34,7 +34,7 @@ it('shares one read among requests, and its result for five milliseconds', async
   expect(reads).toHaveLength(1);
 });
 
-it('reads again after five milliseconds, which requests wait for after ten', async () => {
+it('reads again after five milliseconds, which requests wait for after twenty', async () => {
   const { reads, latest } = pendingReads();
   const first = latest.get();
   reads[0]?.resolve(stateOf(1n));
@@ -42,7 +42,7 @@ it('reads again after five milliseconds, which requests wait for after ten', asy
   vi.advanceTimersByTime(6);
   expect([latest.get(), latest.getKnown()]).toEqual([stateOf(1n), stateOf(1n)]);
   expect(reads).toHaveLength(2);
-  vi.advanceTimersByTime(5);
+  vi.advanceTimersByTime(15);
   expect(latest.getKnown()).toBeUndefined();
   const late = latest.get();
   reads[1]?.resolve(stateOf(2n));
@@ -58,7 +58,7 @@ it('survives the failure of a read that no request waits for', async () => {
   vi.advanceTimersByTime(6);
   expect(latest.get()).toEqual(stateOf(1n));
   reads[1]?.reject(new Error('the database is out of reach'));
-  await vi.advanceTimersByTimeAsync(5);
+  await vi.advanceTimersByTimeAsync(15);
   const next = latest.get();
   expect(reads).toHaveLength(3);
   reads[2]?.resolve(stateOf(2n));
@@ -68,7 +68,7 @@ it('survives the failure of a read that no request waits for', async () => {
 it('waits for a read that begins after the request if the running one is too old', async () => {
   const { reads, latest } = pendingReads();
   const early = latest.get();
-  vi.advanceTimersByTime(11);
+  vi.advanceTimersByTime(21);
   const late = latest.get();
   expect(reads).toHaveLength(1);
   reads[0]?.resolve(stateOf(1n));

@@ -8,7 +8,7 @@ import type { IndexState } from './index-state.ts';
 
 const FRESH_MS = 5;
 /** How old the state of a response may be. */
-const LIFE_MS = 10;
+const LIFE_MS = 20;
 
 interface Read {
   startedAt: number;
