@@ -7,6 +7,7 @@ export {
   type CatchUpTotals,
   type ChainBlock,
   getOrInsert,
+  type Outpoint,
   type ScriptDelta,
   StateChanges,
   type Utxo,

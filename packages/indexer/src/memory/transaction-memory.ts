@@ -53,11 +53,13 @@ export class TransactionMemory {
     return { amount: chunk.amounts[at] as bigint, script: chunk.scripts[at] as number };
   }
 
-  *outputsOf(key: number): Generator<{ amount: bigint; script: number }> {
-    for (let index = 0; ; index += 1) {
-      const output = this.findOutput(key, index);
-      if (output === undefined) return;
-      yield output;
+  forEachOutput(key: number, use: (amount: bigint, script: number) => void): void {
+    const chunk = this.#find(key);
+    if (chunk === undefined) return;
+    const position = (key - this.#base) % CHUNK_TRANSACTIONS;
+    const end = chunk.firstOutput[position + 1] as number;
+    for (let at = chunk.firstOutput[position] as number; at < end; at += 1) {
+      use(chunk.amounts[at] as bigint, chunk.scripts[at] as number);
     }
   }
 

@@ -6,6 +6,7 @@ import {
   type ChainBlock,
   type ChainTotals,
   collectState,
+  type Outpoint,
   type StateChanges,
 } from '@kasgres/state';
 import type { AddedChainBlock } from '../chain-update.ts';
@@ -27,6 +28,8 @@ export interface AddedChain {
   highestTransaction: TransactionKey;
   accepted: readonly Acceptance[];
 }
+
+type SpentUtxo = NonNullable<ResolvedInput['utxo']>;
 
 interface Known {
   registry: Registry;
@@ -53,11 +56,11 @@ export function sumUpChain(totals: ChainTotals, chain: readonly AddedChain[], kn
     for (const acceptance of accepted) {
       const { key, transaction } = acceptance;
       totals.beginTransaction(isCoinbase(transaction));
-      for (const { transaction: spent, index: output, utxo } of spentBy(acceptance, known)) {
-        totals.spend(utxo.script, utxo.amount);
-        utxos.spend(spent, output);
-      }
-      for (const { amount, script } of utxos.outputsOf(key)) totals.create(script, amount);
+      forEachSpent(transaction, inputsOf(acceptance, known), (spent, index, { amount, script }) => {
+        totals.spend(script, amount);
+        utxos.spend(spent, index);
+      });
+      utxos.forEachOutput(key, (amount, script) => totals.create(script, amount));
       utxos.accept(key, added.block.header.daaScore, isCoinbase(transaction));
     }
   }
@@ -73,14 +76,22 @@ function toChainBlock({ block, mergeSet }: AddedChainBlock, index: number, chain
   };
 }
 
-function spentBy({ key, transaction }: Acceptance, { registry, seen, resolved }: Known) {
-  const inputs = resolved[key - seen.firstNewTransaction] ?? resolveInputs(transaction, registry.memory, seen.lookedUp);
-  return inputs.map(({ transaction: previous, utxo }, i) => {
-    if (previous === undefined || utxo === undefined) {
+function inputsOf({ key, transaction }: Acceptance, { registry, seen, resolved }: Known): ResolvedInput[] {
+  return resolved[key - seen.firstNewTransaction] ?? resolveInputs(transaction, registry.memory, seen.lookedUp);
+}
+
+/** Calls `use` with each UTXO that a transaction spends: with the key of the transaction that created it, and its index there. */
+function forEachSpent(
+  transaction: RpcTransaction,
+  inputs: readonly ResolvedInput[],
+  use: (creator: TransactionKey, index: number, utxo: SpentUtxo) => void,
+): void {
+  inputs.forEach(({ transaction: creator, utxo }, i) => {
+    if (creator === undefined || utxo === undefined) {
       throw new Error(`${toHex(transaction.transactionId)} is accepted but spends an unknown UTXO (input ${i})`);
     }
     const { previousOutpoint } = transaction.inputs[i] as RpcTransaction['inputs'][number];
-    return { transaction: previous, index: previousOutpoint.index, script: utxo.script, utxo };
+    use(creator, previousOutpoint.index, utxo);
   });
 }
 
@@ -91,13 +102,17 @@ function toAccepted(
   known: Known,
 ): AcceptedTransaction {
   const { key, transaction } = acceptance;
-  const spent = spentBy(acceptance, known);
+  const inputs = inputsOf(acceptance, known);
+  const spent: Outpoint[] = [];
+  forEachSpent(transaction, inputs, (creator, index, { script }) => {
+    spent.push({ transaction: creator, index, script });
+  });
   const scripts = transaction.outputs.map(({ scriptPublicKey }) => known.registry.getScriptKey(scriptPublicKey));
   const created = { transaction: key, blockDaaScore, isCoinbase: isCoinbase(transaction) };
   return {
     chainBlock,
     isCoinbase: created.isCoinbase,
-    deltas: deltasOf(transaction, spent, scripts),
+    deltas: deltasOf(transaction, inputs, scripts),
     spent,
     created: transaction.outputs.map(({ amount }, index) => ({
       ...created,

@@ -1,6 +1,6 @@
 /** Turns a chain update into a batch. It queries Postgres only through memory/, and the node only through ambiguous-variants. */
 import { setImmediate } from 'node:timers/promises';
-import type { TransactionKey } from '@kasgres/database';
+import type { ScriptKey, TransactionKey } from '@kasgres/database';
 import { getNetwork, type Hash, isCoinbase, type Network, toHex } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 import { type CatchUpTotals, ChainTotals, collectState, StateChanges } from '@kasgres/state';
@@ -88,11 +88,12 @@ export class Preparer {
         blue_score: header.blueScore,
       });
     }
-    const { resolved, touched } = await this.#writeTransactions(seen, acceptances, yieldToEventLoop);
+    const touched = from.firstCatchUp ? undefined : [];
+    const resolved = await this.#writeTransactions(seen, acceptances, { touched, yieldToEventLoop });
     if (!from.firstCatchUp || update.removed.length > 0 || !this.#registry.memory.isComplete) this.#totals = undefined;
     if (this.#totals !== undefined) sumUpChain(this.#totals, chain, { registry: this.#registry, seen, resolved });
     let state: StateChanges | undefined;
-    if (!from.firstCatchUp) {
+    if (touched !== undefined) {
       const range = { checkpoint: from.chainIndex, fork: fork.chainIndex, forkTime: fork.chainTime, to: index };
       state = new StateChanges(range);
       collectState({ kind: 'touched', scripts: touched }, state);
@@ -188,18 +189,18 @@ export class Preparer {
     }
   }
 
+  /** @param touched receives the scripts that each new transaction touches */
   async #writeTransactions(
     seen: Seen,
     acceptances: readonly Acceptance[],
-    yieldToEventLoop: () => Promise<void>,
-  ): Promise<{ resolved: ResolvedInput[][]; touched: number[] }> {
+    { touched, yieldToEventLoop }: { touched: ScriptKey[] | undefined; yieldToEventLoop: () => Promise<void> },
+  ): Promise<ResolvedInput[][]> {
     const { rows, lookedUp, newTransactions, firstNewTransaction } = seen;
     const accepted = new Map<number, Acceptance>();
     for (const acceptance of acceptances) {
       if (acceptance.key >= firstNewTransaction) accepted.set(acceptance.key, acceptance);
     }
     const resolved: ResolvedInput[][] = [];
-    const touched: number[] = [];
     for (const { key, transaction, outputScripts } of newTransactions) {
       const inputs = resolveInputs(transaction, this.#registry.memory, lookedUp);
       const acceptance = accepted.get(key);
@@ -212,12 +213,12 @@ export class Preparer {
       });
       writeInputs(rows, key, transaction, inputs);
       writeOutputs(rows, key, transaction, outputScripts);
-      touched.push(...scriptsOf(inputs, outputScripts));
+      touched?.push(...scriptsOf(inputs, outputScripts));
       // Pre-bootstrap transactions have lower keys, and are never accepted again.
       if (key >= firstNewTransaction) resolved.push(inputs);
       if (key % YIELD_EVERY_TRANSACTIONS === 0) await yieldToEventLoop();
     }
-    return { resolved, touched };
+    return resolved;
   }
 }
 
