@@ -52,6 +52,17 @@ export function decodeBlocksResponse(body: Uint8Array): BlocksResponse {
   return { blockHashes, blocks, wireBytes: body.length };
 }
 
+/** Yields the blocks of a getBlocksResponse message, so that only one of them is in memory. Errors of the node are skipped. */
+export function* decodeBlocks(body: Uint8Array): Generator<RpcBlock> {
+  const reader = new WireReader(body);
+  for (let index = 0; reader.more; ) {
+    const tag = reader.tag();
+    const start = reader.position;
+    reader.skip(tag);
+    if (tag === RESPONSE_BLOCK) yield decodeBlock(new HexReader(body, start, reader.position), index++);
+  }
+}
+
 /** `body` is the getBlockResponse message. Throws NodeRpcError if the node responds with an error. */
 export function decodeBlockResponse(body: Uint8Array): RpcBlock {
   const reader = new HexReader(body);

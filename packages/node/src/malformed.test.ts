@@ -1,12 +1,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeBlockResponse, decodeBlocksResponse, decodeVirtualChainResponse } from './decode-responses.ts';
+import {
+  decodeBlockResponse,
+  decodeBlocks,
+  decodeBlocksResponse,
+  decodeVirtualChainResponse,
+} from './decode-responses.ts';
 import { decodeResponse, readEnvelope } from './envelope.ts';
 import { NodeProtocolError, NodeRpcError } from './errors.ts';
 import { recordedResponses } from './testing/recorded-calls.ts';
 
 const decoders = {
-  getBlocks: decodeBlocksResponse,
+  getBlocks: (body: Uint8Array) => [decodeBlocksResponse(body), ...decodeBlocks(body)],
   getBlock: decodeBlockResponse,
   getVirtualChainFromBlock: decodeVirtualChainResponse,
   getVirtualChainFromBlockV2: (body: Uint8Array) => decodeResponse('getVirtualChainFromBlockV2', body),

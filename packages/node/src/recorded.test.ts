@@ -1,7 +1,12 @@
 import { type DescMessage, fromBinary, toJson } from '@bufbuild/protobuf';
 import { type Covenant, fromHex, type Hash, parseBlueWork } from '@kasgres/kaspa';
 import { describe, expect, it } from 'vitest';
-import { decodeBlockResponse, decodeBlocksResponse, decodeVirtualChainResponse } from './decode-responses.ts';
+import {
+  decodeBlockResponse,
+  decodeBlocks,
+  decodeBlocksResponse,
+  decodeVirtualChainResponse,
+} from './decode-responses.ts';
 import { encodeRequest, readEnvelope } from './envelope.ts';
 import { NodeRpcError } from './errors.ts';
 import type * as protocol from './generated/kaspad_pb.ts';
@@ -177,6 +182,9 @@ describe.each(recordedFiles())('the responses of a real node in %s', (path) => {
       const message = parse(body);
       if (message.error === undefined) expect(decode(body), call.name).toEqual(model(message as never, body.length));
       else expect(() => decode(body), call.name).toThrow(new NodeRpcError(call.op, message.error.message));
+      if (call.op === 'getBlocks' && message.error === undefined) {
+        expect([...decodeBlocks(body)], call.name).toEqual(decodeBlocksResponse(body).blocks);
+      }
       compared++;
     }
     expect(compared).toBeGreaterThan(30);

@@ -4,21 +4,24 @@ import type { RpcBlock } from '@kasgres/node';
 import type { AddedChainBlock } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import { findFault } from './check-block.ts';
+import type { Faults } from './check-page.worker.ts';
 
 export class BlockSet {
   readonly #blocks = new Map<string, RpcBlock>();
   readonly #crescendo: Crescendo | undefined;
-  /** Without a fault. A chain block is taken twice: as itself, and as the selected parent of the next one. */
-  readonly #checked = new WeakSet<RpcBlock>();
+  /** Of blocks that have been checked. A chain block is taken twice: as itself, and as the selected parent of the next one. */
+  readonly #faults = new WeakMap<RpcBlock, string | undefined>();
 
   constructor(crescendo: Crescendo | undefined) {
     this.#crescendo = crescendo;
   }
 
-  add(blocks: Iterable<RpcBlock>): void {
-    for (const block of blocks) {
+  /** @param faults of the blocks in order, if they have been checked */
+  add(blocks: readonly RpcBlock[], faults?: Faults): void {
+    for (const [index, block] of blocks.entries()) {
       const name = toHex(block.hash);
       if (!this.#blocks.has(name)) this.#blocks.set(name, block);
+      if (faults !== undefined) this.#faults.set(block, faults[index]);
     }
   }
 
@@ -45,7 +48,7 @@ export class BlockSet {
   /** Removes all blocks. Returns those that are complete and have less blue work than the sink, which a next block may merge. */
   takeTail(sink: RpcBlock): RpcBlock[] {
     const tail = [...this.#blocks.values()].filter(
-      (block) => byBlueWork(block, sink) < 0 && findFault(block, this.#crescendo) === undefined,
+      (block) => byBlueWork(block, sink) < 0 && this.#findFault(block) === undefined,
     );
     this.#blocks.clear();
     return tail.sort(byBlueWork);
@@ -56,11 +59,14 @@ export class BlockSet {
     if (block === undefined) {
       throw new IncompleteUpdateError(`block ${toHex(hash)} is missing from the node's response`);
     }
-    if (this.#checked.has(block)) return block;
-    const fault = findFault(block, this.#crescendo);
+    const fault = this.#findFault(block);
     if (fault !== undefined) throw new IncompleteUpdateError(`block ${toHex(hash)} ${fault}`);
-    this.#checked.add(block);
     return block;
+  }
+
+  #findFault(block: RpcBlock): string | undefined {
+    if (!this.#faults.has(block)) this.#faults.set(block, findFault(block, this.#crescendo));
+    return this.#faults.get(block);
   }
 }
 

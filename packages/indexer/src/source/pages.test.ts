@@ -46,7 +46,7 @@ function lengthOf(n: number): number[] {
 /** Takes one page, and then none for long. */
 async function stall(sizes: readonly number[], limits: { pageStreams: number; maxBytesAhead: number }) {
   const { node, seen } = nodeWithPages(sizes);
-  const pages = fetchPages(node, bytesOf(0), chain(sizes.length), limits, signal, LARGEST);
+  const pages = fetchPages(node, bytesOf(0), chain(sizes.length), limits, signal, { maxPageBytes: LARGEST });
   await pages.next();
   for (let turn = 0; turn < 100; turn += 1) await setImmediate();
   const ahead = sizes.slice(1, seen.asked);
@@ -74,7 +74,7 @@ test('it stays within the bound if pages suddenly grow a hundredfold', async () 
   const { node, seen } = nodeWithPages([...equal(SMALL), ...equal(LARGEST)]);
   const limits = { pageStreams: 8, maxBytesAhead: 35_000 };
   let taken = 0;
-  for await (const page of fetchPages(node, bytesOf(0), chain(100), limits, signal, LARGEST)) {
+  for await (const page of fetchPages(node, bytesOf(0), chain(100), limits, signal, { maxPageBytes: LARGEST })) {
     expect(page.wireBytes).toBe(taken < 50 ? SMALL : LARGEST);
     taken += 1;
     for (let turn = 0; turn < 10; turn += 1) await setImmediate();
@@ -101,6 +101,25 @@ test('it throws an error that the node returns instead of a page', async () => {
   node.callRaw = async (_op, _request, use) => use(refusal);
   const limits = { pageStreams: 1, maxBytesAhead: 1 };
   await expect(fetchPages(node, bytesOf(0), chain(1), limits, signal).next()).rejects.toBeInstanceOf(NodeRpcError);
+});
+
+test('it yields what the check of a page finds, and fails with it', async () => {
+  const { node } = nodeWithPages(equal(SMALL));
+  const limits = { pageStreams: 2, maxBytesAhead: 1e6 };
+  const pages: Uint8Array[] = [];
+  const check = (page: Uint8Array) => {
+    pages.push(page);
+    if (pages.length === 1) return undefined;
+    return pages.length < 4 ? Promise.resolve([`fault ${pages.length}`]) : Promise.reject(new Error('no thread'));
+  };
+  const fetched = fetchPages(node, bytesOf(0), chain(10), limits, signal, { check });
+  const found: unknown[] = [];
+  const takeAll = async (): Promise<void> => {
+    for await (const { faults } of fetched) found.push(faults);
+  };
+  await expect(takeAll()).rejects.toThrow('no thread');
+  expect(found).toEqual([undefined, ['fault 2'], ['fault 3']]);
+  expect(pages[0]?.buffer).toBeInstanceOf(SharedArrayBuffer);
 });
 
 async function* count(to: number): AsyncGenerator<number> {

@@ -2,6 +2,7 @@
 import { type Hash, toHex } from '@kasgres/kaspa';
 import { type BlocksResponse, decodeBlocksResponse, type NodeClient } from '@kasgres/node';
 import { IncompleteUpdateError } from '../errors.ts';
+import type { Faults } from './check-page.worker.ts';
 
 const REQUEST_STREAM = 0;
 
@@ -18,9 +19,20 @@ export interface PageLimits {
   maxBytesAhead: number;
 }
 
+interface PendingPage {
+  page: Uint8Array;
+  checked: Promise<Faults> | undefined;
+}
+
 interface PageRequest {
   low: Hash;
   stream: number;
+}
+
+export interface PageOptions {
+  maxPageBytes?: number;
+  /** Checks a page in shared memory while it is pending, or returns undefined for one to be checked later. */
+  check?: (page: Uint8Array) => Promise<Faults> | undefined;
 }
 
 /** Yields the pages from `low` up to the last of `chain`. Pending pages stay encoded, since decoded ones take many times the memory. */
@@ -30,30 +42,34 @@ export async function* fetchPages(
   chain: AsyncIterable<readonly Hash[]>,
   limits: PageLimits,
   signal: AbortSignal,
-  maxPageBytes = MAX_PAGE_BYTES,
-): AsyncGenerator<BlocksResponse> {
+  { maxPageBytes = MAX_PAGE_BYTES, check }: PageOptions = {},
+): AsyncGenerator<BlocksResponse & { faults: Faults | undefined }> {
   const { pageStreams, maxBytesAhead } = limits;
   const buffers = new PageBuffers(pageStreams);
   let pending = 0;
   let pendingBytes = 0;
-  const fetchPage = async ({ low: lowHash, stream }: PageRequest): Promise<Uint8Array> => {
+  const fetchPage = async ({ low: lowHash, stream }: PageRequest): Promise<PendingPage> => {
     const request = { lowHash: toHex(lowHash), includeBlocks: true, includeTransactions: true };
     const options = { signal, stream, deadlineMs: PAGE_DEADLINE_MS };
     const page = await client.callRaw('getBlocks', request, (body) => buffers.copy(body), options);
     pending += 1;
     pendingBytes += page.length;
-    return page;
+    const checked = check?.(page);
+    // A rejection is handled where the faults are awaited.
+    checked?.catch(() => undefined);
+    return { page, checked };
   };
   const width = (): number => {
     const inTransit = 1 + Math.floor((maxBytesAhead - pendingBytes) / maxPageBytes);
     return Math.min(pageStreams, pending + inTransit);
   };
-  for await (const page of mapAhead(findPages(client, low, chain, limits, signal), fetchPage, width)) {
+  for await (const { page, checked } of mapAhead(findPages(client, low, chain, limits, signal), fetchPage, width)) {
     pending -= 1;
     pendingBytes -= page.length;
     const decoded = decodeBlocksResponse(page);
+    const faults = await checked;
     buffers.giveBack(page);
-    yield decoded;
+    yield { ...decoded, faults };
   }
 }
 
@@ -120,6 +136,7 @@ export async function* mapAhead<Item, Result>(
 const STEP_BYTES = 4 * 1024 * 1024;
 const KEPT_BYTES = 32 * 1024 * 1024;
 
+/** Buffers in memory that threads share, to be used again. */
 export class PageBuffers {
   readonly #count: number;
   #free: Buffer[] = [];
@@ -131,7 +148,8 @@ export class PageBuffers {
   copy(bytes: Uint8Array): Uint8Array {
     const index = this.#free.findIndex(({ length }) => length >= bytes.length);
     const found = index < 0 ? undefined : this.#free.splice(index, 1)[0];
-    const buffer = found ?? Buffer.allocUnsafeSlow(Math.ceil(Math.max(bytes.length, 1) / STEP_BYTES) * STEP_BYTES);
+    const steps = Math.ceil(Math.max(bytes.length, 1) / STEP_BYTES);
+    const buffer = found ?? Buffer.from(new SharedArrayBuffer(steps * STEP_BYTES));
     buffer.set(bytes);
     return buffer.subarray(0, bytes.length);
   }

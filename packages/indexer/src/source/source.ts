@@ -2,9 +2,11 @@
 import { type Hash, HASH_BYTES, toHex } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
+import { WorkerPool } from '@kasgres/runtime/worker-pool';
 import { type AddedChainBlock, type ChainUpdate, createUpdate, type Position } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import { BlockSet } from './block-set.ts';
+import type { CheckJob, Faults } from './check-page.worker.ts';
 import { type ChainRequestDependencies, ChainRequests, type ChainResponse, type ChainStep } from './chain-requests.ts';
 import { OpenBatch } from './open-batch.ts';
 import { RecentBlocks } from './recent-blocks.ts';
@@ -121,17 +123,28 @@ export class Source {
     };
     const batch = this.#openBatch(first);
     let chain: ChainResponse = first;
-    for await (const page of fetchPages(node, first.fork.hash, requestChain(), limits, signal)) {
-      blocks.add(page.blocks);
-      for (let at = pending[0]; at !== undefined && blocks.has(at.chain.added[at.next] as Hash); at = pending[0]) {
-        chain = at.chain;
-        batch.push(takeNext(blocks, chain, at.next));
-        at.next += 1;
-        if (at.next === chain.added.length) pending.shift();
-        if (batch.isFull) yield createUpdate(chain.targetBlueScore, batch.take());
+    const checker = new WorkerPool<CheckJob, Faults>(new URL('./check-page.worker.ts', import.meta.url), 1);
+    let pages = 0;
+    const check = (page: Uint8Array): Promise<Faults> | undefined => {
+      pages += 1;
+      // A catch-up of one page needs no thread.
+      return pages === 1 ? undefined : checker.run({ page, crescendo: network.crescendo });
+    };
+    try {
+      for await (const page of fetchPages(node, first.fork.hash, requestChain(), limits, signal, { check })) {
+        blocks.add(page.blocks, page.faults);
+        for (let at = pending[0]; at !== undefined && blocks.has(at.chain.added[at.next] as Hash); at = pending[0]) {
+          chain = at.chain;
+          batch.push(takeNext(blocks, chain, at.next));
+          at.next += 1;
+          if (at.next === chain.added.length) pending.shift();
+          if (batch.isFull) yield createUpdate(chain.targetBlueScore, batch.take());
+        }
       }
+      if (!batch.isEmpty) yield createUpdate(chain.targetBlueScore, batch.take());
+    } finally {
+      await checker.close();
     }
-    if (!batch.isEmpty) yield createUpdate(chain.targetBlueScore, batch.take());
   }
 
   #openBatch({ removed }: ChainStep): OpenBatch {

@@ -1,0 +1,66 @@
+/** Pages of a real node, checked on a thread. */
+import { toHex } from '@kasgres/kaspa';
+import { decodeBlocks, decodeBlocksResponse } from '@kasgres/node';
+import { WorkerPool } from '@kasgres/runtime/worker-pool';
+import { afterAll, expect, test } from 'vitest';
+import { recordedResponses } from '../../../node/src/testing/recorded-calls.ts';
+import { IncompleteUpdateError } from '../errors.ts';
+import { BlockSet, mergeSetOf } from './block-set.ts';
+import type { CheckJob, Faults } from './check-page.worker.ts';
+
+const pool = new WorkerPool<CheckJob, Faults>(new URL('./check-page.worker.ts', import.meta.url), 1);
+afterAll(() => pool.close());
+
+/** The largest recorded page with transactions, in shared memory. */
+function recordedPage(): Buffer {
+  const pages = recordedResponses('getBlocks').map(({ body }) => body);
+  const whole = pages.filter((body) => decodeBlocks(body).some(({ transactions }) => transactions.length > 1));
+  const largest = whole.toSorted((a, b) => b.length - a.length)[0] as Uint8Array;
+  const page = Buffer.from(new SharedArrayBuffer(largest.length));
+  page.set(largest);
+  return page;
+}
+
+const check = (page: Uint8Array): Promise<Faults> => pool.run({ page, crescendo: undefined });
+
+test('blocks of a real node have no fault', async () => {
+  const page = recordedPage();
+  const { blocks } = decodeBlocksResponse(page);
+  expect(blocks.length).toBeGreaterThan(5);
+  expect(await check(page)).toEqual(blocks.map(() => undefined));
+});
+
+test('a fault is found in the block that has it, which is then refused', async () => {
+  const page = recordedPage();
+  const { blocks } = decodeBlocksResponse(page);
+  // Of a block whose mergeset is in the page, so that nothing else keeps it from being taken.
+  const names = new Set(blocks.map(({ hash }) => toHex(hash)));
+  const index = blocks.findIndex((block) => {
+    const mergeSet = mergeSetOf(block);
+    return mergeSet.length > 0 && mergeSet.every((hash) => names.has(toHex(hash)));
+  });
+  const { hash, header } = blocks[index] as (typeof blocks)[number];
+  const at = page.indexOf(toHex(header.utxoCommitment));
+  page[at] = page[at] === 0x30 ? 0x31 : 0x30;
+
+  const faults = await check(page);
+  expect(faults.map((fault) => fault !== undefined)).toEqual(blocks.map((_, each) => each === index));
+  expect(faults[index]).toBe('has a header that does not hash to its name');
+
+  const set = new BlockSet(undefined);
+  set.add(decodeBlocksResponse(page).blocks, faults);
+  expect(() => set.take(hash, [])).toThrow(IncompleteUpdateError);
+  // Blocks that were found to be right are not checked again.
+  const trusted = new BlockSet(undefined);
+  trusted.add(
+    decodeBlocksResponse(page).blocks,
+    blocks.map(() => undefined),
+  );
+  expect(trusted.take(hash, []).block.hash).toEqual(hash);
+});
+
+test('a page that cannot be decoded rejects, and the next one is checked', async () => {
+  const page = recordedPage();
+  await expect(check(page.subarray(0, page.length / 2))).rejects.toThrow('malformed');
+  expect(await check(page)).toContain(undefined);
+});
