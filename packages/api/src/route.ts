@@ -68,7 +68,7 @@ export interface AnyOperation extends Operation<z.ZodType, z.ZodType, z.ZodType,
 declare module 'fastify' {
   interface FastifyContextConfig {
     operation?: AnyOperation;
-    /** Of a route that needs only the state (http/from-memory.ts). */
+    /** Set for a route that needs only the state (http/from-memory.ts). */
     stateResponses?: StateResponses;
   }
 }

@@ -93,7 +93,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   // Otherwise a worker would return the connection to the primary process, which would offer it again and again.
   Object.assign(app.server, { dropMaxConnection: true });
   app.removeContentTypeParser('text/plain');
-  respondFromMemory(app, services, options.metrics);
+  // CORS adds headers to every response.
+  if (corsOrigins === undefined) respondFromMemory(app, services, options.metrics);
   parseJsonBodies(app);
   addHooks(app, options);
   closeIdleConnectionsOnShutdown(app);

@@ -43,15 +43,22 @@ export const accessLogOf = (logger: Logger): Logger => logger.child({}, { redact
 export function logAccess(request: FastifyRequest, reply: FastifyReply): void {
   const isKeyless = request.apiKey === undefined || request.apiKey === null;
   if (isKeyless && reply.statusCode >= 400 && !hasRoom(request)) return;
-  const { id, method, url, apiKey, refusal } = request;
+  const { id: requestId, method, url, apiKey, refusal } = request;
   const { statusCode: status, elapsedTime: durationMs } = reply;
   const apiKeyId = apiKey?.id;
-  writeAccess(request.server.accessLog, { id, method, url, status, durationMs, apiKeyId, ...(refusal && { refusal }) });
+  writeAccess(request.server.accessLog, {
+    requestId,
+    method,
+    url,
+    status,
+    durationMs,
+    apiKeyId,
+    ...(refusal && { refusal }),
+  });
 }
 
 interface Access {
-  /** Of the request. */
-  id: string;
+  requestId: string;
   method: string;
   url: string;
   status: number;
@@ -60,10 +67,10 @@ interface Access {
   refusal?: string;
 }
 
-export function writeAccess(accessLog: Logger, { id, url, durationMs, ...access }: Access): void {
+export function writeAccess(accessLog: Logger, { requestId, url, durationMs, ...access }: Access): void {
   if (!accessLog.isLevelEnabled('info')) return;
   const fields = {
-    [REQUEST_ID_FIELD]: id,
+    [REQUEST_ID_FIELD]: requestId,
     url: shorten(withoutKeys(url)),
     durationMs: Math.round(durationMs * 10) / 10,
     ...access,

@@ -1,6 +1,6 @@
 /** Which requests are served without Fastify, and that their responses differ from those of Fastify in nothing. */
 import { type IncomingMessage, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { getNetwork } from '@kasgres/kaspa';
 import { createLogger, createRegistry } from '@kasgres/runtime';
@@ -24,8 +24,13 @@ const STATE = {
   gaps: 2,
 } as unknown as IndexState;
 
-/** @param known what is in memory */
-async function serve(known: { state: boolean; key: boolean } = { state: true, key: true }) {
+interface Setup {
+  /** What is in memory; default: both. */
+  known?: { state: boolean; key: boolean };
+  corsOrigins?: readonly string[];
+}
+
+async function serve({ known = { state: true, key: true }, corsOrigins }: Setup = {}) {
   const lines: string[] = [];
   const logger = createLogger({ name: 'api under test', destination: { write: (line) => void lines.push(line) } });
   const registry = createRegistry('api under test');
@@ -51,7 +56,8 @@ async function serve(known: { state: boolean; key: boolean } = { state: true, ke
   });
   services.index.getState = async () => STATE;
   services.index.getKnownState = () => (known.state ? STATE : undefined);
-  const server = await createServer({ services, logger, metrics: createMetrics(registry) });
+  services.index.refreshState = () => undefined;
+  const server = await createServer({ services, logger, metrics: createMetrics(registry), corsOrigins });
   const throughFastify = vi.fn<() => void>();
   server.addHook('onSend', (_request, _reply, payload, done) => {
     throughFastify();
@@ -73,7 +79,7 @@ async function serve(known: { state: boolean; key: boolean } = { state: true, ke
     const byFastify = throughFastify.mock.calls.length > before;
     return { status: response.statusCode, headers: response.headers, body, byFastify };
   };
-  return { get, release, lines, registry };
+  return { get, release, lines, registry, port };
 }
 
 it('responds as Fastify does, with the same headers', async () => {
@@ -122,6 +128,24 @@ it.each([
   ['a key', { state: true, key: false }],
   ['a state', { state: false, key: true }],
 ])('leaves a request to Fastify while %s is not in memory', async (_, known) => {
-  const { get } = await serve(known);
+  const { get } = await serve({ known });
   expect(await get()).toMatchObject({ status: 200, byFastify: true });
+});
+
+it('leaves all requests to Fastify if CORS is configured, which adds headers to each response', async () => {
+  const { get } = await serve({ corsOrigins: ['https://explorer.example'] });
+  expect(await get()).toMatchObject({ status: 200, byFastify: true });
+});
+
+const pipelined = (id: number): string =>
+  `GET ${PATH} HTTP/1.1\r\nhost: test\r\nx-api-key: kdp_\r\nx-request-id: r${id}\r\n`;
+
+it('serves pipelined requests in their order, and charges each once', async () => {
+  const { port, release, lines } = await serve();
+  const socket = connect({ port, host: '127.0.0.1' });
+  socket.write(`${pipelined(1)}\r\n${pipelined(2)}\r\n${pipelined(3)}connection: close\r\n\r\n`);
+  const received = (await buffer(socket)).toString();
+  expect(received.match(/x-request-id: r\d/g)).toEqual([1, 2, 3].map((id) => `x-request-id: r${id}`));
+  await vi.waitFor(() => expect(release).toHaveBeenCalledTimes(3));
+  expect(lines.filter((line) => line.includes('"responded"'))).toHaveLength(3);
 });

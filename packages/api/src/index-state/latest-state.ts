@@ -1,7 +1,7 @@
 /**
- * The latest state of the index in memory. Requests that need only the state share its reads. One that is older than FRESH_MS is read again while
- * requests still get it, so that they wait only after a pause. The state never goes backwards, although reads on several connections may overtake
- * each other.
+ * The latest state of the index in memory. Requests that need only the state share its reads. A state older than FRESH_MS is read again in the
+ * background while requests still get it, so that a request waits only after a pause. The state never goes backwards, although reads on several
+ * connections may overtake each other.
  */
 import type { Awaitable } from '../awaitable.ts';
 import type { IndexState } from './index-state.ts';
@@ -33,22 +33,22 @@ export class LatestState {
 
   /** Returns the state of at most LIFE_MS before the call; undefined while nothing is indexed. */
   get(): Awaitable<IndexState | undefined> {
-    return this.#isKnown() ? this.#state : this.#readNow();
+    if (performance.now() - this.#readAt > LIFE_MS) return this.#readNow();
+    this.refresh();
+    return this.#state;
   }
 
-  /** Returns what `get` returns if that needs no read, else undefined. */
+  /** Returns the state if it is at most LIFE_MS old. Never reads. */
   getKnown(): IndexState | undefined {
-    return this.#isKnown() ? this.#state : undefined;
+    return performance.now() - this.#readAt > LIFE_MS ? undefined : this.#state;
   }
 
-  #isKnown(): boolean {
-    const age = performance.now() - this.#readAt;
-    if (age <= FRESH_MS) return true;
-    if (age > LIFE_MS) return false;
+  /** Starts a read if the state is older than FRESH_MS. */
+  refresh(): void {
+    if (this.#running !== undefined || performance.now() - this.#readAt <= FRESH_MS) return;
+    this.#running = this.#start();
     // If it fails, so does the next read, which requests wait for.
-    this.#running ??= this.#start();
     this.#running.state.catch(() => undefined);
-    return true;
   }
 
   async #readNow(): Promise<IndexState | undefined> {

@@ -71,7 +71,7 @@ interface Headers {
 const headersOf = (state: IndexState, etag: string): Headers => ({ ...headersOfState(state), etag });
 
 /** A response that needs only the state. */
-interface StateResponse {
+export interface StateResponse {
   state: IndexState;
   url: string;
   headers: Headers;

@@ -37,7 +37,7 @@ export interface Admission<Key extends RequestKey = RequestKey> {
    * admitted request must be released. Returns undefined if the key or token is invalid.
    */
   admit(credential: string, ru: number): Awaitable<Admitted<Key> | undefined>;
-  /** Like `admit`, but returns undefined, without any effect, if the request is refused or that is not known at once. */
+  /** Like `admit`, but returns undefined and charges nothing if the request is refused, or if the decision needs I/O. */
   admitAtOnce(key: string, ru: number): AdmittedAtOnce<Key> | undefined;
   /** Like `admit`, for a client without a key. @param client its address. Returns undefined if such requests are not served */
   admitAnonymous(client: string, ru: number): Awaitable<Admitted<Key> | undefined>;

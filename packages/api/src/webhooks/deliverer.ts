@@ -91,7 +91,8 @@ export class Deliverer {
 
   async #advanceAll(idle: readonly ActiveWebhook[], signal: AbortSignal): Promise<void> {
     await this.#loadDefinitions(idle);
-    const { sinkHash } = await this.#options.index.getState();
+    // Not the state in memory: the commit that woke this round may be newer.
+    const sinkHash = await this.#options.index.read(async ({ state }) => state.sinkHash, 'webhooks');
     const groups = Map.groupBy(idle, ({ cursor }) => cursor);
     for (const [cursor, webhooks] of groups) {
       if (cursor === sinkHash) continue;
