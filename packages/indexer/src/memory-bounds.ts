@@ -7,7 +7,7 @@ export const MIN_MEMORY_LIMIT_MB = 2_560;
 export const MAX_MEMORY_LIMIT_MB = 65_536;
 
 /** The program, the largest page while it is received and decoded, and the accepted ids of the chain blocks ahead. */
-const FIXED_MB = 2_160;
+const FIXED_MB = 2_190;
 /** The largest amount of fetched pages that speeds up a catch-up. */
 const MAX_BYTES_AHEAD = 1024 * 1024 * 1024;
 
@@ -16,13 +16,13 @@ export interface MemoryBounds extends SourceLimits {
   memoryTransactions: number;
 }
 
-/** At the default limit these are 384 MiB of pages ahead, each byte of which costs another 1.5 in batches, and 3,050,000 cached transactions. */
+/** At the default limit these are 384 MiB of pages ahead, each byte of which costs another 1.5 in batches, and 2,950,000 cached transactions. */
 export function memoryBounds(limitMb: number): MemoryBounds {
   const share = (limitMb - FIXED_MB) / (DEFAULT_MEMORY_LIMIT_MB - FIXED_MB);
   return {
     pageStreams: 3,
     maxBytesAhead: Math.min(MAX_BYTES_AHEAD, Math.floor(share * 384 * 1024 * 1024)),
     batchTransactions: 4_000,
-    memoryTransactions: Math.floor(share * 3_050_000),
+    memoryTransactions: Math.floor(share * 2_950_000),
   };
 }

@@ -57,7 +57,7 @@ export class CopyBuffer<Row = never> {
   rows = 0;
   readonly #encode: RowEncoder<Row>;
   #buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES);
-  /** Of the same bytes. It writes integers three times as fast as the methods of Buffer; they are big-endian by default, as in Postgres. */
+  /** A view of #buffer. It writes integers three times as fast as the methods of Buffer; they are big-endian by default, as in Postgres. */
   #view = new DataView(this.#buffer.buffer);
   #length = 0;
 
@@ -197,7 +197,8 @@ export class CopyBuffer<Row = never> {
   }
 
   #writeKey(value: number, at: number): void {
-    if (!(value >= 0 && Number.isSafeInteger(value))) throw outOfRange(value, 'key');
+    if (!(value >= 0 && Number.isSafeInteger(value)))
+      throw new RangeError(`${value} is no key: it must be a safe integer of at least 0`);
     this.#view.setUint32(at, Math.floor(value / UINT32));
     this.#view.setUint32(at + 4, value % UINT32);
   }

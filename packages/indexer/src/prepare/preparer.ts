@@ -88,7 +88,7 @@ export class Preparer {
         blue_score: header.blueScore,
       });
     }
-    const touched = from.firstCatchUp ? undefined : [];
+    const touched: ScriptKey[] | undefined = from.firstCatchUp ? undefined : [];
     const resolved = await this.#writeTransactions(seen, acceptances, { touched, yieldToEventLoop });
     if (!from.firstCatchUp || update.removed.length > 0 || !this.#registry.memory.isComplete) this.#totals = undefined;
     if (this.#totals !== undefined) sumUpChain(this.#totals, chain, { registry: this.#registry, seen, resolved });

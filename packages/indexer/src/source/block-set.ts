@@ -9,7 +9,7 @@ import type { Faults } from './check-page.worker.ts';
 export class BlockSet {
   readonly #blocks = new Map<string, RpcBlock>();
   readonly #crescendo: Crescendo | undefined;
-  /** Of blocks that have been checked. A chain block is taken twice: as itself, and as the selected parent of the next one. */
+  /** The faults of checked blocks. A chain block is looked up twice: as a chain block, and as the selected parent of the next one. */
   readonly #faults = new WeakMap<RpcBlock, string | undefined>();
 
   constructor(crescendo: Crescendo | undefined) {
@@ -18,10 +18,11 @@ export class BlockSet {
 
   /** @param faults of the blocks in order, if they have been checked */
   add(blocks: readonly RpcBlock[], faults?: Faults): void {
+    const areChecked = faults?.length === blocks.length;
     for (const [index, block] of blocks.entries()) {
       const name = toHex(block.hash);
       if (!this.#blocks.has(name)) this.#blocks.set(name, block);
-      if (faults !== undefined) this.#faults.set(block, faults[index]);
+      if (areChecked) this.#faults.set(block, faults[index]);
     }
   }
 

@@ -1,6 +1,6 @@
 /** Checks the blocks of pages on a second thread, since this takes as long as decoding them, and the main thread limits a catch-up. */
 import type { Crescendo } from '@kasgres/kaspa';
-import { decodeBlocks } from '@kasgres/node';
+import { decodeBlocks } from '@kasgres/node/decode-responses';
 import { serveJobs } from '@kasgres/runtime/worker-pool';
 import { findFault } from './check-block.ts';
 
@@ -10,7 +10,7 @@ export interface CheckJob {
   crescendo: Crescendo | undefined;
 }
 
-/** What `findFault` returns, for each block of a page in order. */
+/** The result of `findFault` for each block of a page, in order. */
 export type Faults = readonly (string | undefined)[];
 
 serveJobs(

@@ -21,7 +21,7 @@ export interface PageLimits {
 
 interface PendingPage {
   page: Uint8Array;
-  checked: Promise<Faults> | undefined;
+  checked: Promise<Faults | undefined> | undefined;
 }
 
 interface PageRequest {
@@ -31,7 +31,7 @@ interface PageRequest {
 
 export interface PageOptions {
   maxPageBytes?: number;
-  /** Checks a page in shared memory while it is pending, or returns undefined for one to be checked later. */
+  /** Checks a page in shared memory while it is pending. Returns undefined for a page that is to be checked later. */
   check?: (page: Uint8Array) => Promise<Faults> | undefined;
 }
 
@@ -54,10 +54,9 @@ export async function* fetchPages(
     const page = await client.callRaw('getBlocks', request, (body) => buffers.copy(body), options);
     pending += 1;
     pendingBytes += page.length;
-    const checked = check?.(page);
-    // A rejection is handled where the faults are awaited.
-    checked?.catch(() => undefined);
-    return { page, checked };
+    const checking = isShared(page) ? check?.(page) : undefined;
+    // After a failure of the check, the blocks are checked when they are taken.
+    return { page, checked: checking?.catch(() => undefined) };
   };
   const width = (): number => {
     const inTransit = 1 + Math.floor((maxBytesAhead - pendingBytes) / maxPageBytes);
@@ -133,10 +132,15 @@ export async function* mapAhead<Item, Result>(
   }
 }
 
+const isShared = ({ buffer }: Uint8Array): boolean => buffer instanceof SharedArrayBuffer;
+
 const STEP_BYTES = 4 * 1024 * 1024;
 const KEPT_BYTES = 32 * 1024 * 1024;
 
-/** Buffers in memory that threads share, to be used again. */
+/**
+ * Copies of pages, in buffers that are used again. Those up to KEPT_BYTES are in memory that threads share. Larger ones are not, since V8 does not
+ * count shared memory when it decides whether to collect garbage.
+ */
 export class PageBuffers {
   readonly #count: number;
   #free: Buffer[] = [];
@@ -148,8 +152,9 @@ export class PageBuffers {
   copy(bytes: Uint8Array): Uint8Array {
     const index = this.#free.findIndex(({ length }) => length >= bytes.length);
     const found = index < 0 ? undefined : this.#free.splice(index, 1)[0];
-    const steps = Math.ceil(Math.max(bytes.length, 1) / STEP_BYTES);
-    const buffer = found ?? Buffer.from(new SharedArrayBuffer(steps * STEP_BYTES));
+    const size = Math.ceil(Math.max(bytes.length, 1) / STEP_BYTES) * STEP_BYTES;
+    const buffer =
+      found ?? (size > KEPT_BYTES ? Buffer.allocUnsafeSlow(size) : Buffer.from(new SharedArrayBuffer(size)));
     buffer.set(bytes);
     return buffer.subarray(0, bytes.length);
   }
