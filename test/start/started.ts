@@ -82,8 +82,7 @@ export class Started {
 
   /** Kills everything but Postgres at once, as an operating system without memory may do. */
   killAllButPostgres(): void {
-    for (const [id, command] of this.#seen)
-      if (!/^(postgres:|\S*\/postgres -D)/.test(command)) process.kill(id, 'SIGKILL');
+    for (const [id, command] of this.#seen) if (!/^(postgres:|\S*\/postgres -D)/.test(command)) killIfRunning(id);
   }
 
   /** Sends SIGINT to the whole group, as Ctrl-C at a terminal does. */
@@ -164,4 +163,13 @@ function descendants(root: number): Map<number, string> {
 export async function paste(line: string, env: Record<string, string>): Promise<string> {
   const { stdout } = await promisify(execFile)('sh', ['-c', line], { cwd: ROOT, env: { ...shellEnv(), ...env } });
   return stdout;
+}
+
+/** A program may end by itself when the one that started it is killed. */
+function killIfRunning(id: number): void {
+  try {
+    process.kill(id, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
