@@ -50,7 +50,7 @@ async function measureAll(key: string, logLevel: LogLevel): Promise<Map<string, 
   const withKey = `GET ${PATH} HTTP/1.1\r\nhost: bench\r\nx-api-key: ${key}\r\n`;
   const senders = {
     'bare response': connectTo(bare.server, 'GET / HTTP/1.1\r\nhost: bench\r\n\r\n'),
-    // A header that changes nothing but the way.
+    // The header keeps the request from being served from memory, and has no other effect.
     'through Fastify': connectTo(api.server, `${withKey}content-encoding: identity\r\n\r\n`),
     'from memory': connectTo(api.server, `${withKey}\r\n`),
   };

@@ -6,10 +6,8 @@ import { getNetwork } from '@kasgres/kaspa';
 import { createLogger, createRegistry } from '@kasgres/runtime';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { IndexState } from '../index-state/index-state.ts';
-import type { Admission, RequestKey } from '../limits/admission.ts';
-import { createMetrics } from '../metrics.ts';
-import { createServer } from '../server.ts';
-import { createServices } from '../services.ts';
+import type { RequestKey } from '../limits/admission.ts';
+import { serverWithoutDatabase } from '../testing/node-stub.ts';
 
 const PATH = '/v1/rpc/getCurrentNetwork';
 
@@ -25,7 +23,7 @@ const STATE = {
 } as unknown as IndexState;
 
 interface Setup {
-  /** What is in memory; default: both. */
+  /** Whether the state and the key are in memory. Default: both. */
   known?: { state: boolean; key: boolean };
   corsOrigins?: readonly string[];
 }
@@ -34,30 +32,20 @@ async function serve({ known = { state: true, key: true }, corsOrigins }: Setup 
   const lines: string[] = [];
   const logger = createLogger({ name: 'api under test', destination: { write: (line) => void lines.push(line) } });
   const registry = createRegistry('api under test');
-  const none = undefined as never;
   const release = vi.fn<() => void>();
-  const admission: Admission = {
-    admit: async () => ({ apiKey, verdict: { ...standing, charge: { ru: 0.1, window: 1, day: '2026-01-01' } } }),
-    admitAtOnce: () => (known.key ? { apiKey, standing } : undefined),
-    admitAnonymous: async () => undefined,
-    chargeMore: none,
-    release,
-    isInForce: async () => true,
-    close: async () => undefined,
-  };
-  const services = createServices({
-    admission,
-    readDatabase: none,
-    readConnections: 1,
-    statusDatabase: none,
-    databaseUrl: '',
+  const { server, services } = await serverWithoutDatabase({
+    admission: {
+      admit: async () => ({ apiKey, verdict: { ...standing, charge: { ru: 0.1, window: 1, day: '2026-01-01' } } }),
+      admitAtOnce: () => (known.key ? { apiKey, standing } : undefined),
+      release,
+    },
     logger,
-    node: none,
+    registry,
+    ...(corsOrigins && { corsOrigins }),
   });
   services.index.getState = async () => STATE;
   services.index.getKnownState = () => (known.state ? STATE : undefined);
   services.index.refreshState = () => undefined;
-  const server = await createServer({ services, logger, metrics: createMetrics(registry), corsOrigins });
   const throughFastify = vi.fn<() => void>();
   server.addHook('onSend', (_request, _reply, payload, done) => {
     throughFastify();

@@ -95,10 +95,7 @@ export class KeyCache {
   /** Returns what `find` returns if that is in memory, else undefined. */
   findKnown(key: string): CachedKey | undefined {
     const entry = this.#entries.get(this.#hashes.get(key)?.name ?? '');
-    const now = performance.now();
-    if (entry === undefined || entry.readAt + LIFE_MS <= now) return undefined;
-    entry.usedAt = now;
-    return entry.key;
+    return entry && use(entry, performance.now());
   }
 
   findByHash(keyHash: Uint8Array): Awaitable<CachedKey | undefined> {
@@ -108,10 +105,7 @@ export class KeyCache {
   #find({ name, keyHash }: KeyHash): Awaitable<CachedKey | undefined> {
     const now = performance.now();
     const entry = this.#entries.get(name);
-    if (entry !== undefined) {
-      entry.usedAt = now;
-      return entry.readAt + LIFE_MS > now ? entry.key : this.#lookUp(this.#known, name, keyHash);
-    }
+    if (entry !== undefined) return use(entry, now) ?? this.#lookUp(this.#known, name, keyHash);
     return (this.#invalid.get(name) ?? 0) > now ? undefined : this.#lookUp(this.#unknown, name, keyHash);
   }
 
@@ -174,6 +168,12 @@ export class KeyCache {
     if (oldest !== undefined && this.#invalid.size >= MAX_INVALID) this.#invalid.delete(oldest);
     this.#invalid.set(name, performance.now() + INVALID_LIFE_MS);
   }
+}
+
+/** Notes the use of a key. Returns undefined if it must be read again. */
+function use(entry: Entry, now: number): CachedKey | undefined {
+  entry.usedAt = now;
+  return entry.readAt + LIFE_MS > now ? entry.key : undefined;
 }
 
 interface Found {

@@ -23,6 +23,14 @@ function pendingReads() {
   return { reads, latest };
 }
 
+async function afterFirstRead() {
+  const { reads, latest } = pendingReads();
+  const first = latest.get();
+  reads[0]?.resolve(stateOf(1n));
+  await first;
+  return { reads, latest };
+}
+
 it('shares one read among requests, and its result for five milliseconds', async () => {
   const { reads, latest } = pendingReads();
   const requests = [latest.get(), latest.get()];
@@ -35,10 +43,7 @@ it('shares one read among requests, and its result for five milliseconds', async
 });
 
 it('reads again after five milliseconds, which requests wait for after twenty', async () => {
-  const { reads, latest } = pendingReads();
-  const first = latest.get();
-  reads[0]?.resolve(stateOf(1n));
-  await first;
+  const { reads, latest } = await afterFirstRead();
   vi.advanceTimersByTime(6);
   expect(latest.getKnown()).toEqual(stateOf(1n));
   expect(reads).toHaveLength(1);
@@ -53,10 +58,7 @@ it('reads again after five milliseconds, which requests wait for after twenty', 
 });
 
 it('survives the failure of a read that no request waits for', async () => {
-  const { reads, latest } = pendingReads();
-  const first = latest.get();
-  reads[0]?.resolve(stateOf(1n));
-  await first;
+  const { reads, latest } = await afterFirstRead();
   vi.advanceTimersByTime(6);
   expect(latest.get()).toEqual(stateOf(1n));
   reads[1]?.reject(new Error('the database is out of reach'));

@@ -1,39 +1,61 @@
-/** A server with a fake node and without a database, for tests of operations on the node. */
+/** Servers without a database: with a fake node, for tests of operations on it, or with other parts replaced. */
 import { getNetwork } from '@kasgres/kaspa';
-import { createLogger, createRegistry } from '@kasgres/runtime';
+import { createLogger, createRegistry, type Logger, type Registry } from '@kasgres/runtime';
 import type { FastifyInstance } from 'fastify';
 import type { Admission } from '../limits/admission.ts';
 import { createMetrics } from '../metrics.ts';
 import { createServer } from '../server.ts';
 import { createServices, type Services } from '../services.ts';
 
+const none = undefined as never;
+
 type Respond = (op: string, request: object) => object;
 
-export async function serverOnNode(respond: Respond): Promise<FastifyInstance> {
-  const logger = createLogger({ name: 'api under test', level: 'silent' });
-  const none = undefined as never;
+interface StubOptions {
+  /** Replaces parts of an admission that admits every key, but none at once. */
+  admission?: Partial<Admission>;
+  node?: Services['node'];
+  logger?: Logger;
+  registry?: Registry;
+  corsOrigins?: readonly string[];
+}
+
+export async function serverWithoutDatabase({
+  admission,
+  node = none,
+  logger = createLogger({ name: 'api under test', level: 'silent' }),
+  registry = createRegistry('api under test'),
+  corsOrigins,
+}: StubOptions): Promise<{ server: FastifyInstance; services: Services }> {
   const bucket = { name: 'key:1', rateRu: 1000, windowSeconds: 1 };
   const verdict = { remainingRu: 1000, resetSeconds: 1, charge: { ru: 1, window: 1, day: '2026-01-01' } };
-  const admission: Admission = {
-    admit: async () => ({ apiKey: { id: 1n, readOnly: false, bucket }, verdict }),
-    admitAtOnce: () => undefined,
-    admitAnonymous: async () => undefined,
-    chargeMore: async () => verdict,
-    release: () => undefined,
-    isInForce: async () => true,
-    close: async () => undefined,
-  };
   const services = createServices({
-    admission,
+    admission: {
+      admit: async () => ({ apiKey: { id: 1n, readOnly: false, bucket }, verdict }),
+      admitAtOnce: () => undefined,
+      admitAnonymous: async () => undefined,
+      chargeMore: async () => verdict,
+      release: () => undefined,
+      isInForce: async () => true,
+      close: async () => undefined,
+      ...admission,
+    },
     readDatabase: none,
     readConnections: 1,
     statusDatabase: none,
     databaseUrl: '',
     logger,
-    node: { connected: true, call: async (op: string, request: object) => respond(op, request) } as Services['node'],
+    node,
   });
+  const server = await createServer({ services, logger, metrics: createMetrics(registry), corsOrigins });
+  return { server, services };
+}
+
+export async function serverOnNode(respond: Respond): Promise<FastifyInstance> {
+  const node = { connected: true, call: async (op: string, request: object) => respond(op, request) };
+  const { server, services } = await serverWithoutDatabase({ node: node as Services['node'] });
   services.index.getNetwork = async () => getNetwork('simnet');
-  return createServer({ services, logger, metrics: createMetrics(createRegistry('api under test')) });
+  return server;
 }
 
 export async function post(server: FastifyInstance, url: string, payload: object) {

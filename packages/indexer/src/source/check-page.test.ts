@@ -1,6 +1,6 @@
 /** Pages of a real node, checked on a thread. */
 import { toHex } from '@kasgres/kaspa';
-import { decodeBlocks, decodeBlocksResponse } from '@kasgres/node';
+import { decodeBlocks, decodeBlocksResponse } from '@kasgres/node/decode-responses';
 import { WorkerPool } from '@kasgres/runtime/worker-pool';
 import { afterAll, expect, test } from 'vitest';
 import { recordedResponses } from '../../../node/src/testing/recorded-calls.ts';
