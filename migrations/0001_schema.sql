@@ -426,8 +426,10 @@ begin
   elsif parent = 'chain_blocks' then
     execute format('create unique index %I on %I (block_id)', name || '_block_id', name);
   end if;
+  -- Otherwise it would belong to the login of the indexer, and neither another login nor the owner of the database could use it.
+  execute format('alter table %I owner to %I', name, (select pg_get_userbyid(relowner) from pg_class where oid = parent::regclass));
 end $$;
-comment on function make_partition(text, text) is 'Makes a table that can be attached as a partition.';
+comment on function make_partition(text, text) is 'Makes a table that can be attached as a partition. It belongs to the owner of its parent.';
 
 create function name_partition_indexes(parent text, name text) returns void language plpgsql set search_path = public, pg_temp as $$
 declare

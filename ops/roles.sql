@@ -8,8 +8,9 @@
 --   create role indexer_1 login password '…' in role kasgres_indexer;
 --
 -- kasgres_indexer owns the tables of the chain, because its first catch-up drops and builds their indexes and disables their
--- autovacuum, which only an owner may do. Building an index also needs `create` on the schema. It reads tags. It can neither
--- read nor change keys, their usage and rate limits, and cannot change migrations.
+-- autovacuum, which only an owner may do. Indexes and partitions also need `create` on the schema, and removing old rows
+-- (`RETENTION`) needs temporary tables. It reads tags. It can neither read nor change keys, their usage and rate limits, and
+-- cannot change migrations.
 -- kasgres_api reads everything, and writes key usage, rate limits and webhooks.
 -- kasgres_webhooks reads what the API reads, without the hashes of keys, and writes the progress of webhooks.
 -- kasgres_analyst reads the views and functions of schema kaspa only. `kasgres analysts` creates its logins with limits, which the
@@ -41,6 +42,11 @@ grant kasgres_indexer to current_user;
 
 revoke create on schema public from public;
 grant create on schema public to kasgres_indexer;
+
+do $$
+begin
+  execute format('grant temporary on database %I to kasgres_indexer', current_database());
+end $$;
 
 do $$
 declare

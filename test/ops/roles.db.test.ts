@@ -72,7 +72,7 @@ describe('the programs under their own logins', () => {
   let node: NodeClient;
   let indexer: Program;
   beforeAll(async () => {
-    simulatedDag = await SimulatedDag.start('roles', undefined, { commitsToUtxos: true });
+    simulatedDag = await SimulatedDag.start('roles', undefined, { commitsToUtxos: true }, { redRate: 0 });
     prune();
     node = new NodeClient({ url: simulatedDag.server.url });
     indexer = startAsIndexer();
@@ -89,9 +89,9 @@ describe('the programs under their own logins', () => {
     simulatedDag.node.prune(simulatedDag.node.dag.chainBlocks.at(-20)?.hash ?? '');
   }
 
-  function startAsIndexer(): Program {
+  function startAsIndexer(more: Record<string, string> = {}): Program {
     const env = { nodeUrl: simulatedDag.server.url, databaseUrl: urlOf('kasgres_indexer') };
-    return startIndexer(env, { NODE_P2P_URL: simulatedDag.p2p.url, ON_GAP: 'record' });
+    return startIndexer(env, { NODE_P2P_URL: simulatedDag.p2p.url, ON_GAP: 'record', ...more });
   }
 
   test('it lets the indexer bootstrap, finish the first catch-up with every index, and follow the chain', async () => {
@@ -111,6 +111,24 @@ describe('the programs under their own logins', () => {
     expect(rows).toEqual([{ has_utxos: true }, { has_utxos: true }]);
     expect((await database.pool.query('select from gaps')).rowCount).toBe(1);
     expect(indexer.output()).not.toContain('permission denied');
+  });
+
+  test('it lets the indexer make and remove partitions, which all its logins own', async () => {
+    await indexer.stop();
+    indexer = startAsIndexer({ FINALITY_DEPTH: '60', PRUNING_DEPTH: '70', RETENTION: '100', CLUSTER_DEPTH: '10' });
+    const ownersOfPartitions = async (): Promise<{ first: number; owner: string }[]> => {
+      const { rows } = await database.pool.query<{ first: number; owner: string }>(
+        `select distinct (select min(generation) from generations) as first, tableowner as owner
+           from pg_tables where schemaname = 'public' and tablename ~ '_[0-9]+$'`,
+      );
+      return rows;
+    };
+    for (let first = 0; first < 2; [{ first } = { first }] = await ownersOfPartitions()) {
+      simulatedDag.mine(10);
+      await untilAtRest(database.pool, node, indexer);
+      expect(indexer.output()).not.toContain('permission denied');
+    }
+    expect(await ownersOfPartitions()).toEqual([{ first: expect.any(Number) as number, owner: 'kasgres_indexer' }]);
   });
 
   test('it lets the API respond and count key usage and shared rate limits', async () => {
@@ -180,6 +198,7 @@ describe('privileges that the logins lack', () => {
     ['kasgres_api', 'update api_keys set revoked_at = null'],
     ['kasgres_api', 'delete from api_key_usage'],
     ['kasgres_api', 'create table mine (id integer)'],
+    ['kasgres_api', 'create temporary table mine (id integer)'],
     ['kasgres_indexer', 'select from api_keys'],
     ['kasgres_indexer', INSERT_KEY],
     ['kasgres_indexer', 'select from api_key_usage'],
@@ -202,7 +221,7 @@ describe('privileges that the logins lack', () => {
 
   test('it lets kasgres_api read the chain and tags', async () => {
     const { rows } = await database.pool.query<{ tablename: string }>(
-      `select tablename from pg_tables where schemaname = 'public' and tablename not in ('api_keys', 'api_key_usage', 'rate_limits', 'webhooks', 'webhook_deliveries', 'analysts')`,
+      `select tablename from pg_tables where schemaname = 'public' and tablename !~ '_[0-9]+$' and tablename not in ('api_keys', 'api_key_usage', 'rate_limits', 'webhooks', 'webhook_deliveries', 'analysts')`,
     );
     const names = rows.map(({ tablename }) => tablename);
     expect(names).toEqual(expect.arrayContaining(['starts', 'start_utxos', 'utxo_set_load', 'loaded_utxos']));

@@ -2,7 +2,6 @@
  * Cuts the chain whenever a whole generation is older than `RETENTION`, on a separate connection. Only the end of a cut, a few milliseconds,
  * takes place between two batches; until then and afterwards nobody waits for it.
  */
-import { isRetryableDatabaseError } from '@kasgres/database';
 import { type Network, toHex } from '@kasgres/kaspa';
 import { FatalError, type Logger, sleep } from '@kasgres/runtime';
 import type { ClientBase } from 'pg';
@@ -78,7 +77,7 @@ export class RetentionKeeper {
         await this.#step(signal);
         await sleep(POLL_MS, signal).catch(() => undefined);
       } catch (error) {
-        if (signal.aborted || isRetryableDatabaseError(error)) return;
+        if (signal.aborted) return;
         if (error instanceof FatalError) {
           log.error({ err: error }, 'RETENTION is not applied any longer');
           return;
