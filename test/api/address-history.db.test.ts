@@ -41,6 +41,7 @@ const askForCsv = (query = '', of = address) =>
 const history = async (query: Record<string, string>) =>
   (await get('/v1/addresses/{address}/balance-history', { address }, { interval: 'hour', ...query }))['history'] as {
     timestamp: number;
+    balance: string;
   }[];
 
 const list = async (query: Record<string, string> = {}) => {
@@ -190,6 +191,32 @@ describe('the transactions of an address', () => {
     });
     await harness.database.pool.query('delete from tags');
     expect((await get('/v1/transactions', {}, { include: 'tags' }))['tags']).toEqual({});
+  });
+
+  test('of the balance are limited after those of the range are selected', async () => {
+    const { pool } = harness.database;
+    const hour = 3_600_000;
+    const [oldest] = await history({});
+    const earlier = 20_000 * hour;
+    const move = (ms: number) =>
+      pool.query(
+        `update balance_changes c set hour = c.hour + $2
+          where c.script_id = (select id from scripts where address = $1)
+            and c.hour = (select min(hour) from balance_changes where script_id = c.script_id and change <> 0)`,
+        [address, ms / hour],
+      );
+    await move(-earlier);
+    try {
+      const from = Number(oldest?.timestamp) - earlier;
+      const listed = await history({ from: String(from - hour), to: String(from + 24 * hour) });
+      expect(listed).toEqual(Array.from({ length: 24 }, (_, n) => ({ ...oldest, timestamp: from + n * hour })));
+      const newest = await history({});
+      expect(newest).toHaveLength(10_000);
+      expect(await history({ from: String(from) })).toEqual(newest);
+      expect((await history({ from: String(from), interval: 'month' }))[0]).toMatchObject({ balance: oldest?.balance });
+    } finally {
+      await move(earlier);
+    }
   });
 
   test('give the balance history of a range', async () => {

@@ -121,10 +121,14 @@ export class IndexReader {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const readOnce = (): Promise<void> =>
       this.#database.kysely.connection().execute(async (db) => {
+        const readAt = performance.now();
         await BEGIN.execute(db);
         try {
+          const state = await findState(db);
+          // Otherwise a later response from memory could have an earlier state.
+          this.#latest.observe(state, readAt);
           // The response does not wait for the end of the transaction, but the connection does.
-          resolve(await read(db, await findState(db), new Slices(this.#turns, caller)));
+          resolve(await read(db, state, new Slices(this.#turns, caller)));
         } finally {
           // Nothing was written. A connection that is lost cannot end its transaction, and needs not.
           await END.execute(db).catch(() => undefined);

@@ -29,7 +29,7 @@ const balanceHistory = z.object({
       }),
     )
     .meta({
-      description: `One entry for each interval from the first change of the balance to the sink, oldest first; the newest ${MAX_INTERVALS} if there are more. A change counts at the latest time of the chain up to the accepting block, since times of blocks may decrease. If the index does not begin at genesis, the balance at its first block is the first change. Intervals that end in a gap of the index are omitted.`,
+      description: `One entry for each interval from the first change of the balance to the sink, oldest first; the newest ${MAX_INTERVALS} of those between \`from\` and \`to\` if there are more. A change counts at the latest time of the chain up to the accepting block, since times of blocks may decrease. If the index does not begin at genesis, the balance at its first block is the first change. Intervals that end in a gap of the index are omitted.`,
     }),
   gaps: z
     .array(
@@ -72,6 +72,8 @@ const numberings: Readonly<Record<Interval, Numbering>> = {
 };
 
 const HOUR_MS = sql.lit(3_600_000);
+/** Without `to`, and for any later one: least() ignores null. */
+const MAX_HOUR = sql.lit(2 ** 31 - 1);
 
 /** Balances are computed backwards from the balance now, without any change before the first interval. */
 export const historyOfBalance = statementsBy(
@@ -84,19 +86,24 @@ export const historyOfBalance = statementsBy(
     const startOf = (number: RawBuilder<unknown>) => sql<number>`(${firstHour(number)}::bigint * ${HOUR_MS})`;
     const ofScript = sql`script_id = (select id from script) and change <> 0`;
     const end = startOf(sql`(number + 1)`);
+    // The last one that may be the end of a listed interval.
+    const hourBeforeEnd = sql`least((${parameter('to', 'bigint')} - 1) / ${HOUR_MS}, ${MAX_HOUR})::int`;
     return {
       tables: {
         script: sql`select ${scriptIdOf(parameter)} as id`,
         range: sql`
-          select balance, last, greatest(first, last - ${sql.lit(MAX_INTERVALS - 1)}) as first
+          select balance, last, last_listed, greatest(first, last_listed - ${sql.lit(MAX_INTERVALS - 1)}) as first
           from (
-            select balances.balance, ${numberOf(sql`(sink.chain_time / ${HOUR_MS})::int`)} as last,
-              (select ${numberOf(sql`hour`)} from balance_changes where ${ofScript} order by hour limit 1) as first
-            from balances
-            cross join (select chain_time from chain_blocks where index = (select chain_index from checkpoint)) sink
-            where script_id = (select id from script)
-          ) whole
-          where first is not null`,
+            select balance, first, last, least(last, ${numberOf(hourBeforeEnd)} - 1) as last_listed
+            from (
+              select balances.balance, ${numberOf(sql`(sink.chain_time / ${HOUR_MS})::int`)} as last,
+                (select ${numberOf(sql`hour`)} from balance_changes where ${ofScript} order by hour limit 1) as first
+              from balances
+              cross join (select chain_time from chain_blocks where index = (select chain_index from checkpoint)) sink
+              where script_id = (select id from script)
+            ) whole
+            where first is not null
+          ) listed`,
         gap: sql`
           select lower.timestamp as "from", upper.timestamp as "to", lower.chain_time as after, upper.chain_time as before
           from ${joinedGaps} join range on upper.chain_time > ${startOf(sql`range.first`)}
@@ -118,7 +125,9 @@ export const historyOfBalance = statementsBy(
         history: sql`
           select coalesce(json_agg(listed), '[]') as list from (
             select ${end} as timestamp, balance
-            from (select generate_series(first, last) as number, balance from step) numbered
+            from (
+              select generate_series(step.first, least(step.last, range.last_listed)) as number, step.balance from step cross join range
+            ) numbered
             where not exists (select from gap where after < ${end} and ${end} <= before)
               and ${end} >= coalesce(${parameter('from', 'bigint')}, 0)
               and ${end} < coalesce(${parameter('to', 'bigint')}, 9223372036854775807)
