@@ -3,6 +3,7 @@
  * bootstrapped at the new first block; totals, rollups and clusters equal those of an index that keeps everything.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inTransaction } from '@kasgres/database';
 import { expect, test } from 'vitest';
 import { atRest, expectInvariants, freshDatabase, type Harness, SEED } from '../support/harness.ts';
 import { Random } from '../../packages/devnet/src/economy/random.ts';
@@ -119,6 +120,33 @@ test('a cut that is interrupted at any moment happens completely or not at all',
   expect(names).toEqual(rows.map(({ name }) => name));
 });
 
+/** Makes the exchange of partitions take a second. Returns whether it is under way. */
+async function slowExchangeDown({ pool }: Db): Promise<() => Promise<boolean>> {
+  await pool.query(
+    `create function wait_after_detaching() returns event_trigger language plpgsql as $$
+     begin if current_query() ~ 'detach partition' then perform pg_sleep(0.1); end if; end $$;
+     create event trigger slow_exchange on ddl_command_end when tag in ('ALTER TABLE') execute function wait_after_detaching()`,
+  );
+  return async () => {
+    const { rows } = await pool.query(
+      `select from pg_stat_activity where query ~ 'detach partition' and state = 'active' and datname = current_database() and pid <> pg_backend_pid()`,
+    );
+    return rows.length > 0;
+  };
+}
+
+/** Mines until an exchange is under way, does the work, and mines until it is done. */
+async function duringExchange(harness: Harness, indexer: RunningIndexer, work: () => Promise<void>): Promise<void> {
+  const isExchanging = await slowExchangeDown(harness.database);
+  const done = (async () => {
+    while (!(await isExchanging())) await sleep(5);
+    await work();
+    return true;
+  })();
+  while (!(await Promise.race([done, mineAndCluster(harness, indexer).then(() => false)])));
+  await harness.database.pool.query('drop event trigger slow_exchange');
+}
+
 test('an indexer that stops while partitions are exchanged leaves the index whole', {
   timeout: TIMEOUT_MS,
 }, async () => {
@@ -126,28 +154,39 @@ test('an indexer that stops while partitions are exchanged leaves the index whol
   const { simulatedDag, database, node } = harness;
   const indexer = startIndexing(simulatedDag, database.url, VARIABLES);
   await atRest(database, node, indexer);
-  await database.pool.query(
-    `create function wait_after_detaching() returns event_trigger language plpgsql as $$
-     begin if current_query() ~ 'detach partition' then perform pg_sleep(0.1); end if; end $$;
-     create event trigger slow_exchange on ddl_command_end when tag in ('ALTER TABLE') execute function wait_after_detaching()`,
-  );
-  const isExchanging = async (): Promise<boolean> => {
-    const { rows } = await database.pool.query(
-      `select from pg_stat_activity where query ~ 'detach partition' and state = 'active' and datname = current_database() and pid <> pg_backend_pid()`,
-    );
-    return rows.length > 0;
-  };
-  const stopped = (async () => {
-    while (!(await isExchanging())) await sleep(5);
-    await indexer.stop();
-    return true;
-  })();
-  while (!(await Promise.race([stopped, mineAndCluster(harness, indexer).then(() => false)])));
-  await database.pool.query('drop event trigger slow_exchange');
+  await duringExchange(harness, indexer, async () => await indexer.stop());
   const again = startIndexing(simulatedDag, database.url, VARIABLES);
   await mineUntilCut(harness, again, 1);
   await expectCut(harness);
   await again.stop();
+});
+
+test('a transaction that begins while partitions are exchanged sees the index before or after that', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const harness = await openHarness('read during a cut');
+  const { simulatedDag, database, node } = harness;
+  const indexer = startIndexing(simulatedDag, database.url, VARIABLES);
+  await atRest(database, node, indexer);
+  const client = await database.pool.connect();
+  const utxos: unknown[] = [];
+  await duringExchange(harness, indexer, async () => {
+    await inTransaction(
+      client,
+      async () => {
+        await client.query('select from checkpoint');
+        const { rows } = await client.query<{ known: boolean }>(
+          `select distinct t.id is not null or e.id is not null as known
+             from utxos u left join transactions t on t.id = u.transaction_id left join earlier_transactions e on e.id = u.transaction_id`,
+        );
+        utxos.push(...rows);
+      },
+      { readsSnapshot: true },
+    );
+  });
+  client.release();
+  expect(utxos).toEqual([{ known: true }]);
+  await indexer.stop();
 });
 
 test('the first cut after a gap keeps the ids of UTXOs that are older than the gap', {

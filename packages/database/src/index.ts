@@ -48,7 +48,7 @@ export {
   SchemaError,
 } from './connection/errors.ts';
 export { inPipeline } from './connection/in-pipeline.ts';
-export { inTransaction } from './connection/in-transaction.ts';
+export { BEGIN_SNAPSHOT, inTransaction } from './connection/in-transaction.ts';
 export { type DatabaseState, inspectDatabase } from './schema/inspect.ts';
 export {
   type ApiKey,

@@ -2,7 +2,7 @@
  * Reads from one state of the index (invariant 9): a response is one prepared statement (statement.ts), or several queries in a repeatable-read,
  * read-only transaction whose first one reads the checkpoint. The latest state is kept in memory.
  */
-import { type Connection, isPoolExhausted, isRetryableDatabaseError } from '@kasgres/database';
+import { BEGIN_SNAPSHOT, type Connection, isPoolExhausted, isRetryableDatabaseError } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
 import { CompiledQuery, sql } from 'kysely';
 import { type Awaitable, whenKnown } from '../awaitable.ts';
@@ -35,8 +35,7 @@ export interface StatementResult {
 const PROGRAM = 'program';
 
 /** These queries are planned for their parameters, unlike statements (database.ts). */
-const BEGIN = sql`
-  begin isolation level repeatable read read only; set local plan_cache_mode = force_custom_plan`;
+const BEGIN = sql.raw(`${BEGIN_SNAPSHOT}; set local plan_cache_mode = force_custom_plan`);
 const END = sql`rollback`;
 
 /** Has a row without a state if the one in memory is still current, which is usual; no row while nothing is indexed. */

@@ -1,6 +1,14 @@
 import type { ClientBase } from 'pg';
 import { isPipelined } from './in-pipeline.ts';
 
+/**
+ * Begins a transaction that sees one snapshot. RETENTION exchanges partitions while it has `blocks` locked. A transaction whose snapshot is older
+ * than that, and which reads partitions afterwards, would find neither the removed rows nor those that took their place, so it waits for the lock
+ * before its first statement takes the snapshot.
+ */
+export const BEGIN_SNAPSHOT =
+  'begin isolation level repeatable read read only; lock table only blocks in access share mode';
+
 interface TransactionOptions {
   /** The work only reads, and sees one snapshot of the database. */
   readsSnapshot?: boolean;
@@ -12,7 +20,7 @@ export async function inTransaction<Result>(
   work: () => Promise<Result>,
   { readsSnapshot = false }: TransactionOptions = {},
 ): Promise<Result> {
-  const begun = client.query(readsSnapshot ? 'begin isolation level repeatable read read only' : 'begin');
+  const begun = client.query(readsSnapshot ? BEGIN_SNAPSHOT : 'begin');
   // Without a transaction, no statement of the work would succeed, either: the connection is lost.
   begun.catch(() => undefined);
   if (!isPipelined(client)) await begun;

@@ -1,8 +1,9 @@
 /**
  * Cuts the chain at the first chain block of a generation: afterwards the index is one that was bootstrapped there. Everything that takes long
  * happens before any lock that others could wait for: rows of the older generations that blocks above the cut still carry, merge or refer to
- * are copied, the UTXO set is replaced, and so on, invisibly to others. No batch changes these rows, which are below finality. The end takes milliseconds: the older partitions are detached, those
- * with the kept rows are attached, and the start and the checkpoint change, all in the same transaction.
+ * are copied, the UTXO set is replaced, and so on, invisibly to others. Hardly any batch changes these rows, which are below finality; if one
+ * does, the cut is prepared again. The end takes milliseconds: the older partitions are detached, those with the kept rows are attached, and the
+ * start and the checkpoint change, all in the same transaction.
  */
 import type { Network } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
@@ -27,11 +28,15 @@ const stays = (kind: 'blocks' | 'transactions', id: string, bound: number): stri
 
 export interface PreparedCut {
   cut: CutPoint;
-  /** Rows from these keys on were written after the cut was prepared. */
-  nextBlockId: bigint;
-  nextTransactionId: bigint;
+  /** Rows from these keys on were written since `isOutdated` read them. */
+  unchecked: NextKeys;
   /** The UTXO set of the new start: its size, and the sum of it in sompi. */
   utxos: UtxoSum;
+}
+
+interface NextKeys {
+  block: bigint;
+  transaction: bigint;
 }
 
 interface UtxoSum {
@@ -46,11 +51,7 @@ export async function prepareCut(
   { finalityDepth }: Pick<Network, 'finalityDepth'>,
 ): Promise<PreparedCut> {
   await client.query(`set local work_mem = '${WORK_MEMORY}'`);
-  const { rows } = await client.query<{ next_block_id: bigint; next_transaction_id: bigint }>(
-    'select next_block_id, next_transaction_id from checkpoint',
-  );
-  const [next] = rows;
-  if (next === undefined) throw new Error('there is no checkpoint');
+  const unchecked = await readNextKeys(client);
   const bound = firstKeyOf(cut.generation);
   const border = await findBorder(client, cut, bound, finalityDepth);
   await findBlocks(client, cut, bound, border);
@@ -63,12 +64,20 @@ export async function prepareCut(
   await removeStragglers(client, cut, border);
   await client.query(`update chain_blocks set accepted_transactions = '{}' where index = $1`, [cut.chainIndex]);
   const utxos = await sumUtxos(client);
-  return { cut, nextBlockId: next.next_block_id, nextTransactionId: next.next_transaction_id, utxos };
+  return { cut, unchecked, utxos };
+}
+
+async function readNextKeys(client: ClientBase): Promise<NextKeys> {
+  const { rows } = await client.query<NextKeys>(
+    'select next_block_id as block, next_transaction_id as transaction from checkpoint',
+  );
+  if (rows[0] === undefined) throw new Error('there is no checkpoint');
+  return rows[0];
 }
 
 /**
- * Must run when no batch is being written. @returns `busy`, with the transaction as before, if somebody reads for too long; `outdated` if a block
- * that arrived meanwhile refers to something that would be removed, so that the cut must be prepared again
+ * Must run when no batch is being written, soon after `isOutdated`. @returns `busy`, with the transaction as before, if somebody reads for too long;
+ * `outdated` if the cut must be prepared again
  */
 export async function completeCut(client: ClientBase, prepared: PreparedCut): Promise<'cut' | 'busy' | 'outdated'> {
   const { cut } = prepared;
@@ -76,10 +85,10 @@ export async function completeCut(client: ClientBase, prepared: PreparedCut): Pr
   try {
     await client.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
     await client.query('select from checkpoint for update');
+    if (await isOutdated(client, prepared)) return 'outdated';
     await client.query(
       `lock table ${PARTITIONED_TABLES.map((table) => `only ${table}`).join(', ')} in access exclusive mode`,
     );
-    if (await refersToRemoved(client, prepared)) return 'outdated';
     await exchangePartitions(client, cut);
     await writeStart(client, prepared);
     return 'cut';
@@ -233,6 +242,7 @@ async function copyKept(client: ClientBase, { generation, chainIndex }: CutPoint
     await client.query(
       `insert into ${partition} select rows.* from cut_kept_${kind} kept join ${table} rows on rows.${key} = kept.id`,
     );
+    await client.query(`analyze ${partition}`);
   };
   for (const [table, key] of Object.entries(BLOCK_TABLES)) await copy(table, key, 'blocks');
   for (const [table, key] of Object.entries(TRANSACTION_TABLES)) await copy(table, key, 'transactions');
@@ -270,9 +280,10 @@ async function forgetSpentOutputs(client: ClientBase, { generation }: CutPoint, 
   );
   await client.query('create index on cut_lost (transaction_id)');
   await client.query('analyze cut_lost');
-  for (const [inputs, transactions] of [
-    ['transaction_inputs', 'transactions'],
-    [keptPartition('transaction_inputs', generation), keptPartition('transactions', generation)],
+  // Of kept transactions only the copies, so that no batch waits for the cut.
+  for (const [inputs, transactions, lost] of [
+    ['transaction_inputs', 'transactions', `(select * from cut_lost where transaction_id >= ${bound})`],
+    [keptPartition('transaction_inputs', generation), keptPartition('transactions', generation), 'cut_lost'],
   ]) {
     await client.query(
       `update ${inputs} i set amount = null, script_id = null,
@@ -280,10 +291,10 @@ async function forgetSpentOutputs(client: ClientBase, { generation }: CutPoint, 
               previous_transaction_hash = case when lost.is_named then '' else coalesce(
                 (select t.transaction_id from transactions t where t.id = i.previous_transaction_id),
                 (select e.transaction_id from earlier_transactions e where e.id = i.previous_transaction_id)) end
-         from cut_lost lost where i.transaction_id = lost.transaction_id and i.index = lost.index`,
+         from ${lost} lost where i.transaction_id = lost.transaction_id and i.index = lost.index`,
     );
     await client.query(
-      `update ${transactions} t set fee = null from cut_lost lost where t.id = lost.transaction_id and t.subnetwork_id <> 1`,
+      `update ${transactions} t set fee = null from ${lost} lost where t.id = lost.transaction_id and t.subnetwork_id <> 1`,
     );
   }
   await client.query(
@@ -311,27 +322,51 @@ async function removeStragglers(client: ClientBase, cut: CutPoint, border: Borde
   }
 }
 
-/** Whether rows that were written since the cut was prepared refer to what it removes. */
-async function refersToRemoved(client: ClientBase, prepared: PreparedCut): Promise<boolean> {
-  const { cut, nextBlockId, nextTransactionId } = prepared;
+/** Whether batches have written something since the cut was prepared that refers to what it removes, or changes what it has copied. */
+export async function isOutdated(client: ClientBase, prepared: PreparedCut): Promise<boolean> {
+  const next = await readNextKeys(client);
+  if (await refersToRemoved(client, prepared)) return true;
+  if (await changesKept(client, prepared)) return true;
+  prepared.unchecked = next;
+  return false;
+}
+
+async function refersToRemoved(client: ClientBase, { cut, unchecked }: PreparedCut): Promise<boolean> {
   const bound = firstKeyOf(cut.generation);
   const { rows } = await client.query<{ refers: boolean }>(
     `select exists (
-         select from block_transactions
-          where block_id >= $1 and transaction_id < $2 and transaction_id not in (select id from cut_kept_transactions))
+         select from block_transactions where block_id >= $1 and not ${stays('transactions', 'transaction_id', bound)})
        or exists (
          select from block_parents
-          where block_id >= $1 and parent_id < $2 and parent_id not in (select id from cut_kept_blocks)
+          where block_id >= $1 and not ${stays('blocks', 'parent_id', bound)}
             and parent_id not in (select id from earlier_blocks))
        or exists (
          select from transaction_inputs i
-          where i.transaction_id >= $3 and i.previous_transaction_id < $2
-            and i.previous_transaction_id not in (select id from cut_kept_transactions)
+          where i.transaction_id >= $2 and not ${stays('transactions', 'i.previous_transaction_id', bound)}
             and not exists (
               select from start_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)) as refers`,
-    [nextBlockId, bound, nextTransactionId],
+    [unchecked.block, unchecked.transaction],
   );
   return rows[0]?.refers === true;
+}
+
+/** A block may carry an old transaction again: then it may be accepted now, have another variant, or get an input of a new transaction. */
+async function changesKept(client: ClientBase, { cut, unchecked }: PreparedCut): Promise<boolean> {
+  const kept = (table: keyof typeof TRANSACTION_TABLES): string => keptPartition(table, cut.generation);
+  const { rows } = await client.query<{ changes: boolean }>(
+    `select exists (
+         select from ${kept('transactions')} kept join transactions t using (id)
+          where t.accepting_index > $1 and (t.accepting_index, t.accepted_body) is distinct from (kept.accepting_index, kept.accepted_body))
+       or exists (
+         select from ${kept('transactions')} kept join transaction_bodies b on b.transaction_id = kept.id
+          where not exists (
+            select from ${kept('transaction_bodies')} copied where copied.transaction_id = b.transaction_id and copied.body = b.body))
+       or exists (
+         select from ${kept('transaction_inputs')} i join transactions t on t.transaction_id = i.previous_transaction_hash
+          where i.previous_transaction_hash <> '' and t.id >= $2) as changes`,
+    [cut.chainIndex, unchecked.transaction],
+  );
+  return rows[0]?.changes === true;
 }
 
 async function exchangePartitions(client: ClientBase, { generation }: CutPoint): Promise<void> {

@@ -1,0 +1,78 @@
+/** What batches may write between the preparation of a cut and its end: then it must be prepared again. */
+import { expect, test } from 'vitest';
+import { firstKeyOf } from '../../packages/indexer/src/apply/generations.ts';
+import { completeCut, isOutdated, prepareCut } from '../../packages/indexer/src/retention/cut.ts';
+import { findCutPoint } from '../../packages/indexer/src/retention/cut-point.ts';
+import { stageNextStart } from '../../packages/indexer/src/retention/next-start.ts';
+import { atRest, expectInvariants, type Harness, onTestEnd } from '../support/harness.ts';
+import { startIndexing } from '../support/simulated-dag.ts';
+import { cluster } from './clusters-harness.ts';
+import { createPruningHarness } from './starts-harness.ts';
+
+const DEPTHS = { finalityDepth: 60n, pruningDepth: 70n };
+const VARIABLES = { FINALITY_DEPTH: '60', PRUNING_DEPTH: '70', RETENTION: '100' };
+
+const CARRY = `insert into block_transactions (block_id, transaction_id, index, body) select next_block_id, $1, 1, 0 from checkpoint`;
+const CARRY_NOT = `delete from block_transactions where transaction_id = $1 and block_id = (select next_block_id from checkpoint)`;
+const ACCEPT = 'update transactions set accepting_index = accepting_index + 10000 where id = $1';
+const ACCEPT_NOT = 'update transactions set accepting_index = accepting_index - 10000 where id = $1';
+const VARY = `insert into transaction_bodies (transaction_id, body, hash, storage_mass, compute_mass) values ($1, 99, '', 0, 0)`;
+const VARY_NOT = 'delete from transaction_bodies where transaction_id = $1 and body = 99';
+
+/** An index on which nothing has been cut yet, since that waits for clusters. */
+async function openIndex(): Promise<Harness> {
+  const harness = await createPruningHarness('outdated cut', {}, { redRate: 0 });
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(60);
+  const indexer = startIndexing(simulatedDag, database.url, VARIABLES);
+  for (let round = 0; round < 40; round += 1) {
+    simulatedDag.mine(10);
+    await atRest(database, node, indexer);
+  }
+  await indexer.stop();
+  await cluster(database, { depth: 10n });
+  return harness;
+}
+
+test('a cut is prepared again if a batch refers to what it removes, or changes what it has copied', {
+  timeout: 300_000,
+}, async () => {
+  const { database, node } = await openIndex();
+  const { pool } = database;
+  const remover = await pool.connect();
+  onTestEnd(async () => remover.release(true));
+  const cut = await findCutPoint(remover, { kind: 'blue score', blueScore: 100n }, DEPTHS);
+  if (cut === undefined) throw new Error('the chain is too short');
+  await stageNextStart(remover, cut, { signal: new AbortController().signal, onProgress: () => undefined });
+  await remover.query('begin');
+  const prepared = await prepareCut(remover, cut, DEPTHS);
+  const someOf = async (transactions: string): Promise<unknown> => {
+    const { rows } = await remover.query<{ id: bigint }>(`select id from ${transactions} order by id limit 1`);
+    if (rows[0] === undefined) throw new Error(`no row of ${transactions}`);
+    return rows[0].id;
+  };
+  /** Writes as a batch would, and takes it back. */
+  const isOutdatedAfter = async (change: string, transaction: unknown, undo: string): Promise<boolean> => {
+    await pool.query(change, [transaction]);
+    const isNow = await isOutdated(remover, prepared);
+    await pool.query(undo, [transaction]);
+    expect(await isOutdated(remover, prepared)).toBe(false);
+    return isNow;
+  };
+
+  const kept = await someOf('cut_kept_transactions');
+  expect(await isOutdatedAfter(ACCEPT, kept, ACCEPT_NOT)).toBe(true);
+  expect(await isOutdatedAfter(VARY, kept, VARY_NOT)).toBe(true);
+  expect(await isOutdatedAfter(CARRY, kept, CARRY_NOT)).toBe(false);
+  const removed = await someOf('transactions where id not in (select id from cut_kept_transactions)');
+  expect(await isOutdatedAfter(CARRY, removed, CARRY_NOT)).toBe(true);
+  // As if the first block of the new generation had merged it.
+  const ofCut = await someOf(`transactions where id >= ${firstKeyOf(cut.generation)}`);
+  await remover.query('insert into cut_removed_transactions values ($1)', [ofCut]);
+  expect(await isOutdatedAfter(CARRY, ofCut, CARRY_NOT)).toBe(true);
+  await remover.query('delete from cut_removed_transactions where id = $1', [ofCut]);
+
+  expect(await completeCut(remover, prepared)).toBe('cut');
+  await remover.query('commit');
+  await expectInvariants(pool, node);
+});
