@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const PACKAGES = ['runtime', 'database', 'state', 'node', 'indexer', 'api'];
 /** Where lines are written, and errors made that end a program with code 1 and their message. */
 const SPEAKS =
-  /(?:(?:log|logger|logger\?)\.(?:warn|error)|new (?:FatalError|SchemaError|EnvError|NodeUnsuitableError|CheckpointMovedError))\(/g;
+  /(?:(?:log|logger|logger\?)(?:\.(?:warn|error)|\[[^\]]*'(?:warn|error)'[^\]]*\])|new (?:FatalError|SchemaError|EnvError|NodeUnsuitableError|CheckpointMovedError))\(/g;
 /** Of a message, so many words at most: numbers and names may follow. */
 const WORDS = 5;
 
@@ -33,7 +33,14 @@ function findWords(code: string): string | undefined {
     literal.slice(1, -1),
   );
   const parts = literals.flatMap((literal) => literal.split(/\$\{[^}]*\}/));
-  const words = parts.map((part) => part.replace(/^[\s.,:;)]+/, '').split(/\s+/)).find((part) => part.length > 2);
+  const words = parts
+    .map((part) =>
+      part
+        .replace(/^[\s.,:;)]+/, '')
+        .trim()
+        .split(/\s+/),
+    )
+    .find((part) => part.length > 1);
   return words
     ?.slice(0, WORDS)
     .join(' ')
