@@ -49,6 +49,7 @@ export class Deliverer {
 
   /** Delivers until the signal is aborted, then waits for attempts, which are aborted, too. */
   async run(signal: AbortSignal): Promise<void> {
+    signal.addEventListener('abort', () => this.wake(), { once: true });
     while (!signal.aborted) {
       this.#isAwake = false;
       let pauseMs = POLL_MS;
@@ -58,18 +59,17 @@ export class Deliverer {
         this.#options.logger.warn({ reason: String(error) }, 'could not read webhooks, retrying');
         await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
-      if (!this.#isAwake) await this.#nextWake(signal, pauseMs);
+      if (!this.#isAwake) await this.#nextWake(pauseMs);
     }
     await Promise.all(this.#busy.values());
   }
 
   /** Resolves when woken, or after a pause. */
-  async #nextWake(signal: AbortSignal, pauseMs: number): Promise<void> {
+  async #nextWake(pauseMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onWake = resolve;
     const timer = setTimeout(resolve, pauseMs);
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    if (!signal.aborted) await promise;
+    await promise;
     clearTimeout(timer);
   }
 
@@ -77,7 +77,9 @@ export class Deliverer {
   async #round(signal: AbortSignal): Promise<number> {
     const { queue } = this.#options;
     for (const { id } of await queue.listTests()) this.#start(`test ${id}`, id, signal);
-    const active = (await queue.listActive()).filter(({ id }) => !this.#busy.has(id));
+    const listed = await queue.listActive();
+    this.#forgetAllBut(listed);
+    const active = listed.filter(({ id }) => !this.#busy.has(id));
     let pauseMs = Number.POSITIVE_INFINITY;
     for (const { id, deliveryId, dueInMs } of active) {
       if (deliveryId === null) continue;
@@ -131,6 +133,11 @@ export class Deliverer {
     }
     await queue.moveCursors(others, cursor, step.to);
     await queue.addDeliveries(deliveries);
+  }
+
+  #forgetAllBut(listed: readonly ActiveWebhook[]): void {
+    const ids = new Set(listed.map(({ id }) => id));
+    for (const id of this.#definitions.keys()) if (!ids.has(id)) this.#definitions.delete(id);
   }
 
   async #loadDefinitions(webhooks: readonly ActiveWebhook[]): Promise<void> {
