@@ -131,7 +131,7 @@ export class Streams {
     return this.#catchUps.run(() => this.#options.index.read(read, 'stream catch-up'));
   }
 
-  /** Begins a stream. It must be closed when its connection closes. */
+  /** Begins a stream. It must be closed when its connection closes, and is closed before it closes the connection itself. */
   open(
     request: FastifyRequest,
     output: Output,
@@ -147,7 +147,10 @@ export class Streams {
       get unsentBytes() {
         return output.unsentBytes;
       },
-      close: (reason) => output.close(reason),
+      close: (reason) => {
+        close();
+        output.close(reason);
+      },
     };
     const subscriber = new Subscriber({
       follower: this.follower,
@@ -159,11 +162,11 @@ export class Streams {
       sink,
     });
     const credential = credentialOf(request);
-    this.#open.set(output, { subscriber, credential });
+    this.#open.set(counted, { subscriber, credential });
     const charging = setInterval(() => void this.#charge(request, subscriber), MINUTE_MS).unref();
     const close = (): void => {
       clearInterval(charging);
-      this.#open.delete(output);
+      this.#open.delete(counted);
       subscriber.close();
     };
     subscriber.start();

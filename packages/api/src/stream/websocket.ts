@@ -110,7 +110,12 @@ class Connection {
     });
   }
 
+  get #isOpen(): boolean {
+    return this.#socket.readyState === this.#socket.OPEN;
+  }
+
   async #receive(text: string): Promise<void> {
+    if (!this.#isOpen) return;
     let id: unknown;
     try {
       const message = parse(text);
@@ -139,7 +144,8 @@ class Connection {
     );
     if (opened === undefined) {
       const start = await streams.findStart(from, added);
-      this.#opened = streams.open(this.#request, this.#output(), added, start);
+      // A stream that begins after the client has disconnected would never be closed.
+      if (this.#isOpen) this.#opened = streams.open(this.#request, this.#output(), added, start);
       return start.cursor;
     }
     // A refused command changes nothing.
@@ -168,7 +174,7 @@ class Connection {
     const connection = this.#request.socket;
     return {
       send: (messages) => {
-        if (socket.readyState !== socket.OPEN) return;
+        if (!this.#isOpen) return;
         connection.cork();
         for (const message of messages) socket.send(encode(message), { binary: false });
         connection.uncork();

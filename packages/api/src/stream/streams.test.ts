@@ -1,0 +1,51 @@
+import { createLogger } from '@kasgres/runtime';
+import type { FastifyRequest } from 'fastify';
+import { expect, onTestFinished, test } from 'vitest';
+import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
+import { HttpError } from '../http/errors.ts';
+import type { IndexReader } from '../index-state/state.ts';
+import type { Admission } from '../limits/admission.ts';
+import type { MempoolSamples } from '../mempool-samples.ts';
+import { Streams } from './streams.ts';
+import type { Output } from './subscriber.ts';
+
+const SINK = 'ab'.repeat(32);
+const never = () => new Promise<never>(() => {});
+
+/** Streams of an index that never responds, and one stream. `closed` lists why its connection was closed. */
+function openStream() {
+  const streams = new Streams({
+    index: { getState: never, read: never, readIfAny: never, run: never } as unknown as IndexReader,
+    turns: new EventLoopTurns(),
+    mempool: {} as MempoolSamples,
+    admission: {} as Admission,
+    databaseUrl: '',
+    logger: createLogger({ name: 'streams under test', level: 'silent' }),
+    maxStreams: 10,
+  });
+  onTestFinished(() => streams.close());
+  const closed: string[] = [];
+  const output: Output = { send: () => {}, unsentBytes: 0, close: (reason) => void closed.push(reason) };
+  const request = { headers: { 'x-api-key': 'a key' }, query: {}, routeOptions: { config: {} } };
+  const subscription = { events: new Set(['chain' as const]), addresses: new Set<string>() };
+  const { subscriber } = streams.open(
+    request as unknown as FastifyRequest,
+    output,
+    { ...subscription, confirmations: undefined, withIds: false },
+    { cursor: SINK, sink: { hash: SINK, blueScore: 5n } },
+  );
+  return { streams, subscriber, closed };
+}
+
+test('a stream that failed or ended is not counted, even if its connection never reports that it closed', () => {
+  for (const end of [
+    ({ subscriber }: ReturnType<typeof openStream>) => subscriber.fail(new HttpError(401, 'refused')),
+    ({ streams }: ReturnType<typeof openStream>) => streams.end(),
+  ]) {
+    const opened = openStream();
+    expect([opened.streams.connections, opened.streams.follower.subscribers.size]).toEqual([1, 1]);
+    end(opened);
+    expect([opened.streams.connections, opened.streams.follower.subscribers.size]).toEqual([0, 0]);
+    expect(opened.closed).toHaveLength(1);
+  }
+});

@@ -1,0 +1,90 @@
+import { EventEmitter } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
+import type { Services } from '../services.ts';
+import type { Subscription } from './messages.ts';
+import type { Start } from './streams.ts';
+import { openWebSocket } from './websocket.ts';
+
+const SINK = 'ab'.repeat(32);
+const START: Start = { cursor: SINK, sink: { hash: SINK, blueScore: 5n } };
+
+class FakeSocket extends EventEmitter {
+  readonly OPEN = WebSocket.OPEN;
+  readyState: number = WebSocket.OPEN;
+  readonly sent: unknown[] = [];
+  closedWith: number | undefined;
+  ping(): void {}
+  terminate(): void {}
+  send(bytes: Buffer): void {
+    this.sent.push(JSON.parse(String(bytes)));
+  }
+  /** The handshake of the end takes a while. */
+  close(code: number): void {
+    this.readyState = WebSocket.CLOSING;
+    this.closedWith ??= code;
+  }
+  disconnect(): void {
+    this.readyState = WebSocket.CLOSED;
+    this.emit('close');
+  }
+}
+
+/** A connection whose streams begin when `start` is called. */
+async function connect() {
+  const { promise, resolve } = Promise.withResolvers<Start>();
+  const calls = { findStart: 0, open: 0 };
+  const services = {
+    index: { getNetwork: async () => ({}) },
+    streams: {
+      findStart: () => {
+        calls.findStart += 1;
+        return promise;
+      },
+      open: (_request: unknown, _output: unknown, subscription: Subscription) => {
+        calls.open += 1;
+        return { subscriber: { subscription, subscribe: () => SINK }, close: () => {} };
+      },
+    },
+  } as unknown as Services;
+  let handle: ((socket: WebSocket, request: FastifyRequest) => void) | undefined;
+  const app = { route: ({ wsHandler }: { wsHandler: typeof handle }) => (handle = wsHandler) };
+  await openWebSocket(app as unknown as FastifyInstance, services);
+  const socket = new FakeSocket();
+  const request = { charge: null, socket: { cork: () => {}, uncork: () => {} } };
+  handle?.(socket as unknown as WebSocket, request as unknown as FastifyRequest);
+  onTestFinished(() => socket.disconnect());
+  return {
+    socket,
+    calls,
+    send: async (text: string) => {
+      socket.emit('message', Buffer.from(text));
+      await turn();
+    },
+    start: async () => {
+      resolve(START);
+      await turn();
+    },
+  };
+}
+
+const SUBSCRIBE = JSON.stringify({ id: 1, subscribe: {} });
+
+test('it begins no stream for a client that disconnects while its start is looked up, and runs no further command', async () => {
+  const { socket, calls, send, start } = await connect();
+  await send(SUBSCRIBE);
+  await send(SUBSCRIBE);
+  socket.disconnect();
+  await start();
+  expect(calls).toEqual({ findStart: 1, open: 0 });
+});
+
+test('it begins the stream of a client that is still connected', async () => {
+  const { socket, calls, send, start } = await connect();
+  await send(SUBSCRIBE);
+  await start();
+  expect(calls).toEqual({ findStart: 1, open: 1 });
+  expect(socket.sent).toEqual([{ event: 'subscribed', data: { id: 1, addresses: 0, cursor: SINK } }]);
+});
