@@ -1,10 +1,15 @@
 /** Streams: exact and resumable, while the chain grows and reorganises and connections are cut at random moments. */
 import { createClient, StreamError } from '../../packages/client/src/index.ts';
 import { createKey, revokeKey } from '@kasgres/database';
+import { createLogger } from '@kasgres/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { IndexReader } from '../../packages/api/src/index-state/state.ts';
+import { EventLoopTurns } from '../../packages/api/src/fairness/event-loop-turns.ts';
+import { Follower } from '../../packages/api/src/stream/follower.ts';
+import type { Message as StreamMessage } from '../../packages/api/src/stream/messages.ts';
 import { requireStart } from '../../packages/api/src/stream/read-step.ts';
+import type { Subscriber } from '../../packages/api/src/stream/subscriber.ts';
 import { StreamFollower } from '../support/stream-follower.ts';
 import { UnreliableConnections } from '../support/unreliable-connections.ts';
 import { type Harness, openHarness } from './harness.ts';
@@ -224,6 +229,48 @@ test('new blocks are sent as in the DAG, also before they are merged', async () 
   expect(dag.find(({ hash }) => hash === block.hash)?.parentHashes).toEqual(block.parentHashes);
   close();
   await harness.atRest();
+});
+
+/** Runs statements while it is not paused. */
+class PausableReader extends IndexReader {
+  paused: Promise<void> | undefined;
+  override async run(...given: Parameters<IndexReader['run']>) {
+    await this.paused;
+    return super.run(...given);
+  }
+}
+
+test('no new block is left out, however many are indexed between two reads', async () => {
+  const index = new PausableReader(harness.database);
+  const logger = createLogger({ name: 'follower under test', level: 'silent' });
+  const databaseUrl = harness.database.url;
+  const follower = new Follower({ index, turns: new EventLoopTurns(), databaseUrl, logger });
+  const received: string[] = [];
+  const subscriber = {
+    subscription: { events: new Set(['block']), addresses: new Set(), confirmations: undefined, withIds: false },
+    onRead: (messages: readonly StreamMessage[]) =>
+      received.push(...messages.map(({ data }) => (JSON.parse(data) as { hash: string }).hash)),
+  } as unknown as Subscriber;
+  await harness.atRest();
+  const { rows: last } = await harness.database.pool.query<{ id: bigint }>('select max(id) as id from blocks');
+  follower.add(subscriber);
+  await follower.nextRead();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  index.paused = promise;
+  let blocks: { hash: string }[] = [];
+  while (blocks.length <= 600) {
+    harness.simulatedDag.mine(100);
+    await harness.atRest();
+    ({ rows: blocks } = await harness.database.pool.query<{ hash: string }>(
+      `select encode(hash, 'hex') as hash from blocks where id > $1 order by id`,
+      [last[0]?.id],
+    ));
+  }
+  resolve();
+  await expect.poll(() => received.length).toBeGreaterThanOrEqual(blocks.length);
+  follower.remove(subscriber);
+  await follower.close();
+  expect(received).toEqual(blocks.map(({ hash }) => hash));
 });
 
 test('the mempool is sent whole once, and pending transactions of an address', async () => {

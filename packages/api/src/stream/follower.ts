@@ -160,16 +160,15 @@ export class Follower {
     const hash = this.#cursor;
     const subscriptions = Array.from(this.subscribers, ({ subscription }) => subscription);
     const request = requestForAll(subscriptions);
-    const reached = { hash, chainIndex: this.#chainIndex, lastBlock: this.#lastBlock };
-    const isBehind = this.#recent.at(-1)?.isCaughtUp === false;
-    const next = isBehind
-      ? { step: 'unknown' as const, blocks: [], lastBlock: this.#lastBlock }
-      : await readNext(index, reached, {
-          withIds: request.withIds,
-          withChanges: request.addresses !== undefined,
-          withBlocks: subscriptions.some(({ events }) => events.has('block')),
-          confirmations: [...request.confirmations],
-        });
+    // While this is behind, steps are too long for `readNext`.
+    const chainIndex = this.#recent.at(-1)?.isCaughtUp === false ? undefined : this.#chainIndex;
+    const reached = { hash, chainIndex, lastBlock: this.#lastBlock };
+    const next = await readNext(index, reached, {
+      withIds: request.withIds,
+      withChanges: request.addresses !== undefined,
+      withBlocks: subscriptions.some(({ events }) => events.has('block')),
+      confirmations: [...request.confirmations],
+    });
     const { state, step } =
       next.step === 'unknown'
         ? await index.read(async (reading) => ({ ...reading, step: await readStep(reading, hash, request) }), 'stream')
@@ -178,13 +177,13 @@ export class Follower {
     if (this.#wakeUps !== wakeUps) return undefined;
     this.#sink = sinkOf(state);
     this.#lastBlock = next.lastBlock;
+    // More may follow, and commits meanwhile.
+    if (next.hasMoreBlocks || step?.isCaughtUp === false) this.#isAwake = true;
     if (step !== undefined) {
       this.#cursor = step.to;
       this.#chainIndex = step.chainIndex;
       this.#recent.push(step);
       if (this.#recent.length > RECENT_STEPS) this.#recent.shift();
-      // More steps may follow, and commits meanwhile.
-      if (!step.isCaughtUp) this.#isAwake = true;
     } else if (next.blocks.length === 0) return undefined;
     return next.blocks.map((block) => ({ event: 'block', data: JSON.stringify(block) }));
   }

@@ -24,7 +24,7 @@ import {
 
 /** At the sink, a read adds one or two. */
 const MAX_CHAIN_BLOCKS = 20;
-/** Blocks that are announced at once; after a pause there may be more. */
+/** Blocks of one read. About half a megabyte. */
 const MAX_BLOCKS = 500;
 const NOT_ON_CHAIN = -1n;
 const CALLER = 'stream';
@@ -32,7 +32,7 @@ const CALLER = 'stream';
 /** The position of a reader. */
 interface Reached {
   hash: string;
-  /** Its position on the chain; undefined if it is not there. */
+  /** Its position on the chain; undefined if it is not there, or if `readStep` will read the step. */
   chainIndex: bigint | undefined;
   /** Key of the last block that was read. Undefined for none: then no block is new. */
   lastBlock: bigint | undefined;
@@ -50,7 +50,9 @@ interface Next {
   state: IndexState;
   /** Undefined if the reader is at the sink; 'unknown' if the step removes blocks, meets a gap or is long: then `readStep` must read it. */
   step: Step | 'unknown' | undefined;
+  /** Oldest first. */
   blocks: DagBlockJson[];
+  hasMoreBlocks: boolean;
   lastBlock: bigint | undefined;
 }
 
@@ -96,6 +98,9 @@ const statement = statementsBy(
         added: sql`
           select above.* from start cross join lateral (
             select * from chain_blocks where index > start.index order by index limit ${sql.lit(MAX_CHAIN_BLOCKS)}) above`,
+        ...(withBlocks && {
+          new_blocks: sql`select * from blocks where id > ${parameter('lastBlock', 'bigint')} order by id limit ${sql.lit(MAX_BLOCKS)}`,
+        }),
       },
       body: jsonBuildObject({
         isConnected: sql<boolean>`exists (select from start)`,
@@ -116,12 +121,12 @@ const statement = statementsBy(
         blocks: withBlocks
           ? jsonArray(
               jsonObject<DagBlockJson>(dagBlockFields),
-              sql`
-                from (select * from blocks where id > ${parameter('lastBlock', 'bigint')} order by id desc limit ${sql.lit(MAX_BLOCKS)}) block
-                ${joinMerging} order by block.id`,
+              sql`from new_blocks block ${joinMerging} order by block.id`,
             )
           : none,
-        lastBlock: withBlocks ? sql<string | null>`(select max(id)::text from blocks)` : sql<null>`null::text`,
+        lastBlock: withBlocks
+          ? sql<string | null>`coalesce((select max(id) from new_blocks), (select max(id) from blocks))::text`
+          : sql<null>`null::text`,
       }),
     };
   },
@@ -139,6 +144,7 @@ export async function readNext(
     state,
     step: toStep(hash, content, variant.withChanges, state),
     blocks,
+    hasMoreBlocks: blocks.length === MAX_BLOCKS,
     lastBlock: last === null ? undefined : BigInt(last),
   };
 }
