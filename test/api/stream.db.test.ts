@@ -375,10 +375,10 @@ test('a WebSocket has the same messages, and its subscription can change', async
   await new Promise((resolve) => socket.once('open', resolve));
   const find = (event: string) => expect.poll(() => messages.find((each) => each.event === event), { timeout: 10_000 });
   socket.send('{');
-  const message = 'The message is not JSON';
+  const details = [{ path: '', message: 'is not valid JSON' }];
   await find('error').toEqual({
     event: 'error',
-    data: { id: null, statusCode: 400, message, details: [{ path: '', message }] },
+    data: { id: null, statusCode: 400, message: 'The request is malformed', details },
   });
   const foreign = 'kaspa:qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqkx9awp4e';
   const refused: [object, string, string | RegExp][] = [

@@ -53,9 +53,9 @@ export function parseJsonBodies(app: FastifyInstance): void {
     // Clients may send the content type with every request.
     if (text === '' && schema === undefined) return undefined;
     request.bodyTag = text.length <= MAX_TAG_CHARACTERS ? text : hash('sha256', text, 'base64url');
-    if (text.length <= LARGE_CHARACTERS || schema === undefined) return parse(text, bodyOptions);
+    if (text.length <= LARGE_CHARACTERS || schema === undefined) return parseJson(text, bodyOptions);
     return await afterOtherLargeBodies(callerOf(request), async () => {
-      const body = parse(text, bodyOptions);
+      const body = parseJson(text, bodyOptions);
       await pause();
       return await validateWithPauses(schema, body);
     });
@@ -93,7 +93,8 @@ async function readBody(payload: IncomingMessage, announcedBytes: number): Promi
 
 const tooLarge = (): HttpError => new HttpError(413, 'The body is larger than 1 MiB');
 
-function parse(text: string, { exactIntegers = false, maxValues = MAX_VALUES }: BodyOptions = {}): unknown {
+/** @throws HttpError 400 if the text is not JSON, nests too deeply, or has too many values or names */
+export function parseJson(text: string, { exactIntegers = false, maxValues = MAX_VALUES }: BodyOptions = {}): unknown {
   checkShape(text, maxValues);
   try {
     return JSON.parse(exactIntegers ? markExactIntegers(text) : text);

@@ -88,3 +88,38 @@ test('it begins the stream of a client that is still connected', async () => {
   expect(calls).toEqual({ findStart: 1, open: 1 });
   expect(socket.sent).toEqual([{ event: 'subscribed', data: { id: 1, addresses: 0, cursor: SINK } }]);
 });
+
+test('it closes the connection of a client that has more than 16 commands pending', async () => {
+  const { socket, calls, send, start } = await connect();
+  for (let count = 0; count < 16; count += 1) await send(SUBSCRIBE);
+  expect(socket.closedWith).toBeUndefined();
+  await send(SUBSCRIBE);
+  expect(socket.closedWith).toBe(1008);
+  await start();
+  expect(calls).toEqual({ findStart: 1, open: 0 });
+});
+
+test('commands that have got their response are no longer pending', async () => {
+  const { socket, calls, send, start } = await connect();
+  await start();
+  for (let count = 0; count < 40; count += 1) await send(SUBSCRIBE);
+  expect(socket.closedWith).toBeUndefined();
+  expect(socket.sent).toHaveLength(40);
+  expect(calls.open).toBe(1);
+});
+
+test('it refuses a message that nests too deeply or has too many values before it parses it', async () => {
+  const { socket, send } = await connect();
+  for (const text of [`${'['.repeat(33)}${']'.repeat(33)}`, `[${'0,'.repeat(2048)}0]`, '{']) await send(text);
+  expect(socket.sent).toEqual(
+    ['has more than 32 levels', 'has more than 2048 values', 'is not valid JSON'].map((message) => ({
+      event: 'error',
+      data: {
+        id: null,
+        statusCode: 400,
+        message: 'The request is malformed',
+        details: [{ path: '', message }],
+      },
+    })),
+  );
+});

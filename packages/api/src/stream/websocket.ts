@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { releaseRequest } from '../http/authentication.ts';
 import { envelopeOf } from '../http/error-envelope.ts';
 import { badRequest, HttpError, toHttpError } from '../http/errors.ts';
+import { parseJson } from '../http/json-body.ts';
 import { validate } from '../http/validation.ts';
 import type { ApiPlugin } from '../route.ts';
 import { list } from '../schemas/list.ts';
@@ -21,6 +22,8 @@ const INTERNAL_ERROR = 1011;
 const POLICY_VIOLATION = 1008;
 const PING_MS = 15_000;
 const SUBSCRIBE_WITHIN_MS = 30_000;
+/** A message has up to 256 KiB, and a command may wait ten seconds for its block. */
+const MAX_PENDING_COMMANDS = 16;
 
 const id = z.int().optional();
 const events = list(z.enum(EVENTS), EVENTS.length);
@@ -88,6 +91,7 @@ class Connection {
   #opened: { subscriber: Subscriber; close: () => void } | undefined;
   /** Commands run one after the other. */
   #running: Promise<void> = Promise.resolve();
+  #pendingCommands = 0;
 
   constructor(socket: WebSocket, request: FastifyRequest, services: Services) {
     this.#socket = socket;
@@ -100,7 +104,16 @@ class Connection {
       if (this.#opened === undefined) socket.close(POLICY_VIOLATION, 'no subscription');
     }, SUBSCRIBE_WITHIN_MS).unref();
     socket.on('message', (data: Buffer) => {
-      this.#running = this.#running.then(() => this.#receive(String(data)));
+      if (this.#pendingCommands === MAX_PENDING_COMMANDS) {
+        socket.close(POLICY_VIOLATION, 'too many pending commands');
+        return;
+      }
+      this.#pendingCommands += 1;
+      this.#running = this.#running
+        .then(() => this.#receive(String(data)))
+        .finally(() => {
+          this.#pendingCommands -= 1;
+        });
     });
     socket.on('error', () => socket.terminate());
     socket.on('close', () => {
@@ -194,12 +207,7 @@ class Connection {
 }
 
 function parse(text: string): object {
-  let message: unknown;
-  try {
-    message = JSON.parse(text);
-  } catch {
-    throw new HttpError(400, 'The message is not JSON');
-  }
+  const message = parseJson(text);
   if (typeof message !== 'object' || message === null) throw new HttpError(400, 'The message is not an object');
   return message;
 }
