@@ -13,10 +13,10 @@ import { FanOut } from './fan-out.ts';
 import { type Message, requestForAll } from './messages.ts';
 import { readNext } from './next-step.ts';
 import { readStep, type Step } from './read-step.ts';
+import { RecentSteps } from './recent-steps.ts';
 import type { Subscriber } from './subscriber.ts';
 import { WakeUps } from './wake-ups.ts';
 
-const RECENT_STEPS = 300;
 const IDLE_MS = 10_000;
 const RETRY_MS = 1000;
 
@@ -38,8 +38,7 @@ export class Follower {
   readonly #options: FollowerOptions;
   readonly subscribers = new Set<Subscriber>();
   readonly #fanOut: FanOut;
-  /** Each begins where the one before it ends. */
-  readonly #recent: Step[] = [];
+  readonly #recent = new RecentSteps();
   #cursor: string | undefined;
   /** The position of the cursor on the chain; undefined if it is not there. */
   #chainIndex: bigint | undefined;
@@ -68,7 +67,7 @@ export class Follower {
 
   /** Returns whether all steps from a block on are kept. */
   has(hash: string): boolean {
-    return hash === this.#cursor || this.#recent.some(({ to }) => to === hash);
+    return hash === this.#cursor || this.#recent.reaches(hash);
   }
 
   add(subscriber: Subscriber): void {
@@ -101,7 +100,7 @@ export class Follower {
   async close(): Promise<void> {
     const wakeUps = this.#wakeUps;
     this.#wakeUps = undefined;
-    this.#recent.length = 0;
+    this.#recent.clear();
     this.#cursor = undefined;
     this.#sink = undefined;
     this.#lastBlock = undefined;
@@ -118,10 +117,7 @@ export class Follower {
 
   /** Returns the kept steps from a block up to the one that this has reached; undefined if they are not all known. */
   stepsFrom(hash: string): readonly Step[] | undefined {
-    if (hash === this.#cursor) return [];
-    // Most subscribers lack few. If the chain returned to this block, the steps in between cancel out.
-    const first = this.#recent.findLastIndex(({ from }) => from === hash);
-    return first === -1 ? undefined : this.#recent.slice(first);
+    return hash === this.#cursor ? [] : this.#recent.from(hash);
   }
 
   wake(): void {
@@ -161,7 +157,7 @@ export class Follower {
     const subscriptions = Array.from(this.subscribers, ({ subscription }) => subscription);
     const request = requestForAll(subscriptions);
     // While this is behind, steps are too long for `readNext`.
-    const chainIndex = this.#recent.at(-1)?.isCaughtUp === false ? undefined : this.#chainIndex;
+    const chainIndex = this.#recent.latest?.isCaughtUp === false ? undefined : this.#chainIndex;
     const reached = { hash, chainIndex, lastBlock: this.#lastBlock };
     const next = await readNext(index, reached, {
       withIds: request.withIds,
@@ -183,14 +179,13 @@ export class Follower {
       this.#cursor = step.to;
       this.#chainIndex = step.chainIndex;
       this.#recent.push(step);
-      if (this.#recent.length > RECENT_STEPS) this.#recent.shift();
     } else if (next.blocks.length === 0) return undefined;
     return next.blocks.map((block) => ({ event: 'block', data: JSON.stringify(block) }));
   }
 
   /** The chain cannot be followed from here, as after the database was replaced. Each stream finds out for itself whether it can. */
   #forget(): void {
-    this.#recent.length = 0;
+    this.#recent.clear();
     this.#cursor = undefined;
     this.#lastBlock = undefined;
     for (const subscriber of this.subscribers) subscriber.restart();
