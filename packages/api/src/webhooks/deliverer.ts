@@ -114,9 +114,9 @@ export class Deliverer {
     } catch (error) {
       if (!(error instanceof HttpError) || error.statusCode >= 500) throw error;
       // The past of this block is not known: only the owner can say where to continue.
-      for (const { id } of webhooks) {
-        await queue.disable(id, error.message);
-        logger.warn({ webhook: String(id), reason: error.message }, 'disabled a webhook');
+      for (const webhook of webhooks) {
+        const isDisabled = await queue.disable(webhook, error.message);
+        if (isDisabled) logger.warn({ webhook: String(webhook.id), reason: error.message }, 'disabled a webhook');
       }
       return;
     }

@@ -130,11 +130,15 @@ export class WebhookQueue {
     );
   }
 
-  /** The cursor stays, so that its owner can continue from there or replay from elsewhere. */
-  async disable(id: bigint, reason: string): Promise<void> {
-    await sql`
+  /**
+   * The cursor stays, so that its owner can continue from there or replay from elsewhere. Returns false if the webhook was changed meanwhile: it may
+   * have been replayed from a block that can be followed.
+   */
+  async disable({ id, revision }: Pick<ActiveWebhook, 'id' | 'revision'>, reason: string): Promise<boolean> {
+    const { rows } = await sql`
       update webhooks set status = 'disabled', status_reason = ${reason}, revision = revision + 1
-      where id = ${id} and status = 'active'`.execute(this.#db);
+      where id = ${id} and revision = ${revision} and status = 'active' returning id`.execute(this.#db);
+    return rows.length > 0;
   }
 
   /** Writes the outcome of an attempt, unless the delivery was given up meanwhile. Returns why the webhook was disabled, if it was. */
