@@ -199,13 +199,12 @@ function headersOf(delivery: PendingDelivery, secrets: SecretBox): Record<string
   const { id, webhookId, sequence, body, secret, previousSecret } = delivery;
   const messageId = sequence === null ? `msg_${webhookId}_test_${id}` : `msg_${webhookId}_${sequence}`;
   const timestamp = Math.floor(Date.now() / 1000);
-  const keys = [secret, ...(previousSecret === null ? [] : [previousSecret])].map((stored) => secrets.decrypt(stored));
   return {
     'content-type': 'application/json',
     'user-agent': 'kasgres',
     'webhook-id': messageId,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': sign(keys, messageId, timestamp, body),
+    'webhook-signature': sign(secrets.decryptSigning(secret, previousSecret), messageId, timestamp, body),
   };
 }
 

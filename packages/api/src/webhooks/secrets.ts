@@ -53,6 +53,20 @@ export class SecretBox {
       );
     }
   }
+
+  /**
+   * Returns the secrets that sign. A previous one that was encrypted with another key does not: that key was lost, and the secret was replaced
+   * for that reason.
+   * @throws SecretKeyError if the current one was encrypted with another key
+   */
+  decryptSigning(current: Uint8Array, previous: Uint8Array | null): Buffer[] {
+    const secret = this.decrypt(current);
+    try {
+      return previous === null ? [secret] : [secret, this.decrypt(previous)];
+    } catch {
+      return [secret];
+    }
+  }
 }
 
 export interface SecretKeyOptions {
