@@ -22,11 +22,12 @@ test('the bounds stay within the limit and grow with it', () => {
     const usedMb = 2_190 + (2.5 * bounds.maxBytesAhead + 335.5 * bounds.memoryTransactions) / MIB;
     expect(usedMb).toBeLessThanOrEqual(limit + 1);
     expect(bounds.maxBytesAhead).toBeGreaterThanOrEqual(before.maxBytesAhead);
-    expect(bounds.memoryTransactions).toBeGreaterThan(before.memoryTransactions);
+    expect(bounds.memoryTransactions).toBeGreaterThanOrEqual(before.memoryTransactions);
     before = bounds;
   }
   expect(memoryBounds(MIN_MEMORY_LIMIT_MB).maxBytesAhead).toBeGreaterThan(64 * MIB);
   expect(memoryBounds(DEFAULT_MEMORY_LIMIT_MB).memoryTransactions).toBe(2_950_000);
+  expect(memoryBounds(MAX_MEMORY_LIMIT_MB).memoryTransactions).toBe(2 ** 24);
 });
 
 test('a limit below the minimum and each former variable is a problem that names MEMORY_LIMIT_MB', () => {

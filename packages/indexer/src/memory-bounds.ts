@@ -10,6 +10,8 @@ export const MAX_MEMORY_LIMIT_MB = 65_536;
 const FIXED_MB = 2_190;
 /** The largest amount of fetched pages that speeds up a catch-up. */
 const MAX_BYTES_AHEAD = 1024 * 1024 * 1024;
+/** A Map of V8 has at most 2^24 entries, and memory/hash-index.ts spreads half of this limit well. It is reached at 13 GB. */
+const MAX_TRANSACTIONS = 2 ** 24;
 
 export interface MemoryBounds extends SourceLimits {
   /** Cached transactions: about 340 bytes each during a first catch-up, with room to grow. */
@@ -23,6 +25,6 @@ export function memoryBounds(limitMb: number): MemoryBounds {
     pageStreams: 3,
     maxBytesAhead: Math.min(MAX_BYTES_AHEAD, Math.floor(share * 384 * 1024 * 1024)),
     batchTransactions: 4_000,
-    memoryTransactions: Math.floor(share * 2_950_000),
+    memoryTransactions: Math.min(MAX_TRANSACTIONS, Math.floor(share * 2_950_000)),
   };
 }
