@@ -340,6 +340,33 @@ test('transactions of a block come in its order, contained or accepted', async (
   );
 });
 
+test('a cursor of accepted transactions survives a reorg that removes the block from the chain', async () => {
+  const { pool } = harness.database;
+  const { rows } = await pool.query<{ hash: string; id: string }>(
+    `select encode(c.hash, 'hex') as hash, encode(t.transaction_id, 'hex') as id from chain_blocks c
+       join transactions t on t.id = c.accepted_transactions[1] order by c.index desc limit 1`,
+  );
+  const [sink] = rows as [{ hash: string; id: string }];
+  const path = `/v1/blocks/${sink.hash}/transactions?relation=accepted`;
+  const ask = async (cursor: string) => await harness.api.request(`${path}&starting_after=${cursor}`);
+  // As a reorg leaves it.
+  await pool.query(`begin;
+    create table reverted as select * from chain_blocks order by index desc limit 1;
+    insert into removed_chain_blocks select block_id, accepted_transactions from reverted
+    on conflict (block_id) do update set accepted_transactions = excluded.accepted_transactions;
+    delete from chain_blocks where index = (select index from reverted);
+    commit`);
+  try {
+    const after = await ask(sink.id);
+    expect(after.status).toBe(200);
+    expect(after.json).toMatchObject({ transactions: [], metadata: { hasMore: false, count: 0 } });
+    expect((await ask('ab'.repeat(32))).status).toBe(404);
+  } finally {
+    await pool.query('begin; insert into chain_blocks select * from reverted; drop table reverted; commit');
+  }
+  expect((await ask(sink.id)).status).toBe(200);
+});
+
 test('several addresses at once are as one by one, in the given order', async () => {
   const { rows } = await harness.database.pool.query<{ address: string }>(
     'select address from scripts where address is not null order by id limit 12',

@@ -5779,7 +5779,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description One entry for each interval from the first change of the balance to the sink, oldest first; the newest 10000 if there are more. A change counts at the latest time of the chain up to the accepting block, since times of blocks may decrease. If the index does not begin at genesis, the balance at its first block is the first change. Intervals that end in a gap of the index are omitted. */
+                        /** @description One entry for each interval from the first change of the balance to the sink, oldest first; the newest 10000 of those between `from` and `to` if there are more. A change counts at the latest time of the chain up to the accepting block, since times of blocks may decrease. If the index does not begin at genesis, the balance at its first block is the first change. Intervals that end in a gap of the index are omitted. */
                         history: {
                             /** @description End of the interval, which is the start of the next one: Unix time in milliseconds */
                             timestamp: number;

@@ -39,6 +39,17 @@ const SOURCES = {
     where chain_blocks.block_id = (select id from block)`,
 };
 
+/** Where to look a cursor up: a reorg may have removed the block from the chain since, which then accepts nothing, and may be undone. */
+const CURSORS = {
+  contained: sql`listed`,
+  accepted: sql`(
+    select key, place from listed
+    union all
+    select accepted.key, accepted.place from removed_chain_blocks
+    cross join unnest(removed_chain_blocks.accepted_transactions) with ordinality as accepted (key, place)
+    where removed_chain_blocks.block_id = (select id from block)) known`,
+};
+
 const transactionPage = statementsBy(
   'transactions of a block',
   (
@@ -54,8 +65,8 @@ const transactionPage = statementsBy(
         listed: SOURCES[relation],
         ...(start !== 'first' && {
           cursor: sql`
-            select (select place from listed where key in (
-              select id from transactions where ${hasTransactionId('transactions', parameter('cursor', 'bytea'))})) as key`,
+            select (select place from ${CURSORS[relation]} where key in (
+              select id from transactions where ${hasTransactionId('transactions', parameter('cursor', 'bytea'))}) limit 1) as key`,
         }),
         page: sql`
           select key, row_number() over (order by place ${order}) as position from (
