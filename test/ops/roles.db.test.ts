@@ -46,6 +46,15 @@ async function listIndexes(): Promise<string[]> {
   return rows.map(({ indexdef }) => indexdef);
 }
 
+/** Returns the owners of partitions, and the first generation. */
+async function ownersOfPartitions(): Promise<{ first: number; owner: string }[]> {
+  const { rows } = await database.pool.query<{ first: number; owner: string }>(
+    `select distinct (select min(generation) from generations) as first, tableowner as owner
+       from pg_tables where schemaname = 'public' and tablename ~ '_[0-9]+$'`,
+  );
+  return rows;
+}
+
 function urlOf(role: Role): string {
   const url = new URL(database.url);
   url.username = loginOf(role);
@@ -116,13 +125,6 @@ describe('the programs under their own logins', () => {
   test('it lets the indexer make and remove partitions, which all its logins own', async () => {
     await indexer.stop();
     indexer = startAsIndexer({ FINALITY_DEPTH: '60', PRUNING_DEPTH: '70', RETENTION: '100', CLUSTER_DEPTH: '10' });
-    const ownersOfPartitions = async (): Promise<{ first: number; owner: string }[]> => {
-      const { rows } = await database.pool.query<{ first: number; owner: string }>(
-        `select distinct (select min(generation) from generations) as first, tableowner as owner
-           from pg_tables where schemaname = 'public' and tablename ~ '_[0-9]+$'`,
-      );
-      return rows;
-    };
     for (let first = 0; first < 2; [{ first } = { first }] = await ownersOfPartitions()) {
       simulatedDag.mine(10);
       await untilAtRest(database.pool, node, indexer);
