@@ -2,11 +2,12 @@
  * Whether an index becomes slower as it grows: the time of a batch, of an address page and of a look-up at sizes from half a million
  * transactions to --transactions, and the ratio of the last to the first.
  *
- *   npm run bench:growth [-- --json] [--transactions 20000000] [--first 500000] [--marks 6] [--samples 200] [--runs 3]
+ *   npm run bench:growth [-- --json] [--transactions 20000000] [--first 500000] [--marks 3] [--samples 200] [--runs 3]
  *
- * A generated chain (request-chain/) is written with the indexer's own prepare and apply: up to --first transactions in a first catch-up, then
- * in normal operation. DATABASE_URL names a server, on which a database is created and dropped; without it, an embedded Postgres is started.
- * The generator keeps its UTXOs in memory. bench/README.md says how to read the figures.
+ * For each size, a generated chain (request-chain/) of that length is written to a new database with the indexer's own prepare and apply, in a
+ * first catch-up; the batches that are measured follow in normal operation. DATABASE_URL names a server, on which databases are created and
+ * dropped; without it, an embedded Postgres is started for each. The generator keeps its UTXOs in memory. bench/README.md says how to read the
+ * figures.
  */
 import { connect, type Connection } from '@kasgres/database';
 import { freePort, startApi } from '../test/support/programs.ts';
@@ -23,6 +24,9 @@ const PAGE = 20;
 const TRANSACTIONS_PER_MEASURED_BATCH = 1_000;
 /** Batches end with a whole chain block, so they have a few transactions more. */
 const SPARE = 1.2;
+const REPORTED_TRANSACTIONS = 1_000_000;
+/** With more, the generator would need more memory than the index. */
+const MAX_SPENDABLE = 1_000_000;
 
 type Chain = ReturnType<RequestChain['chainBlocks']>;
 
@@ -41,11 +45,9 @@ interface Mark extends Times {
 interface Reader {
   url: string;
   key: string;
-  /** Addresses with at least a page of transactions at the first mark. */
-  addresses: readonly string[];
 }
 
-const { json, numbers } = readOptions({ transactions: 20_000_000, first: 500_000, marks: 6, samples: 200, runs: 3 });
+const { json, numbers } = readOptions({ transactions: 20_000_000, first: 500_000, marks: 3, samples: 200, runs: 3 });
 const { transactions, first, marks, samples, runs } = numbers;
 if (first <= 0 || transactions <= first || !Number.isInteger(marks) || marks < 2) {
   console.error('--transactions must be above --first, and --marks a whole number of at least 2');
@@ -59,51 +61,47 @@ const perBatch = Math.min(TRANSACTIONS_PER_MEASURED_BATCH, Math.ceil(first / 100
 /** Below the first size, so that earlier rows are looked up at all sizes alike. */
 const memoryTransactions = Math.floor(first / 5);
 const measured: Mark[] = [];
-const target = await createRunDatabase();
-const database = connect({ url: target.url, applicationName: 'kasgres bench', max: 3 });
-try {
-  await measureAll();
-} finally {
-  await database.close();
-  await target.end();
-}
+/** Of the first size, which are in all of them. */
+let addresses: string[] | undefined;
+for (const size of sizes) measured.push(await measureSize(size));
 report();
 
-async function measureAll(): Promise<void> {
-  const spare = Math.ceil(marks * runs * MEASURED_BATCHES * perBatch * SPARE);
-  const chain = new RequestChain({ seed: 'growth', transactions: transactions + spare });
-  const blocks = chain.chainBlocks();
-  const catchUp = await ChainWriter.open(database, chain);
+async function measureSize(size: number): Promise<Mark> {
+  const target = await createRunDatabase();
+  const database = connect({ url: target.url, applicationName: 'kasgres bench', max: 3 });
   try {
-    await fill(catchUp, blocks, first);
-    await catchUp.finishFirstCatchUp();
-  } finally {
-    await catchUp.close();
-  }
-  const writer = await ChainWriter.open(database, chain, memoryTransactions);
-  // Nothing listens at this node: no read needs one.
-  const programEnv = { nodeUrl: 'grpc://127.0.0.1:1', databaseUrl: target.url };
-  const api = await startApi(programEnv, undefined, { LOG_LEVEL: 'warn', PORT: String(await freePort()) });
-  try {
-    const addresses = await findAddresses(database);
-    await withTemporaryKey(database, 2, async (key) => {
-      for (const size of sizes) {
-        await fill(writer, blocks, size);
-        measured.push(await measure(writer, blocks, { url: api.url, key, addresses }));
-      }
+    const spare = Math.ceil(runs * MEASURED_BATCHES * perBatch * SPARE);
+    // The same chain for all sizes: its number of days depends on its length.
+    const chain = new RequestChain({
+      seed: 'growth',
+      transactions: transactions + spare,
+      maxSpendable: MAX_SPENDABLE,
     });
+    const blocks = chain.chainBlocks();
+    await catchUp(database, chain, blocks, size);
+    addresses ??= await findAddresses(database);
+    return await measureIndex(database, { url: target.url, chain, blocks, addresses });
   } finally {
-    await api.program.stop();
-    await writer.close();
+    await database.close();
+    await target.end();
   }
 }
 
-async function fill(writer: ChainWriter, blocks: Chain, size: number): Promise<void> {
-  while (writer.transactions < size) {
-    const missing = size - writer.transactions;
-    await writer.write(await takeRequired(blocks, Math.min(TRANSACTIONS_PER_BATCH, missing)));
+async function catchUp(database: Connection, chain: RequestChain, blocks: Chain, size: number): Promise<void> {
+  const writer = await ChainWriter.open(database, chain);
+  try {
+    let reported = 0;
+    while (writer.transactions < size) {
+      const missing = size - writer.transactions;
+      await writer.write(await takeRequired(blocks, Math.min(TRANSACTIONS_PER_BATCH, missing)));
+      if (writer.transactions - reported < REPORTED_TRANSACTIONS) continue;
+      reported = writer.transactions;
+      console.error(`${reported} of ${size} transactions are written`);
+    }
+    await writer.finishFirstCatchUp();
+  } finally {
+    await writer.close();
   }
-  await writer.flush();
 }
 
 async function takeRequired(blocks: Chain, count: number): ReturnType<typeof takeBatch> {
@@ -112,35 +110,56 @@ async function takeRequired(blocks: Chain, count: number): ReturnType<typeof tak
   return added;
 }
 
-async function measure(writer: ChainWriter, blocks: Chain, reader: Reader): Promise<Mark> {
+interface Index {
+  url: string;
+  chain: RequestChain;
+  /** Those that follow the written ones. */
+  blocks: Chain;
+  addresses: readonly string[];
+}
+
+async function measureIndex(database: Connection, { url, chain, blocks, addresses }: Index): Promise<Mark> {
   // Otherwise autovacuum would run during some measurements and not during others.
   await database.pool.query('vacuum analyze');
   await database.pool.query('checkpoint');
-  const { transactions } = writer;
-  const ids = await sampleIds(database, transactions);
-  const rounds: Times[] = [];
-  for (let run = 0; run < runs; run += 1) {
-    rounds.push({
-      batchMs: median(await timeBatches(writer, blocks)),
-      pageMs: median(await timeReads(reader, reader.addresses.map(pathOfPage), checkPage)),
-      lookUpMs: median(await timeReads(reader, ids.map(pathOfLookUp))),
+  const writer = await ChainWriter.open(database, chain, memoryTransactions);
+  // Nothing listens at this node: no read needs one.
+  const programEnv = { nodeUrl: 'grpc://127.0.0.1:1', databaseUrl: url };
+  const api = await startApi(programEnv, undefined, { LOG_LEVEL: 'warn', PORT: String(await freePort()) });
+  try {
+    const { transactions } = writer;
+    const ids = await sampleIds(database, transactions);
+    const rounds: Times[] = [];
+    await withTemporaryKey(database, 2, async (key) => {
+      const reader = { url: api.url, key };
+      for (let run = 0; run < runs; run += 1) {
+        rounds.push({
+          batchMs: median(await timeBatches(writer, blocks)),
+          pageMs: median(await timeReads(reader, addresses.map(pathOfPage), checkPage)),
+          lookUpMs: median(await timeReads(reader, ids.map(pathOfLookUp))),
+        });
+      }
     });
+    return toMark(transactions, rounds, await countBytes(database));
+  } finally {
+    await api.program.stop();
+    await writer.close();
   }
-  const { rows } = await database.pool.query<{ bytes: number }>(
-    'select pg_database_size(current_database())::float8 as bytes',
-  );
-  const mark = {
-    transactions,
-    batchMs: median(rounds.map(({ batchMs }) => batchMs)),
-    pageMs: median(rounds.map(({ pageMs }) => pageMs)),
-    lookUpMs: median(rounds.map(({ lookUpMs }) => lookUpMs)),
-    databaseBytes: rows[0]?.bytes ?? Number.NaN,
-  };
-  const { batchMs, pageMs, lookUpMs } = mark;
+}
+
+function toMark(transactions: number, rounds: readonly Times[], databaseBytes: number): Mark {
+  const batchMs = median(rounds.map((round) => round.batchMs));
+  const pageMs = median(rounds.map((round) => round.pageMs));
+  const lookUpMs = median(rounds.map((round) => round.lookUpMs));
   console.error(
     `${transactions} transactions: batch ${round(batchMs, 1)} ms, page ${round(pageMs, 2)} ms, look-up ${round(lookUpMs, 2)} ms`,
   );
-  return mark;
+  return { transactions, batchMs, pageMs, lookUpMs, databaseBytes };
+}
+
+async function countBytes({ pool }: Connection): Promise<number> {
+  const { rows } = await pool.query<{ bytes: number }>('select pg_database_size(current_database())::float8 as bytes');
+  return rows[0]?.bytes ?? Number.NaN;
 }
 
 /** Times prepare and apply, without the generation of the blocks. */

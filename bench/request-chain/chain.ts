@@ -24,6 +24,8 @@ export interface RequestChainOptions {
   seed: string;
   /** The number of accepted transactions, coinbases included. */
   transactions: number;
+  /** Outputs beyond this are never spent, which bounds the memory of the generator. By default all may be spent. */
+  maxSpendable?: number;
 }
 
 const ECONOMY: Omit<EconomyOptions, 'seed'> = {
@@ -80,6 +82,7 @@ export class RequestChain {
   readonly network: Network = getNetwork('simnet');
   readonly genesis = makeGenesis(this.network);
   readonly #transactions: number;
+  readonly #maxSpendable: number;
   readonly #paymentsPerChainBlock: number;
   readonly #random: Random;
   readonly #keyring: Keyring;
@@ -91,10 +94,11 @@ export class RequestChain {
   #time = BEGINS_AT;
   #blocks = 0;
 
-  constructor({ seed, transactions }: RequestChainOptions) {
+  constructor({ seed, transactions, maxSpendable = Number.POSITIVE_INFINITY }: RequestChainOptions) {
     const chainBlocks = Math.max(LEAST_CHAIN_BLOCKS, (CHAIN_BLOCKS * transactions) / USUAL_TRANSACTIONS);
     const options = { ...ECONOMY, seed };
     this.#transactions = transactions;
+    this.#maxSpendable = maxSpendable;
     this.#paymentsPerChainBlock = transactions / chainBlocks;
     this.#random = new Random(seed, 'chain');
     this.#keyring = new Keyring(options);
@@ -160,6 +164,7 @@ export class RequestChain {
 
   #receive(transaction: RpcTransaction, ids: Hash[], isCoinbase: boolean): void {
     ids.push(transaction.transactionId);
+    if (this.#wallet.size >= this.#maxSpendable) return;
     // A pooled copy: an array buffer for each id would take most of the memory.
     const transactionId = Buffer.from(transaction.transactionId);
     this.#wallet.learn({ transactionId, outputs: transaction.outputs }, this.#round, isCoinbase);

@@ -89,7 +89,7 @@ export class ChainWriter {
 
   async finishFirstCatchUp(): Promise<void> {
     await this.flush();
-    await finishFirstCatchUp(this.#clients);
+    await finishFirstCatchUp(this.#clients, { totals: this.#preparer.takeTotals() });
     this.#checkpoint = { ...this.#checkpoint, firstCatchUp: false };
   }
 

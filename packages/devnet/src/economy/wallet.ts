@@ -36,6 +36,11 @@ export class Wallet {
     this.ledger = ledger;
   }
 
+  /** The number of mature UTXOs, and of spent ones that are not yet removed. */
+  get size(): number {
+    return this.slots.length;
+  }
+
   reload(entries: Iterable<UtxoEntry>): void {
     this.slots = [];
     this.byOwner = new Map();
