@@ -129,6 +129,15 @@ describe('secrets', () => {
     expect(() => box.decrypt(Buffer.alloc(3))).toThrow(SecretKeyError);
   });
 
+  test('a previous secret signs, too, unless its key was lost', () => {
+    const [box, lost] = [new SecretBox(randomBytes(32)), new SecretBox(randomBytes(32))];
+    const [current, previous] = [randomBytes(32), randomBytes(32)];
+    expect(box.decryptSigning(box.encrypt(current), null)).toEqual([current]);
+    expect(box.decryptSigning(box.encrypt(current), box.encrypt(previous))).toEqual([current, previous]);
+    expect(box.decryptSigning(box.encrypt(current), lost.encrypt(previous))).toEqual([current]);
+    expect(() => box.decryptSigning(lost.encrypt(current), null)).toThrow(SecretKeyError);
+  });
+
   test('processes that create the file at once share one key, which only its owner can read', async () => {
     const dataDir = join(await temporaryDirectory(), 'new');
     const open = () => secretBoxOpener({ secretKey: undefined, dataDir })();
