@@ -22,9 +22,10 @@ make_password() {
   fi
 }
 
-# let_in FOLDER DATABASE_USER PASSWORD_NAME: writes a libpq password file, which Node's driver also reads
+# let_in FOLDER DATABASE_USER PASSWORD_NAME: writes a libpq password file, which Node's driver also reads. Both take a backslash
+# before a colon or a backslash out again.
 let_in() {
-  printf '*:*:*:%s:%s\n' "$2" "$(cat "$SECRETS/postgres/$3")" >"$SECRETS/$1/pgpass"
+  printf '*:*:*:%s:%s\n' "$2" "$(sed 's/[\\:]/\\&/g' "$SECRETS/postgres/$3")" >"$SECRETS/$1/pgpass"
 }
 
 make_password owner "${POSTGRES_PASSWORD:-}"

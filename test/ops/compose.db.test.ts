@@ -132,6 +132,9 @@ test('it creates the secrets once, each for one reader', async () => {
   expect(username).toBe('kasgres');
   await makeSecrets(password);
   expect(await readFile(join(secrets, 'migrate/pgpass'), 'utf8')).toBe(`*:*:*:kasgres:${password}\n`);
+  await makeSecrets('pa:ss\\word');
+  expect(await readFile(join(secrets, 'migrate/pgpass'), 'utf8')).toBe('*:*:*:kasgres:pa\\:ss\\\\word\n');
+  await makeSecrets(password);
 });
 
 test.runIf(hasPsql)(

@@ -79,7 +79,7 @@ test('only statements that name roles, indexes or tables at run time are not che
       "packages/indexer/src/bootstrap/discard-index.ts": 1,
       "packages/indexer/src/indexed-chain.ts": 1,
       "packages/indexer/src/memory/look-up.ts": 1,
-      "packages/indexer/src/retention/cut.ts": 14,
+      "packages/indexer/src/retention/cut.ts": 17,
       "packages/indexer/src/retention/partitions.ts": 1,
       "packages/state/src/queryable.ts": 2,
       "packages/state/src/script-activity/look-up.ts": 1,

@@ -106,3 +106,12 @@ function catchError(run: () => unknown): unknown {
   }
   throw new Error('nothing was thrown');
 }
+
+test('an address of Postgres has a host, and user and password before it', () => {
+  const problemOf = (url: string): unknown => postgresUrl().safeParse(url).error?.issues[0]?.message;
+  expect(problemOf('postgres://a:b@%2Fvar%2Frun%2Fpostgresql/c')).toBeUndefined();
+  expect(problemOf('postgres://a@b/c?sslmode=require')).toBeUndefined();
+  expect(problemOf('postgres:///c?host=/var/run/postgresql')).toMatch(/^must name a host/);
+  expect(problemOf('postgres://b/c?user=a&password=d')).toMatch(/^must have user and password before the host/);
+  expect(problemOf('b/c')).toMatch(/^must be an address/);
+});

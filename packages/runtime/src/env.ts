@@ -62,11 +62,20 @@ function findEnvProblems(...args: Parameters<typeof readEnv>): readonly string[]
   }
 }
 
+/** Commands replace the user and the password of an address, so it has them in one place only. */
 export const postgresUrl = () =>
-  z.url({
-    protocol: /^postgres(ql)?$/,
-    error: 'must be an address such as postgres://user:password@host:port/database',
-  });
+  z
+    .url({
+      protocol: /^postgres(ql)?$/,
+      abort: true,
+      error: 'must be an address such as postgres://user:password@host:port/database',
+    })
+    .refine((url) => new URL(url).host !== '', {
+      error: 'must name a host; the host of a socket directory is its path, such as %2Fvar%2Frun%2Fpostgresql',
+    })
+    .refine((url) => ['user', 'password'].every((name) => !new URL(url).searchParams.has(name)), {
+      error: 'must have user and password before the host, not as parameters: postgres://user:password@host/database',
+    });
 
 /** Describes the valid values of a number or an enum; zod's own messages name its types ("expected number, received NaN"). */
 function findExpected(field: z.ZodType | undefined): string | undefined {

@@ -73,7 +73,7 @@ async function review(db: Kysely): Promise<void> {
     limit: ({ sizeLimit }) => sizeLimit ?? 'as configured',
     held: 'heldMerges',
     'size after merges': 'sizeWithHeld',
-    'example transaction': 'transactionId',
+    'example transaction': ({ transactionId }) => transactionId ?? '(removed by RETENTION)',
   });
 }
 

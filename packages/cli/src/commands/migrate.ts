@@ -20,7 +20,11 @@ export function migrateCommand(): Command {
     .action(async ({ endBlockingSessions: endSessions = 'none' }: { endBlockingSessions?: EndableSessions }) => {
       const { url } = await getDatabase(readCliEnv());
       const applied = await migrate(url, { endSessions, onBlocked: printBlocking }).catch((error: unknown) => {
-        throw isDatabaseProblem(error) ? describeDatabaseProblem(url, error) : error;
+        // A failed migration has the error of the database as its cause.
+        const problem = [error, (error as Error).cause].find(
+          (each) => each instanceof Error && isDatabaseProblem(each),
+        );
+        throw problem === undefined ? error : describeDatabaseProblem(url, problem);
       });
       print(applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`);
     });

@@ -15,8 +15,8 @@ interface ClusterAtLimit {
   heldMerges: bigint;
   /** Size with all held merges. */
   sizeWithHeld: bigint;
-  /** Transaction id of the first held merge. */
-  transactionId: string;
+  /** Transaction id of the first held merge whose transaction is indexed; undefined if RETENTION removed all. */
+  transactionId: string | undefined;
 }
 
 /** Held merges with the clusters of their two scripts. A script without a cluster counts as a cluster of size 1. */
@@ -44,15 +44,15 @@ export async function listClustersAtLimit(db: Kysely<Database>): Promise<Cluster
     size_limit: bigint | null;
     held: bigint;
     size_with_held: bigint;
-    transaction_id: Buffer;
+    transaction_id: Buffer | null;
   }>`
     with ${HELD},
     larger as (select * from sized where (size, cluster_id) > (other_size, other_id) or cluster_id = other_id),
     parts as (select cluster_id, other_id, max(other_size) as other_size from larger group by 1, 2)
     select s.address, max(l.size) as size, max(l.size_limit) as size_limit, count(distinct l.id) as held,
            max(l.size) + (select sum(other_size) from parts p where p.cluster_id = l.cluster_id)::bigint as size_with_held,
-           (select t.transaction_id from transactions t where t.id = (array_agg(l.transaction_id order by l.id))[1]) as transaction_id
-      from larger l join scripts s on s.id = l.cluster_id
+           (array_agg(t.transaction_id order by l.id) filter (where t.id is not null))[1] as transaction_id
+      from larger l join scripts s on s.id = l.cluster_id left join transactions t on t.id = l.transaction_id
      group by l.cluster_id, s.address order by held desc, size desc, s.address collate "C"`.execute(db);
   return rows.map((row) => ({
     address: row.address ?? undefined,
@@ -60,7 +60,7 @@ export async function listClustersAtLimit(db: Kysely<Database>): Promise<Cluster
     sizeLimit: row.size_limit ?? undefined,
     heldMerges: row.held,
     sizeWithHeld: row.size_with_held,
-    transactionId: row.transaction_id.toString('hex'),
+    transactionId: row.transaction_id?.toString('hex'),
   }));
 }
 

@@ -100,7 +100,8 @@ async function applyMigration(
     await withExclusiveLocks(client, apply, options);
   } catch (error) {
     if (!(error instanceof LockedOutError)) {
-      throw new Error(`Migration ${name} failed and was rolled back.`, { cause: error });
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`Migration ${name} failed and was rolled back: ${reason}.`, { cause: error });
     }
     throw new FatalError(
       `Migration ${name} was rolled back. ${error.message}. Wait until that session has ended, or terminate it: ` +
