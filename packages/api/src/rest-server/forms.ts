@@ -1,4 +1,5 @@
 /** The forms of kaspa-rest-server v2.1.5, made of those of this API. Amounts of inputs and outputs are numbers there. */
+import { exactNumber } from '../http/exact-integers.ts';
 import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
 import type { BlockJson } from '../schemas/block.ts';
 import type { TransactionJson } from '../schemas/transaction.ts';
@@ -13,6 +14,9 @@ export interface TransactionForm {
   outputs: boolean;
   resolve: Resolve;
 }
+
+/** Programs in other languages read all digits of a number. */
+const exact = (digits: string): number => exactNumber(BigInt(digits));
 
 export function toTransaction(transaction: TimedTransaction, { inputs, outputs, resolve }: TransactionForm) {
   const { acceptingBlockBlueScore, payload } = transaction;
@@ -50,14 +54,14 @@ function toInput(input: RestTransactionJson['inputs'][number], resolve: Resolve)
         ? {
             transaction_id: previous.transactionId,
             index: previous.index,
-            amount: Number(previous.amount),
+            amount: exact(previous.amount ?? '0'),
             script_public_key: previous.scriptPublicKey,
             script_public_key_address: previous.scriptPublicKeyAddress,
             script_public_key_type: previous.scriptPublicKeyType,
           }
         : null,
     previous_outpoint_address: isResolved ? previous.scriptPublicKeyAddress : null,
-    previous_outpoint_amount: isResolved ? Number(previous.amount) : null,
+    previous_outpoint_amount: isResolved ? exact(previous.amount ?? '0') : null,
     signature_script: input.signatureScript,
     sig_op_count: String(input.sigOpCount),
   };
@@ -66,7 +70,7 @@ function toInput(input: RestTransactionJson['inputs'][number], resolve: Resolve)
 const toOutput = (output: OutputJson) => ({
   transaction_id: output.transactionId,
   index: output.index,
-  amount: Number(output.amount),
+  amount: exact(output.amount),
   script_public_key: output.scriptPublicKey,
   script_public_key_address: output.scriptPublicKeyAddress,
   script_public_key_type: output.scriptPublicKeyType,
@@ -123,18 +127,18 @@ export function toBlock(block: BlockJson) {
 
 const toContained = (transaction: TransactionJson) => ({
   ...transaction,
-  inputs: transaction.inputs.map((input) => ({ ...input, sequence: Number(input.sequence) })),
+  inputs: transaction.inputs.map((input) => ({ ...input, sequence: exact(input.sequence) })),
   outputs: transaction.outputs.map(({ value, scriptPublicKey, verboseData }) => ({
-    amount: Number(value),
+    amount: exact(value),
     scriptPublicKey: {
       version: Number.parseInt(scriptPublicKey.slice(0, 4), 16),
       scriptPublicKey: scriptPublicKey.slice(4),
     },
     verboseData: verboseData ?? { scriptPublicKeyType: 'nonstandard', scriptPublicKeyAddress: null },
   })),
-  lockTime: Number(transaction.lockTime),
-  gas: Number(transaction.gas),
-  mass: Number(transaction.mass),
+  lockTime: exact(transaction.lockTime),
+  gas: exact(transaction.gas),
+  mass: exact(transaction.mass),
   payload: transaction.payload.replace(/^0x/, ''),
   verboseData: {
     ...transaction.verboseData,

@@ -1,4 +1,5 @@
 /** What the forms of kaspa-rest-server need beyond the statements of this API. */
+import { exactNumber } from '../http/exact-integers.ts';
 import { SOMPI_PER_KAS } from '@kasgres/kaspa';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
@@ -236,13 +237,13 @@ export async function listBalances(
   db: Db,
   addresses: readonly string[],
 ): Promise<{ address: string; balance: number }[]> {
-  const { rows } = await sql<{ address: string; balance: number }>`
-    select asked.address, coalesce(b.balance, 0)::float8 as balance
+  const { rows } = await sql<{ address: string; balance: string }>`
+    select asked.address, coalesce(b.balance, 0)::text as balance
     from unnest(${addresses}::text[]) with ordinality asked (address, n)
     left join scripts s on s.address = asked.address left join balances b on b.script_id = s.id order by asked.n`.execute(
     db,
   );
-  return rows;
+  return rows.map(({ address, balance }) => ({ address, balance: exactNumber(BigInt(balance)) }));
 }
 
 export async function countTransactionsOf(db: Db, address: string): Promise<number> {
