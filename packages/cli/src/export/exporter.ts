@@ -1,6 +1,7 @@
 /**
  * Exports facts up to one chain block, and states as they are now (docs/export.md). Each file is read in one transaction, which first checks
- * that the exported chain blocks are still on the chain. If not, files above the fork are deleted and written again.
+ * that the exported chain blocks are still on the chain. If not, files above the fork are deleted and written again, unless RETENTION removed
+ * their rows.
  */
 import { join } from 'node:path';
 import { inTransaction } from '@kasgres/database';
@@ -49,7 +50,7 @@ export interface ExportOptions {
   progress: ExportProgress;
 }
 
-/** A reorg removed a chain block that this export treated as final. */
+/** A reorg removed a chain block that this export treated as final, or RETENTION removed one that it needs. */
 class ChainChanged extends Error {}
 
 /** The index was bootstrapped again during the export of states. */
@@ -206,8 +207,8 @@ export class Exporter {
   /** Writes the next file, or none if its chain blocks have no rows. Returns undefined when everything is exported. */
   async #writePart(work: FactExport): Promise<{ last: Position; part?: Part } | undefined> {
     const { name, fact, columns, files, target } = work;
-    for (const exported of [target.end, files.last]) {
-      if (exported !== null && !(await isOnChain(this.#client, exported))) throw new ChainChanged();
+    for (const position of [target.end, files.last ?? files.first]) {
+      if (!(await isOnChain(this.#client, position))) throw new ChainChanged();
     }
     const end = await this.#endOf(fact, target);
     const from = files.last === null ? files.first.index : files.last.index + 1;
@@ -286,28 +287,51 @@ export class Exporter {
   /** Removes the files of a view that contain chain blocks which a reorg removed. */
   async #dropUndone(name: string): Promise<void> {
     const files = this.#manifest.facts[name];
-    if (files === undefined || (await isOnChain(this.#client, files.last ?? files.first))) return;
-    if ((await findDatabase(this.#client))?.database !== this.#manifest.database) {
-      const { index, hash } = files.last ?? files.first;
-      throw new FatalError(
-        `${name} was exported up to chain block ${index}, ${hash}, which is not at that index in this database: it has another chain, or ` +
-          'another bootstrap block. Export into another directory, or set DATABASE_URL to the database of this export.',
-      );
-    }
-    while (files.files.length > 0) {
-      const { last: index, lastHash: hash } = files.files.at(-1) as Part;
-      if (await isOnChain(this.#client, { index, hash })) break;
-      files.files.pop();
-    }
+    if (files === undefined) return;
+    // In one snapshot, or a cut of RETENTION between two queries would look like a reorg.
+    const undone = await this.#inSnapshot(() => this.#findUndone(name, files));
+    if (undone === undefined) return;
+    files.files.splice(undone.from);
     const kept = files.files.at(-1);
     if (kept !== undefined) files.last = { index: kept.last, hash: kept.lastHash };
-    else if (await isOnChain(this.#client, files.first)) files.last = null;
+    else if (undone.keepsFirst) files.last = null;
     else delete this.#manifest.facts[name];
     await this.#saveManifest();
     const gone = await settle(this.#options.directory, this.#manifest);
     this.#progress.say(
       `${name}: a reorg removed exported chain blocks; exporting again from ${kept === undefined ? 'the beginning' : `chain block ${kept.last + 1}`} (removed: ${gone.join(', ') || 'no file'})`,
     );
+  }
+
+  /**
+   * Returns the position of the first file that is not valid any longer; undefined if everything exported is on the chain.
+   * @throws {FatalError} if the database no longer has the rows of such a file, or the rows after the last one
+   */
+  async #findUndone(name: string, files: FactFiles): Promise<{ from: number; keepsFirst: boolean } | undefined> {
+    const { index, hash } = files.last ?? files.first;
+    if (await isOnChain(this.#client, { index, hash })) return undefined;
+    if ((await findDatabase(this.#client))?.database !== this.#manifest.database) {
+      throw new FatalError(
+        `${name} was exported up to chain block ${index}, ${hash}, which is not at that index in this database: it has another chain, or ` +
+          'another bootstrap block. Export into another directory, or set DATABASE_URL to the database of this export.',
+      );
+    }
+    let from = files.files.length;
+    for (; from > 0; from -= 1) {
+      const { last, lastHash } = files.files[from - 1] as Part;
+      if (await isOnChain(this.#client, { index: last, hash: lastHash })) break;
+    }
+    const firstIndex = (await findChainEnds(this.#client))?.first.index ?? 0;
+    if ((files.files[from]?.first ?? firstIndex) < firstIndex) {
+      const reason =
+        index < firstIndex
+          ? `RETENTION removed chain blocks after ${index} that were not exported yet`
+          : `a reorg removed chain block ${index}, and RETENTION removed rows that would have to be exported again`;
+      throw new FatalError(
+        `${name} was exported up to chain block ${index}: ${reason}. The files stay. Export into another directory.`,
+      );
+    }
+    return { from, keepsFirst: await isOnChain(this.#client, files.first) };
   }
 
   /** Exports all states from one snapshot of the database, each to one file. */
