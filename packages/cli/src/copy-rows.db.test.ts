@@ -1,33 +1,42 @@
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
-import type { PoolClient } from 'pg';
+import { createTestDatabase, inTransaction, type TestDatabase } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { columnTypeOf } from './export/columns.ts';
 import { copyOut } from './copy-rows.ts';
 
 let database: TestDatabase;
-let client: PoolClient;
 
 beforeAll(async () => {
   database = await createTestDatabase({ empty: true });
-  client = await database.pool.connect();
 });
 
 afterAll(async () => {
-  client.release(true);
   await database.drop();
 });
+
+function ignore(): void {}
 
 function never(): void {
   throw new Error('There is no row');
 }
+
+/** Copies in a transaction, as an export does, on a connection of the pool. */
+async function copy(...[query, onField, onRow]: Tail<Parameters<typeof copyOut>>): Promise<number> {
+  const client = await database.pool.connect();
+  try {
+    return await inTransaction(client, () => copyOut(client, query, onField, onRow));
+  } finally {
+    client.release();
+  }
+}
+
+type Tail<List> = List extends [unknown, ...infer Rest] ? Rest : never;
 
 /** The values of one column of this type and name, as they go into a file. */
 async function valuesOf(values: string, typeName: string, { column = 'x', modifier = -1 } = {}): Promise<unknown[]> {
   const type = columnTypeOf(column, typeName, modifier);
   const read: unknown[] = [];
   const query = `select x${type.cast} from (values ${values}) v (x)`;
-  await copyOut(
-    client,
+  await copy(
     query,
     (_, bytes) => read.push(bytes === undefined ? null : type.decode(bytes)),
     () => {},
@@ -79,17 +88,30 @@ test('it reads rows larger than a chunk, and no rows', async () => {
   const [wide, after] = await valuesOf(`(repeat('ł', 3000000)), ('short')`, 'text');
   expect(String(wide)).toBe('ł'.repeat(3_000_000));
   expect(String(after)).toBe('short');
-  const rows = await copyOut(
-    client,
+  const rows = await copy(
     'select i, null, i::text from generate_series(1, 100000) i',
     () => {},
     () => {},
   );
   expect(rows).toBe(100_000);
-  expect(await copyOut(client, 'select 1 where false', never, never)).toBe(0);
+  expect(await copy('select 1 where false', never, never)).toBe(0);
 });
 
 test('it reports an error of the query, and the connection stays usable', async () => {
-  await expect(valuesOf('(1 / 0)', 'int4')).rejects.toThrow('division by zero');
-  expect(await valuesOf('(1)', 'int4')).toEqual([1]);
+  const client = await database.pool.connect();
+  const query = 'select 1 / (100000 - i) from generate_series(1, 100000) i';
+  await expect(copyOut(client, query, ignore, ignore)).rejects.toThrow('division by zero');
+  expect(await copyOut(client, 'select 1', ignore, ignore)).toBe(1);
+  client.release();
+});
+
+test('it reports an error of the reader, ends the transaction, and the pool drops the connection', async () => {
+  const { pool } = database;
+  const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
+  expect(pool.totalCount).toBe(1);
+  await expect(copy('select i from generate_series(1, 1000000) i', ignore, never)).rejects.toThrow('There is no row');
+  expect(pool.totalCount).toBe(0);
+  await expect
+    .poll(() => pool.query('select from pg_stat_activity where pid = $1', [rows[0]?.pid]), { timeout: 10_000 })
+    .toMatchObject({ rowCount: 0 });
 });

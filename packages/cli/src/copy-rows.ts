@@ -19,10 +19,28 @@ export type OnField = (column: number, bytes: Buffer | undefined) => void;
  * @returns the number of rows
  */
 export async function copyOut(client: PoolClient, query: string, onField: OnField, onRow: () => void): Promise<number> {
-  const stream = client.query(copyTo(`copy (${query}) to stdout (format binary)`));
   let rows = 0;
-  for await (const whole of cutRows(stream as AsyncIterable<Buffer>)) rows += readRows(whole, onField, onRow);
+  for await (const whole of cutRows(copyChunks(client, query))) rows += readRows(whole, onField, onRow);
   return rows;
+}
+
+/**
+ * Yields the bytes of `COPY … TO STDOUT (FORMAT binary)` for a query. If the caller stops before the end, for example because the disk is full,
+ * the connection is destroyed: nothing would read the remaining rows, and every later statement would wait behind them forever.
+ */
+export async function* copyChunks(client: PoolClient, query: string): AsyncGenerator<Buffer> {
+  const stream = client.query(copyTo(`copy (${query}) to stdout (format binary)`));
+  let isOver = false;
+  const setOver = (): void => {
+    isOver = true;
+  };
+  // The destroyed connection emits an error, too, which nobody else listens to.
+  stream.on('end', setOver).on('error', setOver);
+  try {
+    yield* stream as AsyncIterable<Buffer>;
+  } finally {
+    if (!isOver) client.connection.stream.destroy();
+  }
 }
 
 /** Yields buffers of whole rows, without the header and the trailer of the stream. */

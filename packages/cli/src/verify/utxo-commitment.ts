@@ -12,9 +12,8 @@ import { join } from 'node:path';
 import { type Hash, MuHash, toHex } from '@kasgres/kaspa';
 import { WorkerPool } from '@kasgres/runtime/worker-pool';
 import type { Queryable } from '@kasgres/state';
-import type { ClientBase, Pool, PoolClient } from 'pg';
-import { to as copyTo } from 'pg-copy-streams';
-import { cutRows } from '../copy-rows.ts';
+import type { Pool, PoolClient } from 'pg';
+import { copyChunks, cutRows } from '../copy-rows.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 const CHUNKS_AHEAD = 2;
@@ -74,7 +73,7 @@ export interface CommittedSet {
 }
 
 /** Copies a set, inside a transaction that reads one state of the database. @returns undefined before the first bootstrap */
-export async function copyCommittedSet(client: ClientBase, set: UtxoSet): Promise<CommittedSet | undefined> {
+export async function copyCommittedSet(client: PoolClient, set: UtxoSet): Promise<CommittedSet | undefined> {
   const { rows } = await client.query<{ hash: Buffer; utxo_commitment: Buffer }>(SELECT_COMMITMENT[set]);
   const [row] = rows;
   if (row === undefined) return undefined;
@@ -82,8 +81,7 @@ export async function copyCommittedSet(client: ClientBase, set: UtxoSet): Promis
   const file = await open(path, 'wx+', 0o600);
   try {
     await rm(path);
-    const copied = client.query(copyTo(`copy (${SELECT_UTXOS[set]}) to stdout (format binary)`));
-    for await (const bytes of copied as AsyncIterable<Buffer>) await file.appendFile(bytes);
+    for await (const bytes of copyChunks(client, SELECT_UTXOS[set])) await file.appendFile(bytes);
     return { set, block: row.hash, commitment: row.utxo_commitment, file };
   } catch (error) {
     await file.close();
