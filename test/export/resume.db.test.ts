@@ -5,12 +5,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, watch } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sleep } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
 import { runExport } from '../../packages/cli/src/commands/export.ts';
+import { describeError } from '../../packages/cli/src/error-message.ts';
 import { takeLock } from '../../packages/cli/src/start/lock.ts';
 import { atRest, indexFromScratch, createHarness, type Harness } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
@@ -216,6 +217,20 @@ test('two exports into one directory: the second is told who writes', async () =
   const lock = await takeLock(join(directory, 'lock'), String);
   await expect(exportTo(directory, database)).rejects.toThrow(`Another export (process ${process.pid})`);
   await lock.release();
+});
+
+test('a directory that cannot be written is not a lost database', async () => {
+  const harness = await createHarness('unwritable directory');
+  harness.simulatedDag.mine(10);
+  await index(harness);
+  const directory = await freshFolder();
+  await exportTo(directory, harness.database, { names: ['blocks'] });
+  await mkdir(join(directory, 'manifest.json.tmp'));
+  const error: unknown = await exportTo(directory, harness.database, { names: ['blocks'] }).catch(
+    (reason: unknown) => reason,
+  );
+  expect(error).toMatchObject({ code: 'EISDIR' });
+  expect(describeError(error)).toMatch(/^EISDIR: illegal operation on a directory, open '.*manifest.json.tmp'$/);
 });
 
 test('in the first catch-up, and while nothing is deep enough, there is nothing to export', async () => {

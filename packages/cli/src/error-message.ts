@@ -6,7 +6,9 @@ import { EnvError, FatalError } from '@kasgres/runtime';
 export function describeError(error: unknown): string {
   if (error instanceof FatalError || error instanceof EnvError) return error.message;
   if (isDatabaseUnavailable(error)) return `The database cannot be reached: ${reasonOf(error).message}`;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!(error instanceof Error)) return String(error);
+  // The message of a system call, such as that of a full disk, names the call and the file.
+  return 'syscall' in error ? error.message : (error.stack ?? error.message);
 }
 
 /** Returns the address of a database without its password. */

@@ -1,3 +1,6 @@
+import { mkdir, open, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connect } from './connect.ts';
@@ -31,6 +34,45 @@ test('a server that does not listen', async () => {
 test('a host that cannot be resolved', async () => {
   const client = new Client({ connectionString: 'postgres://nobody@database.invalid/nothing' });
   expect(classify(await catchError(client.connect()))).toBe('unavailable');
+});
+
+test('a socket without a server', async () => {
+  const client = new Client({ host: join(tmpdir(), 'kasgres-no-server'), database: 'nothing' });
+  expect(classify(await catchError(client.connect()))).toBe('unavailable');
+});
+
+function systemError(syscall: string, code: string): Error {
+  return Object.assign(new Error(`${code}: ${syscall} failed`), { syscall, code });
+}
+
+test.each([
+  ['connect', 'EACCES'],
+  ['connect', 'EPERM'],
+  ['connect', 'ENETUNREACH'],
+  ['read', 'ECONNRESET'],
+  ['read', 'ETIMEDOUT'],
+  ['write', 'EPIPE'],
+  ['shutdown', 'ENOTCONN'],
+])('a socket whose %s fails with %s', (syscall, code) => {
+  expect(classify(systemError(syscall, code))).toBe('unavailable');
+});
+
+test.each([
+  ['write', 'ENOSPC'],
+  ['write', 'EDQUOT'],
+  ['write', 'EFBIG'],
+  ['read', 'EIO'],
+  ['fsync', 'EIO'],
+  ['ftruncate', 'EROFS'],
+])('a file whose %s fails with %s is not the database', (syscall, code) => {
+  expect(classify(systemError(syscall, code))).toBe('permanent');
+});
+
+test('paths that cannot be used are not the database', async () => {
+  const below = join(import.meta.filename, 'below');
+  expect(classify(await catchError(mkdir(below)))).toBe('permanent');
+  expect(classify(await catchError(open(below)))).toBe('permanent');
+  expect(classify(await catchError(readFile(import.meta.dirname)))).toBe('permanent');
 });
 
 test('a connection that is terminated during a query', async () => {

@@ -40,6 +40,15 @@ const LOST_CONNECTION = [
   'Cannot use a pool after calling end on the pool',
 ];
 
+/** System calls on sockets, and the look-up of a host. `read` and `write` are those of files, too. */
+const SOCKET_CALLS = new Set(['connect', 'getaddrinfo', 'read', 'write', 'shutdown']);
+/** Error codes of `read` and `write` that only files have. */
+const FILE_CODES = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG', 'EROFS', 'EISDIR']);
+
+function isSocketError({ syscall, code, path }: NodeJS.ErrnoException): boolean {
+  return SOCKET_CALLS.has(syscall ?? '') && !FILE_CODES.has(code ?? '') && path === undefined;
+}
+
 /** Returns whether the database is unreachable or shutting down: the request may succeed later, with a new connection. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseError) {
@@ -49,7 +58,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
     error instanceof PoolExhaustedError ||
-    'syscall' in error ||
+    isSocketError(error) ||
     LOST_CONNECTION.some((text) => error.message.startsWith(text))
   );
 }
