@@ -107,8 +107,9 @@ function catchError(run: () => unknown): unknown {
   throw new Error('nothing was thrown');
 }
 
+const problemOf = (url: string): unknown => postgresUrl().safeParse(url).error?.issues[0]?.message;
+
 test('an address of Postgres has a host, and user and password before it', () => {
-  const problemOf = (url: string): unknown => postgresUrl().safeParse(url).error?.issues[0]?.message;
   expect(problemOf('postgres://a:b@%2Fvar%2Frun%2Fpostgresql/c')).toBeUndefined();
   expect(problemOf('postgres://a@b/c?sslmode=require')).toBeUndefined();
   expect(problemOf('postgres:///c?host=/var/run/postgresql')).toMatch(/^must name a host/);
