@@ -5,7 +5,7 @@ import type { AxeResults } from 'axe-core';
 import { upsertTags } from '@kasgres/database';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Client, createClient } from '../../packages/client/src/index.ts';
+import { type Client, createClient, type ResponseBody } from '../../packages/client/src/index.ts';
 import { type Harness, openHarness } from '../api/harness.ts';
 import { freePort, startApi, startApiProgram } from '../support/programs.ts';
 import { hasChromium, launchChromium } from './chromium.ts';
@@ -411,6 +411,22 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     }
     // The browser itself tells of responses that are errors.
     expect(complaints.splice(0).every((text) => /status of 40[04]/.test(text))).toBe(true);
+  });
+
+  test('an unknown input leads to the transaction that created it', async () => {
+    const created = 'e'.repeat(64);
+    await page.route(`**/v1/transactions/${ids.transaction}?*`, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as ResponseBody<'get', '/v1/transactions/{transactionId}'>;
+      for (const { previousOutput } of body.transaction.inputs) {
+        Object.assign(previousOutput, { transactionId: created, amount: null, scriptPublicKeyAddress: null });
+      }
+      await route.fulfill({ response, json: body });
+    });
+    await open(`/transactions/${ids.transaction}`);
+    const unknown = page.getByRole('list', { name: 'Inputs' }).getByRole('listitem').first();
+    expect(await unknown.getByRole('link').getAttribute('href')).toBe(`/transactions/${created}`);
+    await unknown.getByText('unknown').waitFor();
   });
 
   async function countStreams(): Promise<number> {

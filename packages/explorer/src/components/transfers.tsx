@@ -46,7 +46,7 @@ export function Sides({ transaction, tags, limit = Number.POSITIVE_INFINITY, own
         {inputs.slice(0, limit).map(({ previousOutput, transactionId, index }) => (
           <li key={`${transactionId}:${index}`} class={ownClass(previousOutput.scriptPublicKeyAddress)}>
             {previousOutput.amount === null ? (
-              <HashLink kind="transaction" hash={transactionId} />
+              <HashLink kind="transaction" hash={previousOutput.transactionId} />
             ) : (
               <AddressLink
                 address={previousOutput.scriptPublicKeyAddress}
