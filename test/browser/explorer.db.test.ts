@@ -429,6 +429,16 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     await unknown.getByText('unknown').waitFor();
   });
 
+  test('a transaction is not called unknown while the mempool cannot be read', async () => {
+    const message = 'The node is away.';
+    await page.route('**/v1/mempool/*', (route) => route.fulfill({ status: 503, json: { statusCode: 503, message } }));
+    await open(`/transactions/${'f'.repeat(64)}`);
+    await page.getByText('This could not be loaded.').waitFor();
+    await page.getByText(message).waitFor();
+    // The browser itself tells of responses that are errors.
+    expect(complaints.splice(0).every((text) => /status of (?:404|503)/.test(text))).toBe(true);
+  });
+
   async function countStreams(): Promise<number> {
     const text = await (await fetch(await harness.program.metricsUrl())).text();
     return Number(/^kasgres_api_streams\S* (\S+)/m.exec(text)?.[1]);

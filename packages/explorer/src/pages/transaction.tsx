@@ -29,6 +29,8 @@ interface Found {
   isPending: boolean;
 }
 
+const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
+
 /** A transaction that is not indexed may be in the mempool. */
 function useTransaction(transactionId: string): Resource<Found> {
   return useResource<Found>(
@@ -42,12 +44,13 @@ function useTransaction(transactionId: string): Resource<Found> {
         });
         return { transaction, tags, isPending: false };
       } catch (error) {
-        if (!(error instanceof ApiError) || error.status !== 404) throw error;
-        const pending = await client
-          .get('/v1/mempool/{transactionId}', { params: { path, query: { include_payload: true } } })
-          .catch(() => undefined);
-        if (pending === undefined) throw error;
-        return { transaction: pending.transaction, tags: {}, isPending: true };
+        if (!isNotFound(error)) throw error;
+        const query = { include_payload: true };
+        const { transaction } = await client
+          .get('/v1/mempool/{transactionId}', { params: { path, query } })
+          // The error of the index tells more than that of the mempool.
+          .catch((reason: unknown) => Promise.reject(isNotFound(reason) ? error : reason));
+        return { transaction, tags: {}, isPending: true };
       }
     },
     { refreshMs: REFRESH_MS },
