@@ -1,6 +1,7 @@
 /** The explorer in a real browser, from the real API process, on a simulated chain that grows and reorganises. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { setTimeout } from 'node:timers/promises';
 import type { AxeResults } from 'axe-core';
 import { upsertTags } from '@kasgres/database';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -13,6 +14,8 @@ import { hasChromium, launchChromium } from './chromium.ts';
 const FIRST_VIEW_BYTES = 200_000;
 /** The goal on a quiet machine is one second; tests run beside others. */
 const USABLE_WITHIN_MS = 5000;
+/** Longer than the intervals at which the pages load data again. */
+const SLOW_MS = 3000;
 const TAG = 'Harbour Exchange';
 /** The simulated chain begins in June 2025, long before the default range of the charts. */
 const CHARTS = '/charts?interval=hour&from=2025-06-14T00:00';
@@ -437,6 +440,39 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     await page.getByText(message).waitFor();
     // The browser itself tells of responses that are errors.
     expect(complaints.splice(0).every((text) => /status of (?:404|503)/.test(text))).toBe(true);
+  });
+
+  test('a list that loads slowly is loaded once at a time, and again if the chain grew meanwhile', async () => {
+    let running = 0;
+    let mostRunning = 0;
+    await page.route('**/v1/blocks?*', async (route) => {
+      running += 1;
+      mostRunning = Math.max(mostRunning, running);
+      const response = await route.fetch();
+      await setTimeout(SLOW_MS);
+      running -= 1;
+      await route.fulfill({ response });
+    });
+    await open('/');
+    await page.getByText('Live', { exact: true }).waitFor();
+    for (let round = 0; round < 5; round += 1) await mine(1);
+    const { sink } = await client.get('/v1/rpc/getSink');
+    await page.locator(`main table a[href="/blocks/${sink}"]`).waitFor();
+    expect(mostRunning).toBe(1);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+
+  test('a page that polls shows errors that take longer than its interval', async () => {
+    const message = 'The database is away.';
+    await page.route('**/v1/status', async (route) => {
+      await setTimeout(SLOW_MS);
+      await route.fulfill({ status: 503, json: { statusCode: 503, message } });
+    });
+    await open('/status');
+    await page.getByText(message).waitFor({ timeout: 4 * SLOW_MS });
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    // The browser itself tells of responses that are errors.
+    expect(complaints.splice(0).every((text) => /status of 503/.test(text))).toBe(true);
   });
 
   async function countStreams(): Promise<number> {

@@ -7,7 +7,10 @@ import { apiKey, request } from './api.ts';
 export interface Resource<Data> {
   data: Data | undefined;
   error: Error | undefined;
+  /** Loads the data again, and drops the result of a load that is in flight. */
   reload: () => void;
+  /** Loads the data again unless a load is in flight. */
+  refresh: () => void;
 }
 
 interface Options {
@@ -43,10 +46,25 @@ export function useResource<Data>(
   loader.current = load;
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const loadedAt = useRef(0);
+  const isLoading = useRef(false);
+  /** Whether the chain grew while the data was loaded. */
+  const isStale = useRef(false);
   const reload = useCallback(() => setVersion((old) => old + 1), []);
+  const refresh = useCallback(() => {
+    if (!isLoading.current) reload();
+  }, []);
+  const scheduleReload = (): void => {
+    if (refreshMs === undefined || timer.current !== undefined) return;
+    const waitMs = Math.max(0, loadedAt.current + refreshMs - performance.now());
+    timer.current = setTimeout(reload, waitMs);
+  };
 
   useEffect(() => {
     let isCurrent = true;
+    clearTimeout(timer.current);
+    timer.current = undefined;
+    isLoading.current = true;
+    isStale.current = false;
     const run = async (): Promise<void> => {
       try {
         const data = await request(loader.current);
@@ -63,7 +81,11 @@ export function useResource<Data>(
           return shown !== undefined && !isGone ? { key, data: shown } : { key, error: failure };
         });
       } finally {
-        loadedAt.current = performance.now();
+        if (isCurrent) {
+          isLoading.current = false;
+          loadedAt.current = performance.now();
+          if (isStale.current) scheduleReload();
+        }
       }
     };
     void run();
@@ -74,12 +96,8 @@ export function useResource<Data>(
 
   useEffect(() => () => clearTimeout(timer.current), []);
   useChain(() => {
-    if (refreshMs === undefined || timer.current !== undefined) return;
-    const waitMs = Math.max(0, loadedAt.current + refreshMs - performance.now());
-    timer.current = setTimeout(() => {
-      timer.current = undefined;
-      reload();
-    }, waitMs);
+    if (isLoading.current) isStale.current = true;
+    else scheduleReload();
   });
 
   const current = state?.key === key ? state : undefined;
@@ -88,12 +106,12 @@ export function useResource<Data>(
   useEffect(() => {
     if (!isLost && hasFailed) reload();
     if (!isLost || refreshMs === undefined) return undefined;
-    const interval = setInterval(reload, Math.max(refreshMs, REFRESH_WITHOUT_STREAM_MS));
+    const interval = setInterval(refresh, Math.max(refreshMs, REFRESH_WITHOUT_STREAM_MS));
     return () => clearInterval(interval);
   }, [isLost]);
 
   const data = current === undefined ? (cache.get(key) as Data | undefined) : current.data;
-  return { data, error: current?.error, reload };
+  return { data, error: current?.error, reload, refresh };
 }
 
 /** Loads the data every `everyMs` while the page is visible, unless it is undefined: for data of the node, which does not follow the chain. */
@@ -103,13 +121,13 @@ export function usePolled<Data>(
   everyMs: number | undefined,
 ): Resource<Data> {
   const resource = useResource(key, load);
-  const { reload } = resource;
+  const { refresh } = resource;
   useEffect(() => {
     if (everyMs === undefined) return undefined;
     const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') reload();
+      if (document.visibilityState === 'visible') refresh();
     }, everyMs);
     return () => clearInterval(timer);
-  }, [everyMs, reload]);
+  }, [everyMs, refresh]);
   return resource;
 }
