@@ -475,6 +475,22 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     expect(complaints.splice(0).every((text) => /status of 503/.test(text))).toBe(true);
   });
 
+  test('a list does not decide later that its transactions were not accepted', async () => {
+    await page.clock.install();
+    await page.route('**/v1/transactions?*', async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as ResponseBody<'get', '/v1/transactions'>;
+      for (const one of body.transactions) Object.assign(one, { isAccepted: false, blockTime: Date.now() - 5000 });
+      await route.fulfill({ response, json: body });
+    });
+    await open('/transactions');
+    const first = page.locator('.transactions li header').first();
+    await first.getByText('not accepted yet', { exact: true }).waitFor();
+    await page.clock.fastForward(120_000);
+    await first.getByText('2 min ago').waitFor();
+    expect(await first.innerText()).toContain('not accepted yet');
+  });
+
   async function countStreams(): Promise<number> {
     const text = await (await fetch(await harness.program.metricsUrl())).text();
     return Number(/^kasgres_api_streams\S* (\S+)/m.exec(text)?.[1]);

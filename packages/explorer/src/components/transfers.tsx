@@ -89,12 +89,14 @@ export function Sides({ transaction, tags, limit = Number.POSITIVE_INFINITY, own
 
 interface ListProps {
   transactions: readonly (Transaction & { balanceChange?: string })[];
+  /** When the transactions were loaded. */
+  loadedAt: number;
   tags?: TagsByAddress | undefined;
   empty: string;
   own?: string;
 }
 
-export function TransactionList({ transactions, tags = {}, empty, own }: ListProps) {
+export function TransactionList({ transactions, loadedAt, tags = {}, empty, own }: ListProps) {
   if (transactions.length === 0) return <p class="empty">{empty}</p>;
   return (
     <ul class="transactions">
@@ -103,7 +105,11 @@ export function TransactionList({ transactions, tags = {}, empty, own }: ListPro
           <header>
             <HashLink kind="transaction" hash={transaction.transactionId} />
             {isCoinbase(transaction) && <span class="badge quiet">coinbase</span>}
-            <AcceptanceBadge isAccepted={transaction.isAccepted} blockTime={transaction.blockTime} />
+            <AcceptanceBadge
+              isAccepted={transaction.isAccepted}
+              blockTime={transaction.blockTime}
+              loadedAt={loadedAt}
+            />
             <Time ms={transaction.blockTime} />
             {transaction.balanceChange !== undefined && (
               <span class="change">

@@ -157,14 +157,16 @@ interface Acceptance {
   isPending?: boolean;
   /** When its block was mined. */
   blockTime?: number | null;
+  /** When `isAccepted` was loaded. */
+  loadedAt: number;
 }
 
 /** The chain accepts a transaction some seconds after a block contains it. */
 const USUALLY_ACCEPTED_MS = 60_000;
 
-export function AcceptanceBadge({ isAccepted, isPending = false, blockTime = null }: Acceptance) {
+export function AcceptanceBadge({ isAccepted, isPending = false, blockTime = null, loadedAt }: Acceptance) {
   if (isAccepted) return <span class="badge good">accepted</span>;
   if (isPending) return <span class="badge quiet">pending</span>;
-  const isNew = blockTime !== null && now.value - blockTime < USUALLY_ACCEPTED_MS;
+  const isNew = blockTime !== null && loadedAt - blockTime < USUALLY_ACCEPTED_MS;
   return <span class="badge quiet">{isNew ? 'not accepted yet' : 'not accepted'}</span>;
 }

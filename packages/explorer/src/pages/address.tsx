@@ -91,6 +91,7 @@ function Transactions({ details: { address, transactionCount } }: { details: Det
   const resource = useResource(`transactions of ${address} ${JSON.stringify(parameters)}`, async (client) => ({
     ...(await client.get('/v1/addresses/{address}/transactions', { params: { path: { address }, query: parameters } })),
     transactionCount,
+    loadedAt: Date.now(),
   }));
   const isOutdated = isFirst && resource.data !== undefined && resource.data.transactionCount !== transactionCount;
   return (
@@ -100,9 +101,15 @@ function Transactions({ details: { address, transactionCount } }: { details: Det
         <NewerButton isShown={isOutdated} onClick={resource.reload} />
       </div>
       <Load resource={resource} rows={12}>
-        {({ transactions: rows, tags, metadata }) => (
+        {({ transactions: rows, loadedAt, tags, metadata }) => (
           <>
-            <TransactionList transactions={rows} tags={tags} own={address} empty="No transactions match." />
+            <TransactionList
+              transactions={rows}
+              loadedAt={loadedAt}
+              tags={tags}
+              own={address}
+              empty="No transactions match."
+            />
             <Pager metadata={metadata} first={rows[0]?.transactionId} last={rows.at(-1)?.transactionId} />
           </>
         )}

@@ -109,9 +109,10 @@ function Transactions({ hash }: { hash: string }) {
   const cursor = useCursor();
   const relation = query['show'] === 'accepted' ? 'accepted' : 'contained';
   const parameters = { limit: 20, relation, include: 'tags', ...cursor } as const;
-  const transactions = useResource(`transactions of ${hash} ${JSON.stringify(parameters)}`, (client) =>
-    client.get('/v1/blocks/{hash}/transactions', { params: { path: { hash }, query: parameters } }),
-  );
+  const transactions = useResource(`transactions of ${hash} ${JSON.stringify(parameters)}`, async (client) => ({
+    ...(await client.get('/v1/blocks/{hash}/transactions', { params: { path: { hash }, query: parameters } })),
+    loadedAt: Date.now(),
+  }));
   return (
     <Card
       title="Transactions"
@@ -128,10 +129,11 @@ function Transactions({ hash }: { hash: string }) {
       }
     >
       <Load resource={transactions} rows={8}>
-        {({ transactions: rows, tags, metadata }) => (
+        {({ transactions: rows, loadedAt, tags, metadata }) => (
           <>
             <TransactionList
               transactions={rows}
+              loadedAt={loadedAt}
               tags={tags}
               empty={
                 relation === 'accepted' ? 'This block accepts no transactions.' : 'This block contains no transactions.'

@@ -27,6 +27,7 @@ interface Found {
   transaction: Transaction | Schema<'TransactionInMempool'>;
   tags: TagsByAddress;
   isPending: boolean;
+  loadedAt: number;
 }
 
 const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
@@ -42,7 +43,7 @@ function useTransaction(transactionId: string): Resource<Found> {
         const { transaction, tags = {} } = await client.get('/v1/transactions/{transactionId}', {
           params: { path, query },
         });
-        return { transaction, tags, isPending: false };
+        return { transaction, tags, isPending: false, loadedAt: Date.now() };
       } catch (error) {
         if (!isNotFound(error)) throw error;
         const query = { include_payload: true };
@@ -50,7 +51,7 @@ function useTransaction(transactionId: string): Resource<Found> {
           .get('/v1/mempool/{transactionId}', { params: { path, query } })
           // The error of the index tells more than that of the mempool.
           .catch((reason: unknown) => Promise.reject(isNotFound(reason) ? error : reason));
-        return { transaction, tags: {}, isPending: true };
+        return { transaction, tags: {}, isPending: true, loadedAt: Date.now() };
       }
     },
     { refreshMs: REFRESH_MS },
@@ -155,6 +156,7 @@ export function TransactionPage({ transactionId }: { transactionId: string }) {
               isAccepted={found.transaction.isAccepted}
               isPending={found.isPending}
               blockTime={isIndexed(found.transaction) ? found.transaction.blockTime : null}
+              loadedAt={found.loadedAt}
             />
           )}
           <span class="subject mono">

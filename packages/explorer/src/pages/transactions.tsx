@@ -16,6 +16,7 @@ export function TransactionsPage() {
   const transactions = useResource(`transactions ${JSON.stringify(parameters)}`, async (client) => ({
     ...(await client.get('/v1/transactions', { params: { query: parameters } })),
     sinkBlueScore: sinkBlueScore.value,
+    loadedAt: Date.now(),
   }));
   const isOutdated =
     isFirst && transactions.data !== undefined && transactions.data.sinkBlueScore !== sinkBlueScore.value;
@@ -39,9 +40,14 @@ export function TransactionsPage() {
     >
       <Card>
         <Load resource={transactions} rows={20}>
-          {({ transactions: rows, tags, metadata }) => (
+          {({ transactions: rows, loadedAt, tags, metadata }) => (
             <>
-              <TransactionList transactions={rows} tags={tags} empty="There are no transactions here." />
+              <TransactionList
+                transactions={rows}
+                loadedAt={loadedAt}
+                tags={tags}
+                empty="There are no transactions here."
+              />
               <Pager metadata={metadata} first={rows[0]?.transactionId} last={rows.at(-1)?.transactionId} />
             </>
           )}
