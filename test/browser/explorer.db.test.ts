@@ -28,6 +28,11 @@ const isUp = (url: string): Promise<boolean> =>
 
 const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+const setVisibility = (one: Page, state: 'hidden' | 'visible'): Promise<unknown> =>
+  one.evaluate(`
+    Object.defineProperty(document, 'visibilityState', { get: () => '${state}', configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));`);
+
 describe.skipIf(!hasChromium)('the explorer', () => {
   let harness: Harness;
   let browser: Browser;
@@ -502,20 +507,29 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     await second.goto(`${harness.api.url}/blocks`);
     for (const one of [page, second]) await one.getByText('Live', { exact: true }).waitFor();
     await expect.poll(countStreams).toBe(1);
-    const setVisibility = async (state: string): Promise<void> => {
-      for (const one of [page, second]) {
-        await one.evaluate(`
-          Object.defineProperty(document, 'visibilityState', { get: () => '${state}', configurable: true });
-          document.dispatchEvent(new Event('visibilitychange'));`);
-      }
-    };
-    await setVisibility('hidden');
+    for (const one of [page, second]) await setVisibility(one, 'hidden');
     await expect.poll(countStreams).toBe(0);
     await mine(1);
     const { sink } = await client.get('/v1/rpc/getSink');
-    await setVisibility('visible');
+    for (const one of [page, second]) await setVisibility(one, 'visible');
     await page.locator(`svg.dag a[data-hash="${sink}"]`).waitFor();
     await expect.poll(countStreams).toBe(1);
+  });
+
+  test.each(['beside a visible page', 'alone'])('an address is up to date after it was hidden %s', async (place) => {
+    await open(`/addresses/${ids.address}`);
+    const count = () => page.locator('.stat', { hasText: 'Transactions' }).locator('.figure').innerText();
+    await page.getByText('Live', { exact: true }).waitFor();
+    if (place === 'beside a visible page') {
+      const second = await context.newPage();
+      await second.goto(`${harness.api.url}/blocks`);
+      await second.getByText('Live', { exact: true }).waitFor();
+    }
+    await setVisibility(page, 'hidden');
+    const before = Number(await count());
+    await mine(8);
+    await setVisibility(page, 'visible');
+    await expect.poll(async () => Number(await count())).toBeGreaterThan(before);
   });
 
   test('without anonymous access it asks for a key, and keeps it in the tab', async () => {

@@ -6,7 +6,7 @@ import { TransactionList } from '../components/transfers.tsx';
 import { Amount, AddressLink, CopyButton, HashLink, Labels, TagBadge, Time } from '../components/values.tsx';
 import { formatCount, shortAddress } from '../format.ts';
 import { useResource } from '../state/resource.ts';
-import { useAddressStream } from '../stream/stream.ts';
+import { useAddressStream, useStream } from '../stream/stream.ts';
 import { BalanceChart } from './address-balance.tsx';
 import { AddressFilters, filterOf } from './address-filters.tsx';
 
@@ -154,13 +154,23 @@ function Utxos({ address }: { address: string }) {
   );
 }
 
-export function AddressPage({ address }: { address: string }) {
+/** The key resets the state, such as pending transactions, when another address is opened. */
+export const AddressPage = ({ address }: { address: string }) => <AddressView key={address} address={address} />;
+
+function AddressView({ address }: { address: string }) {
   const { query } = useLocation();
   const href = useHref();
   const [pending, setPending] = useState<readonly string[]>([]);
   const resource = useResource(`address ${address}`, (client) =>
     client.get('/v1/addresses/{address}', { params: { path: { address } } }),
   );
+  // Events before the stream began are missing.
+  useStream({
+    onBegin: () => {
+      setPending([]);
+      resource.reload();
+    },
+  });
   useAddressStream(address, ({ status, transactionId }) => {
     setPending((old) => {
       const others = old.filter((one) => one !== transactionId);

@@ -49,7 +49,7 @@ export class StreamHub {
         const old = page.state;
         page.state = state;
         this.#update(state.apiKey);
-        if (old === undefined) this.#welcome(page);
+        if (state.isVisible && old?.isVisible !== true) this.#welcome(page);
         if (state.wantsMempool && old?.wantsMempool !== true) this.#sendMempool(page);
       },
       close: () => {
@@ -60,7 +60,7 @@ export class StreamHub {
   }
 
   #welcome({ send }: Page): void {
-    // The page loaded its data before it received events of the stream that runs already.
+    // The page loaded its data before it received events of the stream, or was hidden and missed those of its addresses.
     if (this.#sink !== undefined) send({ type: 'begin', sink: this.#sink });
     if (this.#isLost) send({ type: 'connection', isLost: true });
   }
