@@ -549,6 +549,15 @@ describe.skipIf(!hasChromium)('the explorer', () => {
       await page.locator('tbody a').first().waitFor();
       expect(await page.evaluate('JSON.stringify(localStorage)')).toBe('{}');
 
+      // The stream keeps the key of this page while another one has none.
+      const second = await context.newPage();
+      await second.goto(`${url}/blocks`);
+      await second.getByText('API key needed').waitFor();
+      await page.getByText('Live', { exact: true }).waitFor();
+      await mine(1);
+      await page.getByRole('button', { name: 'Show newer' }).waitFor();
+      await second.close();
+
       await page.goto(`${url}/addresses/${ids.address}?direction=received&min=1`);
       const downloading = page.waitForEvent('download');
       await page.getByRole('button', { name: 'Download CSV' }).click();

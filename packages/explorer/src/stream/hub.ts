@@ -48,13 +48,13 @@ export class StreamHub {
       update: (state) => {
         const old = page.state;
         page.state = state;
-        this.#update(state.apiKey);
+        this.#update();
         if (state.isVisible && old?.isVisible !== true) this.#welcome(page);
         if (state.wantsMempool && old?.wantsMempool !== true) this.#sendMempool(page);
       },
       close: () => {
         this.#pages.delete(page);
-        this.#update(this.#key);
+        this.#update();
       },
     };
   }
@@ -71,8 +71,10 @@ export class StreamHub {
     send({ type: 'events', events: [{ event: 'mempool', data }] });
   }
 
-  #update(key: string | undefined): void {
+  #update(): void {
     const visible = [...this.#pages].flatMap(({ state }) => (state?.isVisible === true ? [state] : []));
+    // Each page has the key of its tab, or none.
+    const key = visible.find(({ apiKey }) => apiKey !== undefined)?.apiKey;
     const addresses = [...new Set(visible.flatMap((state) => state.addresses))].sort();
     const hasMempool = visible.some(({ wantsMempool }) => wantsMempool);
     const wanted = visible.length === 0 ? '' : JSON.stringify([key ?? null, addresses, hasMempool]);
