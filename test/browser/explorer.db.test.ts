@@ -346,6 +346,14 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     await expect.poll(async () => Number(await count())).toBeGreaterThan(before);
   });
 
+  test('the last day of a filter ends at midnight, also when daylight saving time begins', async () => {
+    await openContext({ timezoneId: 'Europe/Berlin' });
+    await open(`/addresses/${ids.address}?to=2025-03-30`);
+    const end = Date.parse('2025-03-31T00:00+02:00');
+    const isFiltered = (url: string): boolean => new URL(url).searchParams.get('to') === String(end);
+    await expect.poll(() => requested.some(isFiltered)).toBe(true);
+  });
+
   test('a list shows newer rows on request', async () => {
     await open('/blocks');
     await page.locator('tbody a').first().waitFor();

@@ -8,7 +8,6 @@ import { parseKas } from '../format.ts';
 import { request } from '../state/api.ts';
 
 const NAMES = ['direction', 'min', 'from', 'to'] as const;
-const DAY_MS = 86_400_000;
 
 export interface HistoryFilter {
   direction?: 'received' | 'sent';
@@ -22,13 +21,14 @@ export function filterOf(query: Readonly<Record<string, string>>): HistoryFilter
   const direction = (['received', 'sent'] as const).find((name) => name === query['direction']);
   const minimum = parseKas(query['min'] ?? '');
   const from = Date.parse(`${query['from']}T00:00`);
-  const to = Date.parse(`${query['to']}T00:00`);
+  const end = new Date(`${query['to']}T00:00`);
+  // The day is included. It has 23 or 25 hours if daylight saving time begins or ends.
+  const to = end.setDate(end.getDate() + 1);
   return {
     ...(direction !== undefined && { direction }),
     ...(minimum !== undefined && { min_amount: minimum }),
     ...(!Number.isNaN(from) && { from }),
-    // The day is included.
-    ...(!Number.isNaN(to) && { to: to + DAY_MS }),
+    ...(!Number.isNaN(to) && { to }),
   };
 }
 
