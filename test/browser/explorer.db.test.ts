@@ -311,6 +311,24 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     await page.waitForURL(`**/addresses/${ids.address}`);
   });
 
+  test('a slow search does not leave a page that was opened after it', async () => {
+    await page.route('**/v1/search?*', async (route) => {
+      await setTimeout(SLOW_MS);
+      await route.continue();
+    });
+    await open('/');
+    const searching = page.waitForRequest('**/v1/search?*');
+    await page.getByRole('combobox').fill(TAG);
+    await page.keyboard.press('Enter');
+    await searching;
+    // The list of results covers the link.
+    await page.getByRole('link', { name: 'Miners' }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForTimeout(SLOW_MS + 1000);
+    expect(page.url()).toBe(`${harness.api.url}/miners`);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+
   test('from the search for a name to a block in the DAG it takes less than a minute', async () => {
     const startedAt = performance.now();
     await open('/');

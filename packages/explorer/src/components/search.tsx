@@ -51,7 +51,7 @@ function toShown(result: Result): Shown {
 }
 
 export function Search() {
-  const { route } = useLocation();
+  const { route, url } = useLocation();
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
   const [found, setFound] = useState<{ text: string; results: Result[] } | undefined>();
@@ -74,10 +74,8 @@ export function Search() {
 
   useEffect(() => {
     setFailure(undefined);
-    if (query === '') {
-      setFound(undefined);
-      return undefined;
-    }
+    if (query === '') setFound(undefined);
+    if (query === '' || !isOpen) return undefined;
     const aborting = new AbortController();
     const search = async (): Promise<void> => {
       try {
@@ -100,7 +98,11 @@ export function Search() {
       clearTimeout(timer);
       aborting.abort();
     };
-  }, [query]);
+  }, [query, isOpen]);
+
+  useEffect(() => {
+    isEntered.current = false;
+  }, [url]);
 
   const shown = (failure === undefined && found?.results.map(toShown)) || [];
   const isShown = isOpen && query !== '';
@@ -155,7 +157,10 @@ export function Search() {
           setOpen(true);
         }}
         onFocus={() => setOpen(true)}
-        onBlur={() => setOpen(false)}
+        onBlur={() => {
+          isEntered.current = false;
+          setOpen(false);
+        }}
         onKeyDown={press}
       />
       <kbd aria-hidden="true">/</kbd>
