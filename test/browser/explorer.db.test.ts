@@ -522,6 +522,18 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     expect(await first.innerText()).toContain('not accepted yet');
   });
 
+  test('the status says that the state of a node which is away is unknown', async () => {
+    await page.route('**/v1/status', async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as ResponseBody<'get', '/v1/status'>;
+      await route.fulfill({ response, json: { ...body, nodeConnected: false, nodeSynced: null } });
+    });
+    await open('/status');
+    const node = page.locator('.stat', { hasText: 'away' });
+    await node.getByText('sync state unknown', { exact: true }).waitFor();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+
   async function countStreams(): Promise<number> {
     const text = await (await fetch(await harness.program.metricsUrl())).text();
     return Number(/^kasgres_api_streams\S* (\S+)/m.exec(text)?.[1]);

@@ -62,7 +62,7 @@ export function StatusPage() {
                     {status.nodeConnected ? 'connected' : 'away'}
                   </span>
                 }
-                note={status.nodeSynced === false ? 'not synced' : 'synced'}
+                note={status.nodeSynced === null ? 'sync state unknown' : status.nodeSynced ? 'synced' : 'not synced'}
               />
             </dl>
             <Card title="Progress">
