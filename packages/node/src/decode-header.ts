@@ -53,7 +53,7 @@ export function decodeHeader(reader: HexReader): { header: Header; hash: Hash | 
     else if (tag === UTXO_COMMITMENT) utxoCommitment = reader.hash();
     else if (tag === PRUNING_POINT) pruningPoint = reader.hash();
     else if (tag === HASH) hash = reader.hash();
-    else if (tag === VERSION) version = reader.uint32();
+    else if (tag === VERSION) version = reader.uint16();
     else if (tag === TIMESTAMP) timestamp = reader.int64();
     else if (tag === BITS) bits = reader.uint32();
     else if (tag === NONCE) nonce = reader.uint64();

@@ -76,7 +76,7 @@ export function decodeTransaction(reader: HexReader): RpcTransaction {
     else if (tag === TRANSACTION_OUTPUTS) outputs.push(decodeOutput(reader));
     else if (tag === TRANSACTION_SUBNETWORK_ID) subnetworkId = reader.hex();
     else if (tag === TRANSACTION_PAYLOAD) payload = reader.hex();
-    else if (tag === TRANSACTION_VERSION) version = reader.uint32();
+    else if (tag === TRANSACTION_VERSION) version = reader.uint16();
     else if (tag === TRANSACTION_STORAGE_MASS) storageMass = reader.uint64();
     else if (tag === TRANSACTION_LOCK_TIME) lockTime = reader.uint64();
     else if (tag === TRANSACTION_GAS) gas = reader.uint64();
@@ -122,8 +122,8 @@ function decodeInput(reader: HexReader): TransactionInput {
     if (tag === INPUT_PREVIOUS_OUTPOINT) previousOutpoint = decodeOutpoint(reader);
     else if (tag === INPUT_SIGNATURE_SCRIPT) signatureScript = reader.hex();
     else if (tag === INPUT_SEQUENCE) sequence = reader.uint64();
-    else if (tag === INPUT_SIG_OP_COUNT) sigOpCount = reader.uint32();
-    else if (tag === INPUT_COMPUTE_BUDGET) computeBudget = reader.uint32();
+    else if (tag === INPUT_SIG_OP_COUNT) sigOpCount = reader.uint8();
+    else if (tag === INPUT_COMPUTE_BUDGET) computeBudget = reader.uint16();
     else reader.skip(tag);
   }
   reader.leave(outerEnd);
@@ -170,7 +170,7 @@ function decodeScriptPublicKey(reader: HexReader): ScriptPublicKey {
   while (reader.more) {
     const tag = reader.tag();
     if (tag === SCRIPT_BYTES) script = reader.hex();
-    else if (tag === SCRIPT_VERSION) version = reader.uint32();
+    else if (tag === SCRIPT_VERSION) version = reader.uint16();
     else reader.skip(tag);
   }
   reader.leave(outerEnd);
@@ -183,7 +183,7 @@ function decodeCovenant(reader: HexReader): Covenant {
   let covenantId: Uint8Array | undefined;
   while (reader.more) {
     const tag = reader.tag();
-    if (tag === COVENANT_AUTHORIZING_INPUT) authorizingInput = reader.uint32();
+    if (tag === COVENANT_AUTHORIZING_INPUT) authorizingInput = reader.uint16();
     else if (tag === COVENANT_ID) covenantId = reader.hash();
     else reader.skip(tag);
   }

@@ -72,6 +72,9 @@ describe('it rejects', () => {
   const malformed: [string, number[], (reader: WireReader) => unknown][] = [
     ['a number of eleven bytes', Array<number>(11).fill(0x80), (reader) => reader.uint64()],
     ['a number of eleven bytes where 32 bits are wanted', Array<number>(11).fill(0x80), (reader) => reader.uint32()],
+    ['a number of 17 bits where 16 are wanted', [0x80, 0x80, 4], (reader) => reader.uint16()],
+    ['a number of 9 bits where 8 are wanted', [0x80, 2], (reader) => reader.uint8()],
+    ['a number of 33 bits where 16 are wanted', [0x80, 0x80, 0x80, 0x80, 0x10], (reader) => reader.uint16()],
     ['a text longer than its message', [5, 65, 66], (reader) => reader.text()],
     ['a message longer than the one around it', [5, 8, 1], (reader) => reader.enter()],
     ['a double that is cut off', [0, 0, 0], (reader) => reader.double()],
@@ -90,4 +93,9 @@ describe('it rejects', () => {
   it.each(malformed)('%s', (_, bytes, read) => {
     expect(() => read(new WireReader(Uint8Array.from(bytes)))).toThrow(NodeProtocolError);
   });
+});
+
+it('reads the greatest numbers of 16 and 8 bits', () => {
+  expect(new WireReader(Uint8Array.from([0xff, 0xff, 3])).uint16()).toBe(2 ** 16 - 1);
+  expect(new WireReader(Uint8Array.from([0xff, 1])).uint8()).toBe(2 ** 8 - 1);
 });

@@ -82,6 +82,16 @@ export class WireReader {
     throw malformed(`a number has no end at byte ${this.position}`);
   }
 
+  /** Reads a number that has 16 bits in Kaspa. Hashes would drop higher bits, and so not show that they are wrong. */
+  uint16(): number {
+    return this.#atMost(0xffff);
+  }
+
+  /** Reads a number that has 8 bits in Kaspa, as `uint16` does. */
+  uint8(): number {
+    return this.#atMost(0xff);
+  }
+
   uint64(): bigint {
     this.#readHalves();
     return unsigned[0] as bigint;
@@ -139,6 +149,12 @@ export class WireReader {
   #advance(count: number): void {
     if (count > this.end - this.position) throw malformed(`the message is cut off at byte ${this.end}`);
     this.position += count;
+  }
+
+  #atMost(greatest: number): number {
+    const value = this.uint64();
+    if (value > BigInt(greatest)) throw malformed(`a number is above ${greatest} at byte ${this.position}`);
+    return Number(value);
   }
 
   #readHalves(): void {

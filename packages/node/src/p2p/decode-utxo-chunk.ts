@@ -98,7 +98,7 @@ function decodeScriptPublicKey(reader: WireReader): ScriptPublicKey {
   while (reader.more) {
     const tag = reader.tag();
     if (tag === SCRIPT_BYTES) script = reader.view();
-    else if (tag === SCRIPT_VERSION) version = reader.uint32();
+    else if (tag === SCRIPT_VERSION) version = reader.uint16();
     else reader.skip(tag);
   }
   reader.leave(outerEnd);
