@@ -42,6 +42,15 @@ export class BlockSet {
     const [selectedParent, ...others] = mergeSetOf(block);
     if (selectedParent === undefined) throw new IncompleteUpdateError(`chain block ${toHex(hash)} has no mergeset`);
     const mergeSet = [this.#get(selectedParent), ...others.map((merged) => this.#get(merged)).sort(byBlueWork)];
+    // The hash of the header covers its blue score, but not what it merges.
+    if (
+      block.header.blueScore !==
+      (mergeSet[0] as RpcBlock).header.blueScore + BigInt(block.mergeSetBluesHashes.length)
+    ) {
+      throw new IncompleteUpdateError(
+        `chain block ${toHex(hash)} merges another number of blue blocks than its blue score tells`,
+      );
+    }
     for (const merged of mergeSet) this.#blocks.delete(toHex(merged.hash));
     return { block, mergeSet, acceptedTransactionIds };
   }

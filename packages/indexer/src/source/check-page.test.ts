@@ -64,3 +64,20 @@ test('a page that cannot be decoded rejects, and the next one is checked', async
   await expect(check(page.subarray(0, page.length / 2))).rejects.toThrow('malformed');
   expect(await check(page)).toContain(undefined);
 });
+
+test('a chain block that merges another number of blue blocks than its blue score tells is refused', () => {
+  const { blocks } = decodeBlocksResponse(recordedPage());
+  const names = new Set(blocks.map(({ hash }) => toHex(hash)));
+  const block = blocks.find(
+    (each) => each.mergeSetBluesHashes.length > 0 && mergeSetOf(each).every((hash) => names.has(toHex(hash))),
+  ) as (typeof blocks)[number];
+  const takeWith = (mergeSetBluesHashes: Uint8Array[]): unknown => {
+    const set = new BlockSet(undefined);
+    set.add(blocks.map((each) => (each === block ? { ...block, mergeSetBluesHashes } : each)));
+    return set.take(block.hash, []);
+  };
+  expect(() => takeWith(block.mergeSetBluesHashes)).not.toThrow();
+  expect(() => takeWith([...block.mergeSetBluesHashes, ...block.mergeSetBluesHashes])).toThrow(
+    /another number of blue blocks/,
+  );
+});

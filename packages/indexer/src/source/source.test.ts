@@ -1,10 +1,14 @@
 import { getNetwork, type Hash, toHex } from '@kasgres/kaspa';
 import { type NodeClient, NodeRpcError, type RpcBlock, type VirtualChainResponse } from '@kasgres/node';
 import { FatalError } from '@kasgres/runtime';
+import { decodeBlocks } from '@kasgres/node/decode-responses';
 import { expect, test } from 'vitest';
+import { recordedResponses } from '../../../node/src/testing/recorded-calls.ts';
 import type { ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError, NodeBehindError } from '../errors.ts';
 import type { OwnChain } from '../indexed-chain.ts';
+import { mergeSetOf } from './block-set.ts';
+import { findFault } from './check-block.ts';
 import { Source } from './source.ts';
 
 const network = getNetwork('simnet');
@@ -88,4 +92,43 @@ test('it rejects a chain whose blocks are missing (invariant 10)', async () => {
     acceptedTransactionIds: [{ acceptingBlockHash: hashOf(2), acceptedTransactionIds: [] }],
   });
   await expect(firstUpdate(node)).rejects.toThrow(/no blocks come after 0101/);
+});
+
+test('it rejects a chain that leaves out a chain block (invariant 10)', async () => {
+  const blocks = recordedResponses('getBlocks')
+    .flatMap(({ body }) => [...decodeBlocks(body)])
+    .filter((block) => findFault(block) === undefined);
+  const byName = new Map(blocks.map((block) => [toHex(block.hash), block]));
+  const known = (hash: Hash | undefined) => (hash === undefined ? undefined : byName.get(toHex(hash)));
+  // A block with its mergeset whose selected parent has its own selected parent there, which becomes the checkpoint.
+  const top = blocks.find(
+    (block) => mergeSetOf(block).every(known) && known(known(mergeSetOf(block)[0])?.mergeSetBluesHashes[0]),
+  ) as RpcBlock;
+  const parent = known(mergeSetOf(top)[0]) as RpcBlock;
+  const below = known(parent.mergeSetBluesHashes[0]) as RpcBlock;
+  const added = (...hashes: Hash[]) => ({
+    addedChainBlockHashes: hashes,
+    acceptedTransactionIds: hashes.map((hash) => ({ acceptingBlockHash: hash, acceptedTransactionIds: [] })),
+  });
+  const updateOf = async (chain: Partial<VirtualChainResponse>): Promise<ChainUpdate> => {
+    const node = {
+      ...nodeThatSays(chain, below.header.blueScore),
+      getBlocks: async () => ({ blockHashes: [], blocks: [...byName.values()], wireBytes: 0 }),
+    } as unknown as NodeClient;
+    const updates = new Source({
+      node,
+      network,
+      ownChain: noChain,
+      limits,
+      signal: new AbortController().signal,
+    }).updates({
+      hash: below.hash,
+      blueScore: below.header.blueScore,
+    });
+    const { value } = await updates.next();
+    await updates.return(undefined);
+    return value as ChainUpdate;
+  };
+  await expect(updateOf(added(top.hash))).rejects.toThrow(/does not follow/);
+  await expect(updateOf(added(parent.hash, top.hash))).resolves.toMatchObject({ added: [{}, {}] });
 });

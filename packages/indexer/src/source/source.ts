@@ -96,7 +96,7 @@ export class Source {
       const isKnown = (hash: Hash): boolean => (page === firstPage ? blocks.canTake(hash) : blocks.has(hash));
       for (; next < chain.added.length && isKnown(chain.added[next] as Hash); next += 1) {
         if (batch.isFull) yield createUpdate(chain.targetBlueScore, batch.take());
-        batch.push(takeNext(blocks, chain, next));
+        batch.push(takeNext(blocks, chain, next, chain.added[next - 1] ?? chain.fork.hash));
       }
       if (next === chain.added.length) break;
       if (next === before && page !== firstPage) {
@@ -123,6 +123,7 @@ export class Source {
     };
     const batch = this.#openBatch(first);
     let chain: ChainResponse = first;
+    let parent = first.fork.hash;
     const checker = new WorkerPool<CheckJob, Faults>(new URL('./check-page.worker.ts', import.meta.url), 1);
     let pages = 0;
     const check = (page: Uint8Array): Promise<Faults> | undefined => {
@@ -135,7 +136,8 @@ export class Source {
         blocks.add(page.blocks, page.faults);
         for (let at = pending[0]; at !== undefined && blocks.has(at.chain.added[at.next] as Hash); at = pending[0]) {
           chain = at.chain;
-          batch.push(takeNext(blocks, chain, at.next));
+          batch.push(takeNext(blocks, chain, at.next, parent));
+          parent = chain.added[at.next] as Hash;
           at.next += 1;
           if (at.next === chain.added.length) pending.shift();
           if (batch.isFull) yield createUpdate(chain.targetBlueScore, batch.take());
@@ -170,8 +172,15 @@ function nameOf(tail: RpcBlock[]): string {
   return tail.map(({ hash }) => toHex(hash)).join();
 }
 
-function takeNext(blocks: BlockSet, chain: ChainResponse, index: number): AddedChainBlock {
-  return blocks.take(chain.added[index] as Hash, splitHashes(chain.accepted[index] as Uint8Array));
+/** @throws IncompleteUpdateError if the node left out a chain block after the selected parent, or if a block is missing */
+function takeNext(blocks: BlockSet, chain: ChainResponse, index: number, selectedParent: Hash): AddedChainBlock {
+  const hash = chain.added[index] as Hash;
+  const taken = blocks.take(hash, splitHashes(chain.accepted[index] as Uint8Array));
+  const [below] = taken.mergeSet;
+  if (below === undefined || Buffer.compare(below.hash, selectedParent) !== 0) {
+    throw new IncompleteUpdateError(`chain block ${toHex(hash)} does not follow ${toHex(selectedParent)}`);
+  }
+  return taken;
 }
 
 function splitHashes(bytes: Uint8Array): Hash[] {
