@@ -67,10 +67,12 @@ export const minerHours: DerivedState = {
 
   async readRemoved(client, removed, changes) {
     const indexes = removed.map(({ chainBlock }) => chainBlock.index);
+    // A spread of more than 100,000 arguments would exceed the stack.
+    const [least, greatest] = [indexes.reduce((a, b) => Math.min(a, b)), indexes.reduce((a, b) => Math.max(a, b))];
     const { rows } = await client.query<Row>({
       name: 'removed-miner-hours',
       text: `select hour, script_id as script, -blocks as blocks, -red_blocks as "redBlocks", -rewards as rewards from count_miner_hours($1, $2)`,
-      values: [Math.min(...indexes), Math.max(...indexes)],
+      values: [least, greatest],
     });
     changes.of(MinerHourChanges).removed = rows;
   },
