@@ -81,7 +81,11 @@ export async function runIndexer(dependencies: RunIndexerOptions, signal: AbortS
       wrongResponses = kind === 'node-response' ? wrongResponses + 1 : 0;
       metrics.failures.inc({ kind });
       try {
-        if ((NODE_FAILURES.has(kind) || wrongResponses > 1) && (await nodes.failOver(error as Error))) continue;
+        if (NODE_FAILURES.has(kind) || wrongResponses > 1) {
+          // The next node gets its retry, too.
+          wrongResponses = 0;
+          if (await nodes.failOver(error as Error)) continue;
+        }
       } catch (refusal) {
         if (!(refusal instanceof FatalError) || !isGapError(error)) throw refusal;
         // The next attempt reads from the database whether the index may bootstrap again.

@@ -73,6 +73,8 @@ export class NodeClient {
 
   /** Throws the signal's reason if it is aborted, and NodeUnavailableError if the client is closed. */
   async waitUntilConnected({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.#first.up) return;
     const stopped = AbortSignal.any(signal === undefined ? [this.#closing.signal] : [this.#closing.signal, signal]);
     await Promise.race([this.#first.whenUp, untilAborted(stopped)]);
     stopped.throwIfAborted();
