@@ -56,6 +56,24 @@ test('a node that has pruned the checkpoint stops the indexer with an explanatio
   expect(differencesOf(snapshot, await takeSnapshot(database.pool))).toEqual([]);
 });
 
+test('a gap to a pruning point that merges a red block counts nothing of its mergeset', async () => {
+  const harness = await createPruningHarness('gap, red', {}, { redRate: 0.2 });
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(60);
+  await followToTheTip(harness);
+  const checkpoint = simulatedDag.node.dag.chainBlocks.length;
+  simulatedDag.mine(250);
+  const mergesRed = simulatedDag.node.dag.chainBlocks
+    .slice(checkpoint + 10, -15)
+    .find(({ mergeSetReds }) => mergeSetReds.length > 0);
+  simulatedDag.node.prune(mergesRed?.hash ?? '');
+  const indexer = startIndexing(simulatedDag, database.url, RECORD);
+  await atRest(database, node, indexer);
+  await indexer.stop();
+  expect(await gapsOf(database.pool)).toHaveLength(1);
+  expect(await checkInvariant4(database.pool)).toEqual([]);
+});
+
 test('an index from genesis records two gaps, with reorgs between them', async () => {
   const harness = await createPruningHarness('gap, record');
   const { simulatedDag, database, node } = harness;
