@@ -23,7 +23,11 @@ const noChain: OwnChain = {
 };
 
 /** A node that gives one response about the chain, and knows every block by its blue score alone; each blue block is one of work. */
-function nodeThatSays(chain: Partial<VirtualChainResponse> | Error, blueScoreOfBlocks = start.blueScore): NodeClient {
+function nodeThatSays(
+  chain: Partial<VirtualChainResponse> | Error,
+  blueScoreOfBlocks = start.blueScore,
+  blocks: RpcBlock[] = [],
+): NodeClient {
   const header = { blueScore: blueScoreOfBlocks, blueWork: blueScoreOfBlocks };
   const responses = {
     subscribe: () => ({ close: () => undefined }),
@@ -39,14 +43,14 @@ function nodeThatSays(chain: Partial<VirtualChainResponse> | Error, blueScoreOfB
       };
     },
     getBlock: async () => ({ header, selectedParentHash: hashOf(9) }) as RpcBlock,
-    getBlocks: async () => ({ blockHashes: [], blocks: [], wireBytes: 0 }),
+    getBlocks: async () => ({ blockHashes: [], blocks, wireBytes: 0 }),
   };
   return responses as unknown as NodeClient;
 }
 
-async function firstUpdate(node: NodeClient, ownChain = noChain): Promise<ChainUpdate> {
+async function firstUpdate(node: NodeClient, from = start): Promise<ChainUpdate> {
   const { signal } = new AbortController();
-  const updates = new Source({ node, network, ownChain, limits, signal }).updates(start);
+  const updates = new Source({ node, network, ownChain: noChain, limits, signal }).updates(from);
   const next = await updates.next();
   await updates.return(undefined);
   return next.value as ChainUpdate;
@@ -94,6 +98,11 @@ test('it rejects a chain whose blocks are missing (invariant 10)', async () => {
   await expect(firstUpdate(node)).rejects.toThrow(/no blocks come after 0101/);
 });
 
+const chainOf = (hashes: Hash[]): Partial<VirtualChainResponse> => ({
+  addedChainBlockHashes: hashes,
+  acceptedTransactionIds: hashes.map((hash) => ({ acceptingBlockHash: hash, acceptedTransactionIds: [] })),
+});
+
 test('it rejects a chain that leaves out a chain block (invariant 10)', async () => {
   const blocks = recordedResponses('getBlocks')
     .flatMap(({ body }) => [...decodeBlocks(body)])
@@ -106,29 +115,9 @@ test('it rejects a chain that leaves out a chain block (invariant 10)', async ()
   ) as RpcBlock;
   const parent = known(mergeSetOf(top)[0]) as RpcBlock;
   const below = known(parent.mergeSetBluesHashes[0]) as RpcBlock;
-  const added = (...hashes: Hash[]) => ({
-    addedChainBlockHashes: hashes,
-    acceptedTransactionIds: hashes.map((hash) => ({ acceptingBlockHash: hash, acceptedTransactionIds: [] })),
-  });
-  const updateOf = async (chain: Partial<VirtualChainResponse>): Promise<ChainUpdate> => {
-    const node = {
-      ...nodeThatSays(chain, below.header.blueScore),
-      getBlocks: async () => ({ blockHashes: [], blocks: [...byName.values()], wireBytes: 0 }),
-    } as unknown as NodeClient;
-    const updates = new Source({
-      node,
-      network,
-      ownChain: noChain,
-      limits,
-      signal: new AbortController().signal,
-    }).updates({
-      hash: below.hash,
-      blueScore: below.header.blueScore,
-    });
-    const { value } = await updates.next();
-    await updates.return(undefined);
-    return value as ChainUpdate;
-  };
-  await expect(updateOf(added(top.hash))).rejects.toThrow(/does not follow/);
-  await expect(updateOf(added(parent.hash, top.hash))).resolves.toMatchObject({ added: [{}, {}] });
+  const from = { hash: below.hash, blueScore: below.header.blueScore };
+  const updateOf = (...hashes: Hash[]): Promise<ChainUpdate> =>
+    firstUpdate(nodeThatSays(chainOf(hashes), below.header.blueScore, [...byName.values()]), from);
+  await expect(updateOf(top.hash)).rejects.toThrow(/does not follow/);
+  await expect(updateOf(parent.hash, top.hash)).resolves.toMatchObject({ added: [{}, {}] });
 });
