@@ -22,8 +22,8 @@ const MEASURED_BATCHES = 20;
 const PAGE = 20;
 /** A batch must be small in relation to the index, and large in relation to the fixed costs of a transaction of Postgres. */
 const TRANSACTIONS_PER_MEASURED_BATCH = 1_000;
-/** Batches end with a whole chain block, so they have a few transactions more. */
-const SPARE = 1.2;
+/** Batches end with a whole chain block, so they have more transactions, up to twice as many in a small index. */
+const SPARE = 2;
 const REPORTED_TRANSACTIONS = 1_000_000;
 /** With more, the generator would need more memory than the index. */
 const MAX_SPENDABLE = 1_000_000;
