@@ -202,6 +202,8 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     expect(await heading()).toBe('Page not found');
     await page.getByRole('link', { name: 'Show the DAG' }).click();
     await blocksOfDag().first().waitFor();
+    // The page loads again when its stream begins.
+    await page.close();
     // The browser itself tells of responses that are errors.
     expect(complaints.splice(0).every((text) => /status of 404/.test(text))).toBe(true);
   });
@@ -443,6 +445,8 @@ describe.skipIf(!hasChromium)('the explorer', () => {
       await open(path);
       await page.getByText(text).waitFor();
     }
+    // The page loads again when its stream begins.
+    await page.close();
     // The browser itself tells of responses that are errors.
     expect(complaints.splice(0).filter((text) => !/status of 40[04]/.test(text))).toEqual([]);
   });
@@ -469,6 +473,8 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     await open(`/transactions/${'f'.repeat(64)}`);
     await page.getByText('This could not be loaded.').waitFor();
     await page.getByText(message).waitFor();
+    // The page loads again when its stream begins.
+    await page.close();
     // The browser itself tells of responses that are errors.
     expect(complaints.splice(0).every((text) => /status of (?:404|503)/.test(text))).toBe(true);
   });
@@ -502,6 +508,8 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     await open('/status');
     await page.getByText(message).waitFor({ timeout: 4 * SLOW_MS });
     await page.unrouteAll({ behavior: 'ignoreErrors' });
+    // The page loads again when its stream begins.
+    await page.close();
     // The browser itself tells of responses that are errors.
     expect(complaints.splice(0).every((text) => /status of 503/.test(text))).toBe(true);
   });
