@@ -61,7 +61,7 @@ const perBatch = Math.min(TRANSACTIONS_PER_MEASURED_BATCH, Math.ceil(first / 100
 /** Below the first size, so that earlier rows are looked up at all sizes alike. */
 const memoryTransactions = Math.floor(first / 5);
 const measured: Mark[] = [];
-/** Of the first size, which are in all of them. */
+/** Those of the first size, which all sizes have. */
 let addresses: string[] | undefined;
 for (const size of sizes) measured.push(await measureSize(size));
 report();
@@ -71,7 +71,7 @@ async function measureSize(size: number): Promise<Mark> {
   const database = connect({ url: target.url, applicationName: 'kasgres bench', max: 3 });
   try {
     const spare = Math.ceil(runs * MEASURED_BATCHES * perBatch * SPARE);
-    // The same chain for all sizes: its number of days depends on its length.
+    // Every size is a part of the same chain, since the length of a chain determines its rate of transactions.
     const chain = new RequestChain({
       seed: 'growth',
       transactions: transactions + spare,

@@ -1,4 +1,4 @@
-/** What batches may write between the preparation of a cut and its end: then it must be prepared again. */
+/** A cut must be prepared again if a batch that is written after its preparation concerns rows that the cut removes or copies. */
 import { expect, test } from 'vitest';
 import { firstKeyOf } from '../../packages/indexer/src/apply/generations.ts';
 import { completeCut, isOutdated, prepareCut } from '../../packages/indexer/src/retention/cut.ts';

@@ -24,6 +24,20 @@ async function openHarness(name: string): Promise<Harness> {
   return harness;
 }
 
+interface Indexed {
+  harness: Harness;
+  indexer: RunningIndexer;
+}
+
+/** Opens a harness and an indexer with retention, which has caught up. */
+async function openIndexed(name: string): Promise<Indexed> {
+  const harness = await openHarness(name);
+  const { simulatedDag, database, node } = harness;
+  const indexer = startIndexing(simulatedDag, database.url, VARIABLES);
+  await atRest(database, node, indexer);
+  return { harness, indexer };
+}
+
 async function mineAndCluster({ simulatedDag, database, node }: Harness, indexer: RunningIndexer): Promise<void> {
   simulatedDag.mine(4);
   await atRest(database, node, indexer);
@@ -69,10 +83,8 @@ async function partitionsOf({ pool }: Db): Promise<string[]> {
 test('an index with retention equals one that was bootstrapped at its first block', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const harness = await openHarness('retention');
-  const { simulatedDag, database, node } = harness;
-  const indexer = startIndexing(simulatedDag, database.url, VARIABLES);
-  await atRest(database, node, indexer);
+  const { harness, indexer } = await openIndexed('retention');
+  const { database } = harness;
   for (const cuts of [1, 1, 3]) {
     await mineUntilCut(harness, indexer, cuts);
     await expectCut(harness);
@@ -150,10 +162,8 @@ async function duringExchange(harness: Harness, indexer: RunningIndexer, work: (
 test('an indexer that stops while partitions are exchanged leaves the index whole', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const harness = await openHarness('stopped cut');
-  const { simulatedDag, database, node } = harness;
-  const indexer = startIndexing(simulatedDag, database.url, VARIABLES);
-  await atRest(database, node, indexer);
+  const { harness, indexer } = await openIndexed('stopped cut');
+  const { simulatedDag, database } = harness;
   await duringExchange(harness, indexer, async () => await indexer.stop());
   const again = startIndexing(simulatedDag, database.url, VARIABLES);
   await mineUntilCut(harness, again, 1);
@@ -164,10 +174,8 @@ test('an indexer that stops while partitions are exchanged leaves the index whol
 test('a transaction that begins while partitions are exchanged sees the index before or after that', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const harness = await openHarness('read during a cut');
-  const { simulatedDag, database, node } = harness;
-  const indexer = startIndexing(simulatedDag, database.url, VARIABLES);
-  await atRest(database, node, indexer);
+  const { harness, indexer } = await openIndexed('read during a cut');
+  const { database } = harness;
   const client = await database.pool.connect();
   const utxos: unknown[] = [];
   await duringExchange(harness, indexer, async () => {

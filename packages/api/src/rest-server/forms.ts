@@ -15,8 +15,8 @@ export interface TransactionForm {
   resolve: Resolve;
 }
 
-/** Programs in other languages read all digits of a number. */
-const exact = (digits: string): number => exactNumber(BigInt(digits));
+/** Returns a number with all digits, which programs in other languages read. */
+export const exact = (digits: string): number => exactNumber(BigInt(digits));
 
 export function toTransaction(transaction: TimedTransaction, { inputs, outputs, resolve }: TransactionForm) {
   const { acceptingBlockBlueScore, payload } = transaction;

@@ -1,5 +1,4 @@
 /** What the forms of kaspa-rest-server need beyond the statements of this API. */
-import { exactNumber } from '../http/exact-integers.ts';
 import { SOMPI_PER_KAS } from '@kasgres/kaspa';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
@@ -11,6 +10,7 @@ import { pageOfIds } from '../resources/transactions/rest/routes.ts';
 import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
 import { restTransactions } from '../resources/transactions/rest/select-transactions.ts';
 import { type AddressParameters, scriptIdOf } from '../schemas/address.ts';
+import { exact } from './forms.ts';
 
 export type TimedTransaction = RestTransactionJson & {
   /** Unix milliseconds. */
@@ -243,7 +243,7 @@ export async function listBalances(
     left join scripts s on s.address = asked.address left join balances b on b.script_id = s.id order by asked.n`.execute(
     db,
   );
-  return rows.map(({ address, balance }) => ({ address, balance: exactNumber(BigInt(balance)) }));
+  return rows.map(({ address, balance }) => ({ address, balance: exact(balance) }));
 }
 
 export async function countTransactionsOf(db: Db, address: string): Promise<number> {

@@ -71,7 +71,7 @@ function toChainBlock({ block, mergeSet }: AddedChainBlock, index: number, chain
     index,
     chainTime,
     blocks: mergeSet.length,
-    // What a bootstrap block merges is not indexed.
+    // The blocks that a bootstrap block merges are not indexed.
     redBlocks: mergeSet.length === 0 ? 0 : block.mergeSetRedsHashes.length,
     work: mergeSet.reduce((sum, { header }) => sum + workFromBits(header.bits), 0n),
   };
