@@ -10,7 +10,7 @@ with minutes as (
 )
 select
   sum(transactions) as transactions,
-  round(sum(transactions) / 86400.0, 3) as average_per_second,
+  round(sum(transactions) / (extract(epoch from max(start) - min(start)) + 60), 3) as average_per_second,
   round(percentile_disc(0.5) within group (order by transactions) / 60.0, 3) as median_minute_per_second,
   round(max(transactions) / 60.0, 3) as busiest_minute_per_second,
   (array_agg(start order by transactions desc, start))[1] as busiest_minute

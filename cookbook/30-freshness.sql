@@ -10,7 +10,7 @@ select
   s.time as latest_block,
   now() - s.time as age,
   s.first_catch_up,
-  (select min(time) from kaspa.chain_blocks where index = 1) as begins,
+  (select time from kaspa.chain_blocks where index > 0 order by index limit 1) as begins,
   (select count(*) from kaspa.starts) as starts,
   (select count(*) from kaspa.gaps) as gaps
 from kaspa.index_status s;

@@ -175,7 +175,8 @@ const EXPECTED: Readonly<Record<string, (model: ReturnType<typeof demoModel>) =>
     const counts = lastDay.map(({ transactions }) => transactions);
     const busiest = known(ranked(lastDay, 'transactions', 'startMs')[0]);
     const total = sum(counts);
-    const perSecond = [total / 86_400, percentile(counts, 50) / 60, busiest.transactions / 60];
+    const seconds = (known(lastDay.at(-1)).startMs - known(lastDay[0]).startMs + MINUTE_MS) / 1000;
+    const perSecond = [total / seconds, percentile(counts, 50) / 60, busiest.transactions / 60];
     return [[total, ...perSecond, new Date(busiest.startMs)]];
   },
 
@@ -478,6 +479,28 @@ function tolerance(text: string, cell: number): number {
   const decimals = text.split('.')[1]?.length ?? 0;
   return 0.500001 * 10 ** -decimals + 1e-12 * Math.abs(cell);
 }
+
+test.each(['13-dormancy', '14-age-of-utxos'])('%s tells ages apart only back to the latest start', async (name) => {
+  const { sql = '' } = requests.find((request) => request.name === name) ?? {};
+  const { pool } = index.database;
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    const { rows: starts } = await client.query<{ known: string }>(`
+      with start as (
+        update starts set chain_index = (select index from chain_blocks where chain_time >
+          (select max(chain_time) from chain_blocks) - 30 * 3_600_000 order by index limit 1)
+        returning chain_index)
+      select date_trunc('second', max(c.chain_time) - min(c.chain_time))::text as known
+        from start, kaspa.chain_blocks c where c.index >= start.chain_index`);
+    const { rows } = await client.query<Record<string, string>>(sql);
+    const labels = rows.map((row) => Object.values(row)[0]);
+    expect(labels).toEqual(['up to 1 hour', 'up to 6 hours', 'up to 1 day', `up to ${starts[0]?.known}`, 'longer']);
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+});
 
 test('it returns the committed results', async () => {
   await expect(`${JSON.stringify(responses, undefined, 1)}\n`).toMatchFileSnapshot(FILE);
