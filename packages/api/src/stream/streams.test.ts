@@ -1,6 +1,6 @@
 import { createLogger } from '@kasgres/runtime';
 import type { FastifyRequest } from 'fastify';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
 import { HttpError } from '../http/errors.ts';
 import type { IndexReader } from '../index-state/state.ts';
@@ -13,12 +13,12 @@ const SINK = 'ab'.repeat(32);
 const never = () => new Promise<never>(() => {});
 
 /** Streams of an index that never responds, and one stream. `closed` lists why its connection was closed. */
-function openStream() {
+function openStream(admission: Partial<Record<keyof Admission, unknown>> = {}) {
   const streams = new Streams({
     index: { getState: never, read: never, readIfAny: never, run: never } as unknown as IndexReader,
     turns: new EventLoopTurns(),
     mempool: {} as MempoolSamples,
-    admission: {} as Admission,
+    admission: admission as unknown as Admission,
     databaseUrl: '',
     logger: createLogger({ name: 'streams under test', level: 'silent' }),
     maxStreams: 10,
@@ -48,4 +48,22 @@ test('a stream that failed or ended is not counted, even if its connection never
     expect([opened.streams.connections, opened.streams.follower.subscribers.size]).toEqual([0, 0]);
     expect(opened.closed).toHaveLength(1);
   }
+});
+
+test('a minute that a key cannot pay now is charged when its window ends, and a spent quota ends the stream', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const verdicts = [{ refusal: 'rate_limit', resetSeconds: 2 }, { charge: {} }, { refusal: 'quota', resetSeconds: 9 }];
+  const admit = vi.fn(async () => ({ apiKey: {}, verdict: verdicts.shift() }));
+  const { closed } = openStream({ admit, release: () => {} });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(admit).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(admit).toHaveBeenCalledTimes(2);
+  expect(closed).toEqual([]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(admit).toHaveBeenCalledTimes(3);
+  expect(closed).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect(admit).toHaveBeenCalledTimes(3);
 });

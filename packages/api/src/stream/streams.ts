@@ -163,9 +163,14 @@ export class Streams {
     });
     const credential = credentialOf(request);
     this.#open.set(counted, { subscriber, credential });
-    const charging = setInterval(() => void this.#charge(request, subscriber), MINUTE_MS).unref();
+    let charging: NodeJS.Timeout | undefined;
+    const chargeAfter = (ms: number): void => {
+      if (!this.#open.has(counted)) return;
+      charging = setTimeout(() => void this.#charge(request, subscriber).then(chargeAfter), ms).unref();
+    };
+    chargeAfter(MINUTE_MS);
     const close = (): void => {
-      clearInterval(charging);
+      clearTimeout(charging);
       this.#open.delete(counted);
       subscriber.close();
     };
@@ -189,22 +194,26 @@ export class Streams {
     }
   }
 
-  /** Also ends the stream of a key that has spent its units. */
-  async #charge(request: FastifyRequest, subscriber: Subscriber): Promise<void> {
+  /**
+   * Charges a minute. Ends the stream of a key that is not in force or has spent its quota; one that is over its limits at the moment is
+   * charged later. Returns the milliseconds until the next charge.
+   */
+  async #charge(request: FastifyRequest, subscriber: Subscriber): Promise<number> {
     const { admission, logger } = this.#options;
     try {
       const credential = credentialOf(request);
       const admitted = await (credential === undefined
         ? admission.admitAnonymous(clientOf(request.ip), RU_PER_MINUTE)
         : admission.admit(credential, RU_PER_MINUTE));
-      if (admitted === undefined) return subscriber.fail(new HttpError(401, NOT_IN_FORCE));
-      if (admitted.verdict === undefined) return;
-      if (admitted.verdict.refusal !== undefined) return subscriber.fail(new HttpError(429, 'Rate limit exceeded'));
-      admission.release(admitted.apiKey);
+      if (admitted === undefined) subscriber.fail(new HttpError(401, NOT_IN_FORCE));
+      else if (admitted.verdict?.refusal === 'quota') subscriber.fail(new HttpError(429, 'Rate limit exceeded'));
+      else if (admitted.verdict?.refusal !== undefined) return admitted.verdict.resetSeconds * 1000;
+      else if (admitted.verdict !== undefined) admission.release(admitted.apiKey);
     } catch (error) {
       // During an outage of the database, streams continue.
       logger.warn({ reason: String(error) }, 'could not charge a stream');
     }
+    return MINUTE_MS;
   }
 }
 
