@@ -23,7 +23,8 @@ Environment:
   METRICS_PORT   port of metrics and probes
   API_WORKERS    processes of the API                        (1; start runs one)
   DATA_DIR       data of start                               (./data)
-If neither NODE_URL nor DATABASE_URL is set, the other commands read both from DATA_DIR, where start has written them.
+Without DATABASE_URL, commands use the database that start wrote into DATA_DIR. indexer, api and webhooks do so only if
+NODE_URL is unset, too.
 All variables: docs/configuration.md
 
 Examples:
