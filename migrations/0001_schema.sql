@@ -1857,7 +1857,7 @@ comment on column kaspa.accepted_transactions.chain_index is 'Position of the ac
 comment on column kaspa.accepted_transactions.index is 'Position among what that block accepts, from 0.';
 comment on column kaspa.accepted_transactions.accepting_block_hash is 'The chain block that accepts it.';
 comment on column kaspa.accepted_transactions.accepted_at is 'Time of that block.';
-comment on column kaspa.accepted_transactions.transaction_id is 'The transaction.';
+comment on column kaspa.accepted_transactions.transaction_id is 'The transaction. If it is accepted again after a gap, this and the columns about it are null in the earlier row.';
 comment on column kaspa.accepted_transactions.is_coinbase is 'Whether it is the coinbase of a block.';
 comment on column kaspa.accepted_transactions.fee_sompi is 'Inputs minus outputs; 0 for a coinbase.';
 comment on column kaspa.accepted_transactions.fee_kas is 'The same in KAS.';
