@@ -1,4 +1,5 @@
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { createLogger } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
 import type { IndexReader } from '../index-state/state.ts';
@@ -15,6 +16,16 @@ const makeWebhook = (id: bigint): ActiveWebhook => ({
   deliveryId: null,
   dueInMs: 0,
 });
+
+function makeDeliverer(queue: Partial<WebhookQueue>, read: () => Promise<unknown> = async () => SINK): Deliverer {
+  return new Deliverer({
+    index: { read } as unknown as IndexReader,
+    queue: queue as WebhookQueue,
+    openSecrets: () => Promise.reject(new Error('nothing is delivered')),
+    allowed: [],
+    logger: createLogger({ name: 'deliverer under test', level: 'silent' }),
+  });
+}
 
 /** Runs one round for each list of active webhooks. `loaded` are the ids whose definitions were loaded. */
 async function runRounds(lists: readonly (readonly bigint[])[]) {
@@ -44,13 +55,7 @@ async function runRounds(lists: readonly (readonly bigint[])[]) {
       }));
     },
   };
-  const deliverer = new Deliverer({
-    index: { read: async () => SINK } as unknown as IndexReader,
-    queue: queue as WebhookQueue,
-    openSecrets: () => Promise.reject(new Error('nothing is delivered')),
-    allowed: [],
-    logger: createLogger({ name: 'deliverer under test', level: 'silent' }),
-  });
+  const deliverer = makeDeliverer(queue);
   await deliverer.run(end.signal);
   return { loaded, listeners };
 }
@@ -63,4 +68,41 @@ test('it keeps one listener of its signal, however often it is woken', async () 
 test('it forgets the definitions of webhooks that are no longer listed, and keeps the others', async () => {
   const { loaded } = await runRounds([[1n, 2n], [1n], [1n, 2n]]);
   expect(loaded).toEqual([1n, 2n, 2n]);
+});
+
+/** Runs one round whose attempts hang until the end. Returns the ids of the attempted deliveries. */
+async function listAttempted(lists: Pick<WebhookQueue, 'listTests' | 'listActive'>): Promise<bigint[]> {
+  const end = new AbortController();
+  const attempted: bigint[] = [];
+  const deliverer = makeDeliverer({
+    ...lists,
+    findDelivery: async (id) => {
+      attempted.push(id);
+      await once(end.signal, 'abort');
+      return undefined;
+    },
+  });
+  const running = deliverer.run(end.signal);
+  await setImmediate();
+  end.abort();
+  await running;
+  return attempted;
+}
+
+test('it attempts due deliveries although many tests hang, and tests although many deliveries hang', async () => {
+  const ids = Array.from({ length: 300 }, (_, index) => BigInt(index));
+  const listDue = async () => ids.map((id) => ({ ...makeWebhook(id), deliveryId: id }));
+  const listPending = async () => ids.map((id) => ({ id: 1000n + id, webhookId: id }));
+  const attempted = await listAttempted({ listTests: listPending, listActive: listDue });
+  expect(attempted.filter((id) => id < 1000n)).toEqual(ids.slice(0, 200));
+  expect(attempted.filter((id) => id >= 1000n)).toEqual(ids.slice(0, 20).map((id) => 1000n + id));
+});
+
+test('it attempts one test of a webhook at a time', async () => {
+  const tests = [
+    { id: 1n, webhookId: 7n },
+    { id: 2n, webhookId: 7n },
+    { id: 3n, webhookId: 8n },
+  ];
+  expect(await listAttempted({ listTests: async () => tests, listActive: async () => [] })).toEqual([1n, 3n]);
 });

@@ -15,8 +15,10 @@ import type { ActiveWebhook, Definition, NewDelivery, PendingDelivery, WebhookQu
 import { type SecretBox, sign } from './secrets.ts';
 import type { AllowedRange } from './targets.ts';
 
-/** Attempts at once. Receivers that hang take a slot for up to 15 seconds. */
-const SLOTS = 200;
+/** Attempts of deliveries at once. Receivers that hang take a slot for up to 15 seconds. */
+const DELIVERY_SLOTS = 200;
+/** Attempts of tests at once. Their slots are separate, so that tests and deliveries never wait for each other. */
+const TEST_SLOTS = 20;
 const POLL_MS = 1000;
 const RETRY_MS = 1000;
 
@@ -29,10 +31,16 @@ export interface DelivererOptions {
   onOutcome?: (outcome: Outcome) => void;
 }
 
+/** The attempts in flight by webhook: at most one for each webhook, and at most `max` together. */
+interface Slots {
+  readonly max: number;
+  readonly busy: Map<bigint, Promise<void>>;
+}
+
 export class Deliverer {
   readonly #options: DelivererOptions;
-  /** Webhooks whose delivery is being attempted, and attempts of tests, by their delivery. */
-  readonly #busy = new Map<bigint | string, Promise<void>>();
+  readonly #deliveries: Slots = { max: DELIVERY_SLOTS, busy: new Map() };
+  readonly #tests: Slots = { max: TEST_SLOTS, busy: new Map() };
   readonly #definitions = new Map<bigint, { revision: number; subscription: Subscription }>();
   #isAwake = false;
   #onWake: () => void = () => {};
@@ -61,7 +69,7 @@ export class Deliverer {
       }
       if (!this.#isAwake) await this.#nextWake(pauseMs);
     }
-    await Promise.all(this.#busy.values());
+    await Promise.all([...this.#deliveries.busy.values(), ...this.#tests.busy.values()]);
   }
 
   /** Resolves when woken, or after a pause. */
@@ -76,16 +84,16 @@ export class Deliverer {
   /** Returns the pause until the next retry is due, in milliseconds. */
   async #round(signal: AbortSignal): Promise<number> {
     const { queue } = this.#options;
-    for (const { id } of await queue.listTests()) this.#start(`test ${id}`, id, signal);
     const listed = await queue.listActive();
     this.#forgetAllBut(listed);
-    const active = listed.filter(({ id }) => !this.#busy.has(id));
+    const active = listed.filter(({ id }) => !this.#deliveries.busy.has(id));
     let pauseMs = Number.POSITIVE_INFINITY;
     for (const { id, deliveryId, dueInMs } of active) {
       if (deliveryId === null) continue;
-      if (dueInMs <= 0) this.#start(id, deliveryId, signal);
+      if (dueInMs <= 0) this.#start(this.#deliveries, id, deliveryId, signal);
       else pauseMs = Math.min(pauseMs, dueInMs);
     }
+    for (const { id, webhookId } of await queue.listTests()) this.#start(this.#tests, webhookId, id, signal);
     const idle = active.filter(({ deliveryId }) => deliveryId === null);
     if (idle.length > 0) await this.#advanceAll(idle, signal);
     return pauseMs;
@@ -153,18 +161,18 @@ export class Deliverer {
     return this.#definitions.get(id)?.subscription ?? NOTHING;
   }
 
-  #start(name: bigint | string, deliveryId: bigint, signal: AbortSignal): void {
-    if (this.#busy.has(name) || this.#busy.size >= SLOTS) return;
+  #start({ max, busy }: Slots, webhookId: bigint, deliveryId: bigint, signal: AbortSignal): void {
+    if (busy.has(webhookId) || busy.size >= max) return;
     const running = this.#attempt(deliveryId, signal)
       .catch((error: unknown) => {
         this.#options.logger.warn({ reason: String(error) }, 'could not deliver to a webhook');
         return sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
       })
       .finally(() => {
-        this.#busy.delete(name);
+        busy.delete(webhookId);
         this.wake();
       });
-    this.#busy.set(name, running);
+    busy.set(webhookId, running);
   }
 
   async #attempt(deliveryId: bigint, signal: AbortSignal): Promise<void> {

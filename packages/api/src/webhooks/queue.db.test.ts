@@ -1,6 +1,6 @@
 import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ActiveWebhook, WebhookQueue } from './queue.ts';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type ActiveWebhook, type PendingDelivery, WebhookQueue } from './queue.ts';
 import { WebhookStore } from './store.ts';
 
 const [OLD, NEW] = ['ab', 'cd'].map((byte) => byte.repeat(32)) as [string, string];
@@ -12,20 +12,32 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('it does not disable a webhook that was replayed since it was listed', async () => {
+afterEach(() => database.pool.query('truncate webhooks, webhook_deliveries'));
+
+/** Creates webhooks at the block OLD. */
+async function createWebhooks(count: number) {
   const store = new WebhookStore(database.kysely);
-  const queue = new WebhookQueue(database.kysely);
   const { id: keyId } = await createKey(database.kysely, { name: 'test' });
-  const id = await store.create({
-    keyId,
-    url: 'https://example.org/',
-    events: ['chain'],
-    addresses: [],
-    confirmations: undefined,
-    withIds: false,
-    cursor: OLD,
-    secret: Buffer.alloc(60),
-  });
+  const ids: bigint[] = [];
+  for (let number = 0; number < count; number += 1) {
+    const id = await store.create({
+      keyId,
+      url: 'https://example.org/',
+      events: ['chain'],
+      addresses: [],
+      confirmations: undefined,
+      withIds: false,
+      cursor: OLD,
+      secret: Buffer.alloc(60),
+    });
+    ids.push(id);
+  }
+  return { store, keyId, ids, queue: new WebhookQueue(database.kysely) };
+}
+
+test('it does not disable a webhook that was replayed since it was listed', async () => {
+  const { store, queue, keyId, ids } = await createWebhooks(1);
+  const id = ids[0] as bigint;
   const [listed] = (await queue.listActive()) as [ActiveWebhook];
   await store.replay(keyId, id, NEW);
   expect(await queue.disable(listed, 'the cursor is unknown')).toBe(false);
@@ -36,3 +48,43 @@ test('it does not disable a webhook that was replayed since it was listed', asyn
   expect(await store.list(keyId, id)).toMatchObject([{ status: 'disabled', statusReason: 'the cursor is unknown' }]);
   expect(await queue.listActive()).toEqual([]);
 });
+
+/** Finishes the oldest pending test. */
+async function finishTest(queue: WebhookQueue, error: string | null): Promise<void> {
+  const [listed] = await queue.listTests();
+  const delivery = (await queue.findDelivery(listed?.id ?? 0n)) as PendingDelivery;
+  await queue.finish(delivery, { statusCode: null, latencyMs: 1, error, retryAfterMs: undefined });
+}
+
+test('it adds no test to a webhook while one is pending', async () => {
+  const { store, queue, keyId, ids } = await createWebhooks(2);
+  const [id, other] = ids as [bigint, bigint];
+  const addTest = (webhookId: bigint) => store.test(keyId, webhookId, () => '{}');
+  const added = await Promise.all(Array.from({ length: 5 }, () => addTest(id)));
+  expect(new Set(added).size).toBe(1);
+  expect(await addTest(id)).toBe(added[0]);
+  expect(await queue.listTests()).toEqual([{ id: added[0], webhookId: id }]);
+  expect(await addTest(other)).not.toBe(added[0]);
+
+  await finishTest(queue, 'no response');
+  expect(await addTest(id)).not.toBe(added[0]);
+  expect(await queue.listTests()).toHaveLength(2);
+  expect(await store.test(keyId + 1n, id, () => '{}')).toBeUndefined();
+});
+
+test.each([null, 'no response'])(
+  'it keeps 100 deliveries of a webhook that is only tested (error: %s)',
+  async (error) => {
+    const { store, queue, keyId, ids } = await createWebhooks(1);
+    const id = ids[0] as bigint;
+    await database.pool.query(
+      "insert into webhook_deliveries (webhook_id, cursor, is_pending) select $1, '', false from generate_series(1, 150)",
+      [id],
+    );
+    const tested = await store.test(keyId, id, () => '{}');
+    await finishTest(queue, error);
+    const { rows } = await database.pool.query('select id from webhook_deliveries order by id desc');
+    expect(rows).toHaveLength(100);
+    expect(rows[0]).toEqual({ id: tested });
+  },
+);

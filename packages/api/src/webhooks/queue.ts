@@ -77,6 +77,7 @@ export class WebhookQueue {
     return rows;
   }
 
+  /** Lists pending tests, oldest first. */
   async listTests(): Promise<{ id: bigint; webhookId: bigint }[]> {
     const { rows } = await sql<{ id: bigint; webhookId: bigint }>`
       select d.id, d.webhook_id as "webhookId" from webhook_deliveries d join webhooks w on w.id = d.webhook_id
@@ -155,19 +156,27 @@ export class WebhookQueue {
           ${isDelivered ? sql`, delivered_at = now()` : sql``}
           ${isDelivered || isTest ? sql`, is_pending = false, body = null` : sql``}
         where id = ${delivery.id} and is_pending returning id`.execute(db);
-      if (rows.length === 0 || isTest) return null;
-      if (!isDelivered) return this.#noteFailure(db, delivery, outcome);
-      await sql`
-        update webhooks set cursor = decode(${delivery.cursor}, 'hex'), sequence = ${delivery.sequence}, failures = 0, failing_since = null,
-          next_attempt_at = now()
-        where id = ${delivery.webhookId}`.execute(db);
-      await sql`
-        delete from webhook_deliveries where webhook_id = ${delivery.webhookId} and not is_pending and id <= (
-          select id from webhook_deliveries where webhook_id = ${delivery.webhookId} order by id desc offset ${LOGGED_DELIVERIES} limit 1)`.execute(
-        db,
-      );
+      if (rows.length === 0) return null;
+      if (!isDelivered && !isTest) return this.#noteFailure(db, delivery, outcome);
+      if (!isTest) await this.#advance(db, delivery);
+      await this.#pruneLog(db, delivery.webhookId);
       return null;
     });
+  }
+
+  async #advance(db: Db, delivery: PendingDelivery): Promise<void> {
+    await sql`
+      update webhooks set cursor = decode(${delivery.cursor}, 'hex'), sequence = ${delivery.sequence}, failures = 0, failing_since = null,
+        next_attempt_at = now()
+      where id = ${delivery.webhookId}`.execute(db);
+  }
+
+  async #pruneLog(db: Db, webhookId: bigint): Promise<void> {
+    await sql`
+      delete from webhook_deliveries where webhook_id = ${webhookId} and not is_pending and id <= (
+        select id from webhook_deliveries where webhook_id = ${webhookId} order by id desc offset ${LOGGED_DELIVERIES} limit 1)`.execute(
+      db,
+    );
   }
 
   async #noteFailure(db: Db, delivery: PendingDelivery, outcome: Outcome): Promise<string | null> {

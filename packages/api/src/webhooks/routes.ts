@@ -296,7 +296,7 @@ export const testWebhook = route(
     operationId: 'testWebhook',
     summary: 'Deliver a test',
     description:
-      'Delivers `{"type": "kasgres.test", …}` without events, once, also to a disabled webhook. The outcome is in its deliveries.',
+      'Delivers `{"type": "kasgres.test", …}` without events, once, also to a disabled webhook. The outcome is in its deliveries. While a test is pending, returns that one instead of adding another.',
     response: z.object({ id: decimal, deliveryId: decimal }),
   },
   async ({ services, request }, { params: { id } }) => {

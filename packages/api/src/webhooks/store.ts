@@ -147,15 +147,30 @@ export class WebhookStore {
       from hook where w.id = hook.id returning w.id`);
   }
 
-  /** Adds a delivery without events, which is attempted once. Returns its id; undefined without such a webhook. */
+  /**
+   * Adds a delivery without events, which is attempted once, unless one is pending. Returns the id of the pending delivery; undefined without such a
+   * webhook.
+   */
   async test(keyId: bigint, id: bigint, body: (cursor: string) => string): Promise<bigint | undefined> {
-    const [webhook] = await this.list(keyId, id);
-    if (webhook === undefined) return undefined;
-    const { rows } = await sql<{ id: bigint }>`
-      insert into webhook_deliveries (webhook_id, cursor, body)
-      select id, cursor, ${body(webhook.cursor)} from webhooks where id = ${id} returning id`.execute(this.#db);
-    await notify.execute(this.#db);
-    return rows[0]?.id;
+    return this.#db.transaction().execute(async (db) => {
+      // The lock makes concurrent requests see the test that one of them adds.
+      const { rows: locked } = await sql<{ cursor: string }>`
+        select encode(cursor, 'hex') as cursor from webhooks where api_key_id = ${keyId} and id = ${id} for update`.execute(
+        db,
+      );
+      const [webhook] = locked;
+      if (webhook === undefined) return undefined;
+      const { rows: pending } = await sql<{ id: bigint }>`
+        select id from webhook_deliveries where webhook_id = ${id} and is_pending and sequence is null limit 1`.execute(
+        db,
+      );
+      if (pending[0] !== undefined) return pending[0].id;
+      const { rows } = await sql<{ id: bigint }>`
+        insert into webhook_deliveries (webhook_id, cursor, body)
+        values (${id}, decode(${webhook.cursor}, 'hex'), ${body(webhook.cursor)}) returning id`.execute(db);
+      await notify.execute(db);
+      return (rows[0] as { id: bigint }).id;
+    });
   }
 
   /** Lists deliveries, newest first; undefined without such a webhook. */

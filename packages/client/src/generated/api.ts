@@ -1069,7 +1069,7 @@ export interface paths {
         put?: never;
         /**
          * Deliver a test
-         * @description Delivers `{"type": "kasgres.test", …}` without events, once, also to a disabled webhook. The outcome is in its deliveries.
+         * @description Delivers `{"type": "kasgres.test", …}` without events, once, also to a disabled webhook. The outcome is in its deliveries. While a test is pending, returns that one instead of adding another.
          */
         post: operations["testWebhook"];
         delete?: never;
