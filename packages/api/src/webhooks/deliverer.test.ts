@@ -3,8 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import { createLogger } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
 import type { IndexReader } from '../index-state/state.ts';
+import type { Step } from '../stream/read-step.ts';
 import { Deliverer } from './deliverer.ts';
-import type { ActiveWebhook, WebhookQueue } from './queue.ts';
+import type { ActiveWebhook, Definition, NewDelivery, WebhookQueue } from './queue.ts';
 
 const SINK = 'ab'.repeat(32);
 
@@ -15,6 +16,15 @@ const makeWebhook = (id: bigint): ActiveWebhook => ({
   sequence: 0n,
   deliveryId: null,
   dueInMs: 0,
+});
+
+const makeDefinition = (id: bigint): Definition => ({
+  id,
+  revision: 1,
+  events: ['chain'],
+  addresses: [],
+  confirmations: null,
+  withIds: false,
 });
 
 function makeDeliverer(queue: Partial<WebhookQueue>, read: () => Promise<unknown> = async () => SINK): Deliverer {
@@ -45,14 +55,7 @@ async function runRounds(lists: readonly (readonly bigint[])[]) {
     },
     listDefinitions: async (ids) => {
       loaded.push(...ids);
-      return ids.map((id) => ({
-        id,
-        revision: 1,
-        events: ['chain'],
-        addresses: [],
-        confirmations: null,
-        withIds: false,
-      }));
+      return ids.map(makeDefinition);
     },
   };
   const deliverer = makeDeliverer(queue);
@@ -105,4 +108,84 @@ test('it attempts one test of a webhook at a time', async () => {
     { id: 3n, webhookId: 8n },
   ];
   expect(await listAttempted({ listTests: async () => tests, listActive: async () => [] })).toEqual([1n, 3n]);
+});
+
+const STEP: Step = {
+  from: 'cd'.repeat(32),
+  to: SINK,
+  blueScore: 1n,
+  chainIndex: 1n,
+  isCaughtUp: true,
+  hasBalances: true,
+  removed: [],
+  added: [],
+  changes: undefined,
+};
+
+type Read = () => Promise<Step>;
+const succeed: Read = async () => STEP;
+const fail =
+  (reason: string): Read =>
+  async () => {
+    throw new Error(reason);
+  };
+
+interface AdvanceOptions {
+  /** The results of reading steps, one after the other. */
+  reads: Read[];
+  /** Throws if a delivery cannot be stored. */
+  store?: () => void;
+  maxRounds?: number;
+}
+
+/** Advances the webhooks 1 and 2, which are at different cursors, until both have a delivery. Returns them in the order of their deliveries. */
+async function advance({ reads, store = () => {}, maxRounds = 100 }: AdvanceOptions): Promise<bigint[]> {
+  const end = new AbortController();
+  const stored: bigint[] = [];
+  let rounds = 0;
+  let hasSink = false;
+  const queue: Partial<WebhookQueue> = {
+    listTests: async () => [],
+    listActive: async () => {
+      hasSink = false;
+      rounds += 1;
+      if (rounds > maxRounds || stored.length === 2) end.abort();
+      const idle = [1n, 2n].filter((id) => !stored.includes(id));
+      return end.signal.aborted ? [] : idle.map((id) => ({ ...makeWebhook(id), cursor: `cursor ${id}` }));
+    },
+    listDefinitions: async (ids) => ids.map(makeDefinition),
+    moveCursors: async () => undefined,
+    addDeliveries: async (deliveries: Iterable<NewDelivery>) => {
+      store();
+      for (const { webhookId } of deliveries) stored.push(webhookId);
+    },
+  };
+  // Each round reads the sink first.
+  const deliverer = makeDeliverer(queue, async () => {
+    if (hasSink) return reads.shift()?.();
+    hasSink = true;
+    return SINK;
+  });
+  await deliverer.run(end.signal);
+  return stored;
+}
+
+test('it advances other webhooks before it retries a step that it could not read', async () => {
+  const reads = [fail('canceling statement due to statement timeout'), succeed, succeed];
+  expect(await advance({ reads })).toEqual([2n, 1n]);
+});
+
+test('it advances other webhooks before it retries a step that it could not store', async () => {
+  let stores = 0;
+  const store = (): void => {
+    stores += 1;
+    if (stores === 1) throw new Error('total size of jsonb array elements exceeds the maximum of 268435455 bytes');
+  };
+  expect(await advance({ reads: [succeed, succeed, succeed], store })).toEqual([2n, 1n]);
+});
+
+test('it reads no other step in a round after the database became unavailable', async () => {
+  const reads = [fail('Connection terminated unexpectedly'), succeed, succeed];
+  expect(await advance({ reads, maxRounds: 1 })).toEqual([]);
+  expect(reads).toHaveLength(2);
 });

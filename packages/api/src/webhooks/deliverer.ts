@@ -5,13 +5,21 @@
  * One process delivers; others wait for its lock and take over when it stops (main.ts).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDatabaseUnavailable } from '@kasgres/database';
 import type { Logger } from '@kasgres/runtime';
 import { HttpError } from '../http/errors.ts';
 import type { IndexReader } from '../index-state/state.ts';
 import { eventsOf, type Message, messagesOf, requestFor, type Subscription } from '../stream/messages.ts';
 import { readStep, type Step } from '../stream/read-step.ts';
 import { attempt, type Outcome } from './attempt.ts';
-import type { ActiveWebhook, Definition, NewDelivery, PendingDelivery, WebhookQueue } from './queue.ts';
+import {
+  type ActiveWebhook,
+  type Definition,
+  type NewDelivery,
+  type PendingDelivery,
+  retryPause,
+  type WebhookQueue,
+} from './queue.ts';
 import { type SecretBox, sign } from './secrets.ts';
 import type { AllowedRange } from './targets.ts';
 
@@ -21,6 +29,8 @@ const DELIVERY_SLOTS = 200;
 const TEST_SLOTS = 20;
 const POLL_MS = 1000;
 const RETRY_MS = 1000;
+/** A step that cannot be read or stored delays the others by the time limit of a statement at each retry. */
+const MAX_STEP_RETRY_MS = 60_000;
 
 export interface DelivererOptions {
   index: IndexReader;
@@ -42,6 +52,8 @@ export class Deliverer {
   readonly #deliveries: Slots = { max: DELIVERY_SLOTS, busy: new Map() };
   readonly #tests: Slots = { max: TEST_SLOTS, busy: new Map() };
   readonly #definitions = new Map<bigint, { revision: number; subscription: Subscription }>();
+  /** Cursors whose step could not be read or stored, with the time of the next retry. */
+  readonly #failedCursors = new Map<string, { failures: number; retryAt: number }>();
   #isAwake = false;
   #onWake: () => void = () => {};
 
@@ -104,15 +116,34 @@ export class Deliverer {
     // Not the state in memory: the commit that woke this round may be newer.
     const sinkHash = await this.#options.index.read(async ({ state }) => state.sinkHash, 'webhooks');
     const groups = Map.groupBy(idle, ({ cursor }) => cursor);
+    for (const cursor of this.#failedCursors.keys()) if (!groups.has(cursor)) this.#failedCursors.delete(cursor);
     for (const [cursor, webhooks] of groups) {
-      if (cursor === sinkHash) continue;
+      const { retryAt = 0 } = this.#failedCursors.get(cursor) ?? {};
+      if (cursor === sinkHash || retryAt > performance.now()) continue;
       if (signal.aborted) return;
-      await this.#advance(cursor, webhooks);
+      try {
+        await this.#advance(cursor, webhooks, signal);
+        this.#failedCursors.delete(cursor);
+      } catch (error) {
+        const retryInMs = this.#postpone(cursor);
+        // Every other cursor would fail, too.
+        if (signal.aborted || isDatabaseUnavailable(error)) throw error;
+        const fields = { cursor, webhooks: webhooks.length, retryInMs, reason: String(error) };
+        this.#options.logger.warn(fields, 'could not read or store the step of webhooks, retrying later');
+      }
     }
   }
 
+  /** Returns the pause before the next retry, in milliseconds. */
+  #postpone(cursor: string): number {
+    const failures = (this.#failedCursors.get(cursor)?.failures ?? 0) + 1;
+    const pauseMs = Math.min(retryPause(failures), MAX_STEP_RETRY_MS);
+    this.#failedCursors.set(cursor, { failures, retryAt: performance.now() + pauseMs });
+    return pauseMs;
+  }
+
   /** Reads the step after a block once for all webhooks that are there. */
-  async #advance(cursor: string, webhooks: readonly ActiveWebhook[]): Promise<void> {
+  async #advance(cursor: string, webhooks: readonly ActiveWebhook[], signal: AbortSignal): Promise<void> {
     const { index, queue, logger } = this.#options;
     const subscriptions = webhooks.map((webhook) => this.#subscriptionOf(webhook));
     const request = requestFor(subscriptions);
@@ -131,16 +162,15 @@ export class Deliverer {
     if (step === undefined) return;
     // There may be more steps, and there are deliveries to attempt.
     this.#isAwake = true;
-    const deliveries: NewDelivery[] = [];
+    const recipients: Recipient[] = [];
     const others: ActiveWebhook[] = [];
     for (const [place, webhook] of webhooks.entries()) {
       const messages = messagesOf(step, subscriptions[place] as Subscription);
-      const { id: webhookId, revision, sequence } = webhook;
       if (messages.length === 0) others.push(webhook);
-      else deliveries.push({ webhookId, revision, sequence, cursor: step.to, body: bodyOf(step, messages) });
+      else recipients.push({ webhook, messages });
     }
     await queue.moveCursors(others, cursor, step.to);
-    await queue.addDeliveries(deliveries);
+    await queue.addDeliveries(deliveriesOf(step, recipients, signal));
   }
 
   #forgetAllBut(listed: readonly ActiveWebhook[]): void {
@@ -191,6 +221,24 @@ export class Deliverer {
     onOutcome?.(outcome);
     const reason = await queue.finish(delivery, outcome);
     if (reason !== null) logger.warn({ webhook: fields.webhook, reason }, 'disabled a webhook');
+  }
+}
+
+/** A webhook with its messages of a step. Webhooks share messages, but not bodies. */
+interface Recipient {
+  webhook: ActiveWebhook;
+  messages: readonly Message[];
+}
+
+/**
+ * Makes one body at a time, since those of hundreds of webhooks take hundreds of megabytes. Stops when the signal is aborted: the cursors of the other
+ * webhooks have not moved.
+ */
+function* deliveriesOf(step: Step, recipients: readonly Recipient[], signal: AbortSignal): Generator<NewDelivery> {
+  for (const { webhook, messages } of recipients) {
+    if (signal.aborted) return;
+    const { id: webhookId, revision, sequence } = webhook;
+    yield { webhookId, revision, sequence, cursor: step.to, body: bodyOf(step, messages) };
   }
 }
 

@@ -1,4 +1,5 @@
-import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createKey, createTestDatabase, type Database, type TestDatabase } from '@kasgres/database';
+import { Kysely, PostgresDialect } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type ActiveWebhook, type PendingDelivery, WebhookQueue } from './queue.ts';
 import { WebhookStore } from './store.ts';
@@ -88,3 +89,33 @@ test.each([null, 'no response'])(
     expect(rows[0]).toEqual({ id: tested });
   },
 );
+
+const largeBodyOf = (webhookId: bigint): string => String(webhookId % 10n).repeat(3 * 2 ** 20);
+
+test('it stores large deliveries of many webhooks in statements of a few megabytes', async () => {
+  const { ids } = await createWebhooks(8);
+  const sizes: number[] = [];
+  const measured = new Kysely<Database>({
+    dialect: new PostgresDialect({ pool: database.pool }),
+    log: ({ query }) => {
+      sizes.push(Buffer.byteLength(query.parameters.map(String).join('')));
+    },
+  });
+  const queue = new WebhookQueue(measured);
+  const deliveries = (await queue.listActive()).map(({ id: webhookId, revision, sequence }) => ({
+    webhookId,
+    revision,
+    sequence,
+    cursor: NEW,
+    body: largeBodyOf(webhookId),
+  }));
+  await queue.addDeliveries(deliveries);
+  expect(Math.max(...sizes)).toBeLessThan(9 * 2 ** 20);
+  // Idempotent, as after a failure between two statements.
+  await queue.addDeliveries(deliveries);
+  const { rows } = await database.pool.query<{ id: bigint; body: string }>(
+    'select webhook_id as id, body from webhook_deliveries order by webhook_id',
+  );
+  expect(rows.map(({ id }) => id)).toEqual(ids);
+  expect(rows.every(({ id, body }) => body === largeBodyOf(id))).toBe(true);
+});

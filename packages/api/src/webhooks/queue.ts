@@ -10,6 +10,8 @@ const MAX_RETRY_MS = 900_000;
 const JITTER = 0.2;
 const GIVE_UP_HOURS = 72;
 const GONE = 410;
+/** Bytes of the bodies that one statement stores: its time is limited, and Postgres refuses more than 268 MB of texts in one jsonb. */
+const BATCH_BYTES = 8 * 2 ** 20;
 
 /** An active webhook of a valid key. */
 export interface ActiveWebhook {
@@ -62,6 +64,23 @@ export function retryPause(failures: number, random = Math.random()): number {
   return Math.round(pause * (1 - JITTER + 2 * JITTER * random));
 }
 
+/** Splits deliveries into batches of up to BATCH_BYTES. A larger body is stored alone. */
+function* batchesOf(deliveries: Iterable<NewDelivery>): Generator<NewDelivery[]> {
+  let batch: NewDelivery[] = [];
+  let bytes = 0;
+  for (const delivery of deliveries) {
+    const size = Buffer.byteLength(delivery.body);
+    if (batch.length > 0 && bytes + size > BATCH_BYTES) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(delivery);
+    bytes += size;
+  }
+  if (batch.length > 0) yield batch;
+}
+
 export class WebhookQueue {
   readonly #db: Db;
 
@@ -102,9 +121,15 @@ export class WebhookQueue {
     return rows[0];
   }
 
-  /** Stores deliveries before their first attempt, except of webhooks that were changed meanwhile. */
-  async addDeliveries(deliveries: readonly NewDelivery[]): Promise<void> {
-    if (deliveries.length === 0) return;
+  /**
+   * Stores deliveries before their first attempt, except of webhooks that were changed meanwhile. They are stored in batches, each with one statement.
+   * After a failure between two batches, the remaining webhooks have no delivery and their cursors have not moved, so their step is read again.
+   */
+  async addDeliveries(deliveries: Iterable<NewDelivery>): Promise<void> {
+    for (const batch of batchesOf(deliveries)) await this.#addBatch(batch);
+  }
+
+  async #addBatch(deliveries: readonly NewDelivery[]): Promise<void> {
     await sql`
       insert into webhook_deliveries (webhook_id, sequence, cursor, body)
       select w.id, w.sequence + 1, decode(given.cursor, 'hex'), given.body
