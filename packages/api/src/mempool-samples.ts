@@ -34,7 +34,8 @@ export interface MempoolSample {
 
 export class MempoolSamples {
   readonly #nodeCalls: NodeCalls;
-  #last: { sample: Promise<MempoolSample>; at: number } | undefined;
+  /** The latest sample, and when it began. */
+  #last: { sample: Promise<MempoolSample>; at: number; isRunning: boolean } | undefined;
   #size: { size: Promise<number>; at: number } | undefined;
   #known: ReadonlyMap<string, PendingTransaction> = new Map();
   #usedAt = Number.NEGATIVE_INFINITY;
@@ -65,6 +66,8 @@ export class MempoolSamples {
   }
 
   #tick(): void {
+    // A running sample would set `#known` after it has been cleared below.
+    if (this.#last?.isRunning === true) return;
     if (this.#usedAt + IDLE_AFTER_MS < performance.now()) {
       clearInterval(this.#timer);
       this.#timer = undefined;
@@ -75,11 +78,20 @@ export class MempoolSamples {
     this.#fresh().catch(() => undefined);
   }
 
+  /**
+   * Returns the running sample, or one that began less than LIFE_MS ago, and otherwise begins one. Two at once would compete for the only slot of
+   * listings: with samples slower than LIFE_MS, the queue would grow until some are refused.
+   */
   #fresh(): Promise<MempoolSample> {
     const now = performance.now();
-    if (this.#last !== undefined && this.#last.at + LIFE_MS > now) return this.#last.sample;
-    this.#last = { sample: this.#read(), at: now };
-    return this.#last.sample;
+    if (this.#last !== undefined && (this.#last.isRunning || this.#last.at + LIFE_MS > now)) return this.#last.sample;
+    const last = { sample: this.#read(), at: now, isRunning: true };
+    const settle = (): void => {
+      last.isRunning = false;
+    };
+    last.sample.then(settle, settle);
+    this.#last = last;
+    return last.sample;
   }
 
   async #read(): Promise<MempoolSample> {
