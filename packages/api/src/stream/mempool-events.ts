@@ -65,8 +65,14 @@ export class MempoolEvents {
     this.#timer = undefined;
   }
 
+  /** Must be called when a subscriber unsubscribes from the mempool, since it may subscribe again before the next sample, for a snapshot. */
+  forget(subscriber: Subscriber): void {
+    this.#informed.delete(subscriber);
+  }
+
   async #tick(): Promise<void> {
-    const ofPool = [...this.#subscribers].filter(({ subscription }) => subscription.events.has('mempool'));
+    const ofPool = [...this.#subscribers].filter(wantsPool);
+    for (const subscriber of this.#subscribers) if (!wantsPool(subscriber)) this.forget(subscriber);
     const ofAddresses = [...this.#subscribers].filter(
       ({ subscription }) => subscription.events.has('address') && subscription.addresses.size > 0,
     );
@@ -91,7 +97,7 @@ export class MempoolEvents {
     if (sample === undefined) {
       const unavailable = poolMessage({ available: false });
       await this.#each(subscribers, (subscriber) => {
-        if (this.#informed.get(subscriber) === 'unavailable') return;
+        if (!wantsPool(subscriber) || this.#informed.get(subscriber) === 'unavailable') return;
         this.#informed.set(subscriber, 'unavailable');
         subscriber.send([unavailable]);
       });
@@ -111,6 +117,8 @@ export class MempoolEvents {
       return isEmpty ? undefined : poolMessage({ added: added.map(toPendingTransaction), removed, isSnapshot: false });
     });
     await this.#each(subscribers, (subscriber) => {
+      // It may have unsubscribed during the sample.
+      if (!wantsPool(subscriber)) return;
       const isInformed = before !== undefined && this.#informed.get(subscriber) === 'whole';
       const message = isInformed ? changes() : snapshot();
       this.#informed.set(subscriber, 'whole');
@@ -245,6 +253,8 @@ export class MempoolEvents {
     }, 'stream');
   }
 }
+
+const wantsPool = ({ subscription }: Subscriber): boolean => subscription.events.has('mempool');
 
 const poolMessage = (data: object): Message => ({ event: 'mempool', data: JSON.stringify(data) });
 

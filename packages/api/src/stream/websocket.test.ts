@@ -36,6 +36,7 @@ class FakeSocket extends EventEmitter {
 async function connect() {
   const { promise, resolve } = Promise.withResolvers<Start>();
   const calls = { findStart: 0, open: 0 };
+  const forgotten: Subscription[] = [];
   const services = {
     index: { getNetwork: async () => ({}) },
     streams: {
@@ -45,7 +46,10 @@ async function connect() {
       },
       open: (_request: unknown, _output: unknown, subscription: Subscription) => {
         calls.open += 1;
-        return { subscriber: { subscription, subscribe: () => SINK }, close: () => {} };
+        return { subscriber: { subscription, subscribe: () => SINK, cursor: SINK }, close: () => {} };
+      },
+      mempoolEvents: {
+        forget: ({ subscription }: { subscription: Subscription }) => void forgotten.push(subscription),
       },
     },
   } as unknown as Services;
@@ -59,6 +63,7 @@ async function connect() {
   return {
     socket,
     calls,
+    forgotten,
     send: async (text: string) => {
       socket.emit('message', Buffer.from(text));
       await turn();
@@ -106,6 +111,17 @@ test('commands that have got their response are no longer pending', async () => 
   expect(socket.closedWith).toBeUndefined();
   expect(socket.sent).toHaveLength(40);
   expect(calls.open).toBe(1);
+});
+
+test('unsubscribing from the mempool makes the next subscription begin with a snapshot', async () => {
+  const { socket, forgotten, send, start } = await connect();
+  await start();
+  await send(JSON.stringify({ id: 1, subscribe: { events: ['chain', 'mempool'] } }));
+  await send(JSON.stringify({ id: 2, unsubscribe: { events: ['chain'] } }));
+  expect(forgotten).toEqual([]);
+  await send(JSON.stringify({ id: 3, unsubscribe: { events: ['mempool'] } }));
+  expect(forgotten).toMatchObject([{ events: new Set() }]);
+  expect(socket.sent).toHaveLength(3);
 });
 
 test('it refuses a message that nests too deeply or has too many values before it parses it', async () => {

@@ -174,6 +174,7 @@ class Connection {
     const { subscriber } = this.#opened ?? {};
     if (subscriber === undefined) return null;
     for (const event of unsubscribe.events) subscriber.subscription.events.delete(event);
+    if (unsubscribe.events.includes('mempool')) this.#services.streams.mempoolEvents.forget(subscriber);
     for (const address of unsubscribe.addresses) subscriber.subscription.addresses.delete(address);
     return subscriber.cursor;
   }
