@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getNetwork } from '@kasgres/kaspa';
+import { expect, it, onTestFinished } from 'vitest';
+import { serverWithoutDatabase } from '../../testing/node-stub.ts';
+
+const PATH = '/v1/addresses/kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t/transactions';
+const CHUNK_ROWS = 1000;
+const getSettledState = () => ({ network: getNetwork('simnet'), firstCatchUp: false });
+
+/** A server of an address that has two chunks of transactions. */
+async function serve() {
+  const { server, services } = await serverWithoutDatabase({});
+  onTestFinished(() => server.close());
+  const chunks = [CHUNK_ROWS, 1];
+  let reads = 0;
+  const read = async () => {
+    const length = chunks[reads] ?? 0;
+    reads += 1;
+    return Array.from({ length }, () => ({ key: 1n, transaction_id: 'ab'.repeat(32) }));
+  };
+  Object.assign(services.index, { read, getSettledState });
+  const ask = (method: 'GET' | 'HEAD', query = '') =>
+    server.inject({ method, url: PATH + query, headers: { 'x-api-key': 'any', accept: 'text/csv' } });
+  return { ask, reads: () => reads };
+}
+
+it('HEAD of a CSV has the headers of GET, and reads nothing', async () => {
+  const { ask, reads } = await serve();
+  const head = await ask('HEAD');
+  await sleep(100);
+  expect([head.statusCode, head.body, reads()]).toEqual([200, '', 0]);
+  const got = await ask('GET');
+  expect([got.statusCode, reads()]).toEqual([200, 2]);
+  for (const name of ['content-type', 'content-disposition', 'cache-control', 'x-request-cost-ru', 'content-length']) {
+    expect(head.headers[name], name).toEqual(got.headers[name]);
+  }
+});
+
+it('HEAD of a CSV is refused like GET', async () => {
+  const { ask } = await serve();
+  for (const method of ['GET', 'HEAD'] as const) expect((await ask(method, '?from=2&to=1')).statusCode).toBe(400);
+});
