@@ -55,3 +55,22 @@ it('reads again within a second after many failures', async () => {
   vi.advanceTimersByTime(1001);
   expect(await get()).toBe(2);
 });
+
+it('forgets a result some time after it was read or requested last, however long the read took', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  let reads = 0;
+  const shared = new SharedRead<number>({ lifeMs: 60_000, burst: 0, keepMs: 2000 });
+  const slow = shared.get(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 5000));
+    return (reads += 1);
+  });
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(await slow).toBe(1);
+  const getAfter = async (ms: number) => {
+    await vi.advanceTimersByTimeAsync(ms);
+    return shared.get(async () => (reads += 1));
+  };
+  expect(await getAfter(2000)).toBe(2);
+  expect([await getAfter(1900), await getAfter(1900)]).toEqual([2, 2]);
+  expect(await getAfter(2000)).toBe(3);
+});

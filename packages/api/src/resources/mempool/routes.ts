@@ -18,8 +18,8 @@ const MAX_ENTRIES = 5_000;
 const MAX_BYTES = 32_000_000;
 /** A full mempool empties over minutes. */
 const RETRY_AFTER_SECONDS = 60;
-/** Under load, the listing of a whole pool is at most this old. */
-const SHARED = { lifeMs: 1000, burst: 5 };
+/** Under load, the listing of a whole pool is at most a second old. Its megabytes are not kept without requests. */
+const SHARED = { lifeMs: 1000, burst: 5, keepMs: 2000 };
 /** The caller for whole pools, which are read for all clients together. */
 const FOR_ALL = 'mempool';
 
@@ -113,16 +113,14 @@ async function readPools({ services: { nodeCalls, turns } }: RequestContext, poo
 const SHARED_DESCRIPTION = 'Under load it is read once per second for all clients: a response may be one second old.';
 
 export const mempoolListings: ApiPlugin = async (app, services) => {
-  const reads = new Map<string, { shared: SharedRead<Buffer>; timer?: NodeJS.Timeout }>();
+  const reads = new Map<string, SharedRead<Buffer>>();
 
-  /** Shares listings of whole pools among clients. Megabytes are not kept without requests. */
+  /** Shares listings of whole pools among clients. */
   const sendPools = (context: RequestContext, pools: Pools) => {
     const name = JSON.stringify(pools);
-    const read = reads.get(name) ?? { shared: new SharedRead<Buffer>(SHARED) };
+    const read = reads.get(name) ?? new SharedRead<Buffer>(SHARED);
     reads.set(name, read);
-    clearTimeout(read.timer);
-    read.timer = setTimeout(() => read.shared.forget(), 2 * SHARED.lifeMs).unref();
-    const text = read.shared.get(() => readPools(context, pools));
+    const text = read.get(() => readPools(context, pools));
     return send(context, text);
   };
 
