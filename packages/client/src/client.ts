@@ -20,7 +20,8 @@ export interface ClientOptions {
 
 export type Client = ReturnType<typeof createClient>;
 
-export function createClient({ baseUrl, apiKey, fetch = globalThis.fetch, retry }: ClientOptions) {
+export function createClient({ apiKey, fetch = globalThis.fetch, retry, ...options }: ClientOptions) {
+  const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const http: FetchClient<paths> = createFetchClient<paths>({
     baseUrl,
     headers: keyHeader(apiKey),

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { createClient } from './client.ts';
 import { StreamError, subscribe } from './subscribe.ts';
 
 const stream = 'retry: 2000\n\nevent: heartbeat\nid: a\ndata: {}\n\nevent: chain\nid: b\ndata: {"added":[]}\n\n';
@@ -29,4 +31,23 @@ it.each([400, 401, 404, 409])('ends with a %i', async (status) => {
   const first = subscribe(api, { reconnectMs: 1 }).next();
   await expect(first).rejects.toThrow(StreamError);
   await expect(first).rejects.toMatchObject({ statusCode: status, message: 'no' });
+});
+
+it.each(['', '/'])('requests the stream of a base URL that ends in "%s"', async (end) => {
+  const { api, sent } = apiOf(new Response(stream));
+  const client = createClient({ baseUrl: `http://127.0.0.1/behind/proxy${end}`, fetch: api.fetch });
+  await client.subscribe().next();
+  expect(sent.map(({ url }) => url)).toEqual(['http://127.0.0.1/behind/proxy/v1/stream']);
+});
+
+it('ends at once if it is aborted between two connections', async () => {
+  const { api, sent } = apiOf(failed(503));
+  const abort = new AbortController();
+  const first = subscribe(api, { reconnectMs: 60_000, signal: abort.signal }).next();
+  await sleep(50);
+  const abortedAt = performance.now();
+  abort.abort();
+  expect(await first).toEqual({ done: true, value: undefined });
+  expect(performance.now() - abortedAt).toBeLessThan(10_000);
+  expect(sent).toHaveLength(1);
 });

@@ -96,9 +96,22 @@ export async function* subscribe(api: Api, options: SubscribeOptions = {}): Asyn
       end();
     }
     if (isAborted(signal)) return;
-    await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random())));
+    await pause(pauseMs * (0.5 + Math.random()), signal);
     pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
   }
+}
+
+/** Resolves after a time, or once the signal is aborted. */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener('abort', end);
+  });
 }
 
 const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
