@@ -63,7 +63,8 @@ function fromFastify(error: unknown): HttpError | undefined {
   return new HttpError(statusCode, REFUSALS[statusCode] ?? message, { details: [{ path: '', message }] });
 }
 
-const internalError = (requestId: string): HttpError =>
+/** The error of a bug, which the log must explain under this id. */
+export const internalError = (requestId: string): HttpError =>
   new HttpError(500, `Internal server error (request ${requestId})`);
 
 /** Returns the message only, since errors of outages reference whole connections. */

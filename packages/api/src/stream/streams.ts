@@ -157,6 +157,7 @@ export class Streams {
       streams: this,
       output: counted,
       logger: this.#options.logger,
+      requestId: request.id,
       subscription,
       cursor,
       sink,

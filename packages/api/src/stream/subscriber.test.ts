@@ -8,6 +8,7 @@ import { type Output, Subscriber } from './subscriber.ts';
 afterEach(() => void vi.useRealTimers());
 
 const SINK = 'ab'.repeat(32);
+const REQUEST_ID = 'the id of the request';
 const BLOCK: Message = { event: 'block', data: '{}' };
 
 /** A subscriber at the sink, whose client has not taken a number of bytes. The sink of the index may be another one by now. */
@@ -21,6 +22,7 @@ function subscribe(
   const followed: { steps: Step[]; cursor: string } = { steps: [], cursor: SINK };
   let catchUps = 0;
   const closed: string[] = [];
+  const lines: string[] = [];
   const output: Output = {
     send: (messages) => {
       sent.push(...messages);
@@ -51,7 +53,8 @@ function subscribe(
       },
     },
     output,
-    logger: createLogger({ name: 'subscriber under test', level: 'silent' }),
+    logger: createLogger({ name: 'subscriber under test', destination: { write: (line) => void lines.push(line) } }),
+    requestId: REQUEST_ID,
     subscription: {
       events: new Set(['chain', 'block']),
       addresses: new Set(),
@@ -62,7 +65,7 @@ function subscribe(
     sink: sinks.first,
   });
   subscriber.start();
-  return { subscriber, sent, writes, closed, read, catchUps: () => catchUps };
+  return { subscriber, sent, writes, closed, lines, read, catchUps: () => catchUps };
 }
 
 test('it closes a client with more than a megabyte unsent for ten seconds, and no other', () => {
@@ -142,5 +145,17 @@ test('it catches up if the follower has not kept all steps from its cursor', () 
   read([BLOCK], makeStep(OTHER, SECOND));
   expect(catchUps()).toBe(1);
   expect(writes.map((messages) => messages.map(({ event }) => event))).toEqual([['heartbeat'], ['block']]);
+  subscriber.close();
+});
+
+test('it logs an unexpected error, and closes the connection with the id of the request only', () => {
+  const { subscriber, sent, closed, lines } = subscribe(() => 0);
+  subscriber.fail(new Error('a bug'));
+  const message = `Internal server error (request ${REQUEST_ID})`;
+  expect(sent.at(-1)).toEqual({ event: 'error', data: JSON.stringify({ statusCode: 500, message }) });
+  expect(closed).toEqual(['error']);
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { level: 'error', err: { message: 'a bug' }, requestId: REQUEST_ID },
+  ]);
   subscriber.close();
 });

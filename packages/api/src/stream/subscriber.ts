@@ -1,6 +1,7 @@
 /** One client of a stream: catches up from its cursor, then receives the steps of the follower. Every message is sent, or the stream is closed. */
 import type { Logger } from '@kasgres/runtime';
-import { HttpError, toHttpError } from '../http/errors.ts';
+import { internalError } from '../http/error-envelope.ts';
+import { toHttpError } from '../http/errors.ts';
 import type { Reading } from '../index-state/state.ts';
 import type { Follower, Sink } from './follower.ts';
 import { type Message, messagesOf, requestFor, serves, type Subscription } from './messages.ts';
@@ -28,6 +29,8 @@ interface SubscriberOptions {
   streams: { catchUp: (read: (reading: Reading) => Promise<Step | undefined>) => Promise<Step | undefined> };
   output: Output;
   logger: Logger;
+  /** The id of the request that opened the connection. */
+  requestId: string;
   subscription: Subscription;
   cursor: string;
   /** The sink of the index when the stream begins. */
@@ -180,10 +183,10 @@ export class Subscriber {
 
   fail(error: unknown): void {
     if (this.#isClosed) return;
-    const { output, logger } = this.#options;
+    const { output, logger, requestId } = this.#options;
     const known = toHttpError(error);
-    if (known === undefined) logger.error({ err: error }, 'ended a stream after an unexpected error');
-    const { statusCode, message } = known ?? new HttpError(500, 'Internal server error');
+    if (known === undefined) logger.error({ err: error, requestId }, 'ended a stream after an unexpected error');
+    const { statusCode, message } = known ?? internalError(requestId);
     this.#isClosed = true;
     output.send([{ event: 'error', data: JSON.stringify({ statusCode, message }) }]);
     output.close('error');

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
+import { NodeUnavailableError } from '@kasgres/node';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -32,13 +33,15 @@ class FakeSocket extends EventEmitter {
   }
 }
 
+const REQUEST_ID = 'the id of the request';
+
 /** A connection whose streams begin when `start` is called. */
-async function connect() {
+async function connect(getNetwork: () => Promise<object> = async () => ({})) {
   const { promise, resolve } = Promise.withResolvers<Start>();
   const calls = { findStart: 0, open: 0 };
   const forgotten: Subscription[] = [];
   const services = {
-    index: { getNetwork: async () => ({}) },
+    index: { getNetwork },
     streams: {
       findStart: () => {
         calls.findStart += 1;
@@ -57,13 +60,16 @@ async function connect() {
   const app = { route: ({ wsHandler }: { wsHandler: typeof handle }) => (handle = wsHandler) };
   await openWebSocket(app as unknown as FastifyInstance, services);
   const socket = new FakeSocket();
-  const request = { charge: null, socket: { cork: () => {}, uncork: () => {} } };
+  const lines: unknown[] = [];
+  const log = { error: (...line: readonly unknown[]) => void lines.push(line) };
+  const request = { id: REQUEST_ID, log, charge: null, socket: { cork: () => {}, uncork: () => {} } };
   handle?.(socket as unknown as WebSocket, request as unknown as FastifyRequest);
   onTestFinished(() => socket.disconnect());
   return {
     socket,
     calls,
     forgotten,
+    lines,
     send: async (text: string) => {
       socket.emit('message', Buffer.from(text));
       await turn();
@@ -138,4 +144,21 @@ test('it refuses a message that nests too deeply or has too many values before i
       },
     })),
   );
+});
+
+test('it logs an unexpected error of a command, and responds with the id of the request only', async () => {
+  const err = new Error('a bug');
+  const { socket, lines, send } = await connect(() => Promise.reject(err));
+  await send(SUBSCRIBE);
+  const message = `Internal server error (request ${REQUEST_ID})`;
+  expect(socket.sent).toEqual([{ event: 'error', data: { id: 1, statusCode: 500, message } }]);
+  expect(lines).toEqual([[{ err, requestId: REQUEST_ID }, 'WebSocket command failed']]);
+});
+
+test('it does not log a command that is refused, or fails for an outage', async () => {
+  const { socket, lines, send } = await connect(() => Promise.reject(new NodeUnavailableError('no node')));
+  await send(SUBSCRIBE);
+  await send('{}');
+  expect(socket.sent).toMatchObject([503, 400].map((statusCode) => ({ event: 'error', data: { statusCode } })));
+  expect(lines).toEqual([]);
 });

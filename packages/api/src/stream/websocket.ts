@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import { releaseRequest } from '../http/authentication.ts';
-import { envelopeOf } from '../http/error-envelope.ts';
+import { envelopeOf, internalError } from '../http/error-envelope.ts';
 import { badRequest, HttpError, toHttpError } from '../http/errors.ts';
 import { parseJson } from '../http/json-body.ts';
 import { validate } from '../http/validation.ts';
@@ -139,7 +139,10 @@ class Connection {
       const addresses = this.#opened?.subscriber.subscription.addresses.size ?? 0;
       this.#send({ event: 'subscribed', data: JSON.stringify({ id: id ?? null, addresses, cursor }) });
     } catch (error) {
-      const { statusCode, message, details } = toHttpError(error) ?? new HttpError(500, 'Internal server error');
+      const { id: requestId, log } = this.#request;
+      const known = toHttpError(error);
+      if (known === undefined) log.error({ err: error, requestId }, 'WebSocket command failed');
+      const { statusCode, message, details } = known ?? internalError(requestId);
       const envelope = envelopeOf(statusCode, message, details);
       this.#send({ event: 'error', data: JSON.stringify({ id: id ?? null, ...envelope }) });
     }
