@@ -6,7 +6,8 @@ import { FatalError } from '@kasgres/runtime';
 import { afterEach, expect, test, vi } from 'vitest';
 import { checkInvariant4 } from '@kasgres/cli';
 import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts';
-import { NodeBehindProxy, SimulatedDag, startIndexing } from '../support/simulated-dag.ts';
+import { holdAt, prepareSteps, release, untilOneWaits } from '../database-faults/held-steps.ts';
+import { NodeBehindProxy, type RunningIndexer, SimulatedDag, startIndexing } from '../support/simulated-dag.ts';
 import { atRest, freshDatabase, type Harness, expectInvariants } from '../support/harness.ts';
 import {
   expectStateOfSimulatedDag,
@@ -171,6 +172,36 @@ test('a running indexer records a gap when its node comes back pruned, twice', a
   await indexer.stop();
   await expectRightInTheEnd(harness);
 });
+
+test('it logs a gap after the gap is committed', async () => {
+  const { harness, indexer, step } = await startHeldGap('gap, log');
+  const warn = vi.spyOn(indexer.log, 'warn');
+  const logged = (): number =>
+    warn.mock.calls.filter((call: unknown[]) => call.includes('began again at the pruning point of the node')).length;
+  await untilOneWaits(harness, step);
+  expect(logged()).toBe(0);
+  await release(harness, step);
+  await atRest(harness.database, harness.node, indexer);
+  expect(logged()).toBe(1);
+});
+
+/** Starts an indexer that crosses a gap and waits at the commit of the new state. */
+async function startHeldGap(name: string): Promise<{ harness: Harness; indexer: RunningIndexer; step: string }> {
+  const harness = await createPruningHarness(name);
+  const { simulatedDag, database } = harness;
+  simulatedDag.mine(60);
+  await followToTheTip(harness);
+  pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+  const step = 'bootstrap: commit';
+  await prepareSteps(harness);
+  await holdAt(harness, step);
+  const indexer = startIndexing(simulatedDag, database.url, RECORD);
+  running.push(
+    () => indexer.stop().catch(() => undefined),
+    () => release(harness, step),
+  );
+  return { harness, indexer, step };
+}
 
 test('an altered UTXO set at the end of a gap leaves the state unchanged', async () => {
   const harness = await createPruningHarness('gap, altered');

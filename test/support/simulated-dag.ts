@@ -24,7 +24,7 @@ import {
   runIndexer,
   type RunIndexerOptions,
 } from '@kasgres/indexer';
-import { createLogger, createRegistry } from '@kasgres/runtime';
+import { createLogger, createRegistry, type Logger } from '@kasgres/runtime';
 import type { ScriptPublicKey } from '@kasgres/kaspa';
 import type { BlockBody } from '../../packages/devnet/src/simulation/consensus/consensus.ts';
 import {
@@ -181,6 +181,8 @@ const workOf = ({ node }: SimulatedDag): bigint => node.dag.sink.header.blueWork
 export interface RunningIndexer {
   nodes: NodeChoice;
   metrics: Metrics;
+  /** Silent unless LOG_LEVEL is set; tests spy on it. */
+  log: Logger;
   /** Resolves when the indexer has stopped; rejects with the error that stopped it. */
   ended: Promise<void>;
   stop: () => Promise<void>;
@@ -231,6 +233,7 @@ export function startIndexing(
   return {
     nodes,
     metrics,
+    log,
     ended,
     stop: async () => {
       controller.abort();

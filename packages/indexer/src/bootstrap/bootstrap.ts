@@ -113,7 +113,7 @@ export async function bootstrapAfterGap(dependencies: BootstrapDependencies, fro
   const block = await awaitPruningPoint(dependencies);
   await checkAboveBootstrap(client, block);
   await load(dependencies, block);
-  await inTransaction(client, async () => {
+  const { fork, isGap } = await inTransaction(client, async () => {
     await lockCheckpoint(client, from);
     const onChain = await findOnChain(client, block.hash);
     const fork = onChain ?? (await getChainBlockBelow(client, block.header.blueScore));
@@ -130,17 +130,18 @@ export async function bootstrapAfterGap(dependencies: BootstrapDependencies, fro
     }
     await writeBootstrap(client);
     await forgetUtxoSet(client);
-    log.warn(
-      {
-        after: toHex(fork.hash),
-        before: toHex(block.hash),
-        daaScore: block.header.daaScore,
-        undone: from.chainIndex - fork.chainIndex,
-        isGap: onChain === undefined,
-      },
-      'began again at the pruning point of the node',
-    );
+    return { fork, isGap: onChain === undefined };
   });
+  log.warn(
+    {
+      after: toHex(fork.hash),
+      before: toHex(block.hash),
+      daaScore: block.header.daaScore,
+      undone: from.chainIndex - fork.chainIndex,
+      isGap,
+    },
+    'began again at the pruning point of the node',
+  );
 }
 
 async function revertAbove(
