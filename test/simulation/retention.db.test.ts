@@ -197,7 +197,13 @@ test('a transaction that begins while partitions are exchanged sees the index be
   await indexer.stop();
 });
 
-test('the first cut after a gap keeps the ids of UTXOs that are older than the gap', {
+/** Returns the number of gaps and the time of the latest one. */
+async function gapMetrics({ metrics }: RunningIndexer): Promise<(number | undefined)[]> {
+  const gauges = await Promise.all([metrics.gaps.get(), metrics.lastGap.get()]);
+  return gauges.map(({ values }) => values[0]?.value);
+}
+
+test('the first cut after a gap keeps the ids of older UTXOs, and resets the metrics of gaps', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const harness = await openHarness('cut after a gap');
@@ -207,7 +213,9 @@ test('the first cut after a gap keeps the ids of UTXOs that are older than the g
   await followToTheTip(harness, { ON_GAP: 'record' });
   const indexer = startIndexing(simulatedDag, database.url, VARIABLES);
   expect((await database.pool.query('select from gaps')).rowCount).toBe(1);
+  await expect.poll(() => gapMetrics(indexer)).toEqual([1, expect.any(Number)]);
   while ((await database.pool.query('select from gaps')).rowCount === 1) await mineUntilCut(harness, indexer, 1);
+  await expect.poll(() => gapMetrics(indexer)).toEqual([0, 0]);
   const { rows } = await database.pool.query<{ named: number; unnamed: number }>(
     `select count(*) filter (where is_named)::int as named, count(*) filter (where not is_named)::int as unnamed from (
        select exists (select from transactions t where t.id = u.transaction_id)

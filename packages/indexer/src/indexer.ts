@@ -139,7 +139,10 @@ class Attempt {
           await this.#applying;
           checkpoint = begun ?? checkpoint;
           [preparer, memory] = await this.#startPreparing(checkpoint);
-          if (isCut) void this.#dependencies.preBootstrapTimes.learn(this.#dependencies, untilFinished);
+          if (isCut) {
+            void this.#dependencies.preBootstrapTimes.learn(this.#dependencies, untilFinished);
+            await this.#countGaps();
+          }
         }
         if (checkpoint.firstCatchUp && !memory.isComplete) await this.#needLookUpIndexes();
         const batch = await this.#prepare(preparer, update, checkpoint);
