@@ -2,12 +2,20 @@
  * Nodes that have pruned the blocks after the checkpoint, or have another chain below finality: the indexer stops with an explanation, or records
  * a gap and continues at the pruning point.
  */
+import type { NodeState } from '@kasgres/devnet';
+import { getNetwork } from '@kasgres/kaspa';
 import { FatalError } from '@kasgres/runtime';
 import { afterEach, expect, test, vi } from 'vitest';
 import { checkInvariant4 } from '@kasgres/cli';
 import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { holdAt, prepareSteps, release, untilOneWaits } from '../database-faults/held-steps.ts';
-import { NodeBehindProxy, type RunningIndexer, SimulatedDag, startIndexing } from '../support/simulated-dag.ts';
+import {
+  NodeBehindProxy,
+  nodeThatDiffers,
+  type RunningIndexer,
+  SimulatedDag,
+  startIndexing,
+} from '../support/simulated-dag.ts';
 import { atRest, freshDatabase, type Harness, expectInvariants } from '../support/harness.ts';
 import {
   expectStateOfSimulatedDag,
@@ -218,6 +226,46 @@ test('an altered UTXO set at the end of a gap leaves the state unchanged', async
   await followToTheTip(harness, RECORD);
   await expectRightInTheEnd(harness);
 });
+
+test('the indexer stops if the UTXO set of each of two pruned nodes is wrong', async () => {
+  const { harness, nodeUrls } = await prunedNodes('gap, altered twice', ({ node }) => [node, node]);
+  const { simulatedDag, database } = harness;
+  const before = await takeSnapshot(database.pool);
+  simulatedDag.p2pFaults.plan = (chunk) => (chunk === 0 ? { kind: 'altered' } : undefined);
+  const indexer = startIndexing(simulatedDag, database.url, { ...RECORD, NODE_URL: nodeUrls.join() });
+  running.push(() => indexer.stop().catch(() => undefined));
+  await expect(indexer.ended).rejects.toThrow(
+    /None of the nodes can be followed\.(.*is not the one that the header of){2}/s,
+  );
+  await expect(indexer.ended).rejects.toBeInstanceOf(FatalError);
+  expect(differencesOf(before, await takeSnapshot(database.pool))).toEqual([]);
+});
+
+test.each(['first', 'second'])('the indexer records a gap if a node of another network comes %s', async (position) => {
+  const { harness, nodeUrls } = await prunedNodes(`gap, other network ${position}`, ({ node }) => [
+    nodeThatDiffers(node, { network: getNetwork('testnet-10') }),
+    node,
+  ]);
+  const NODE_URL = (position === 'first' ? nodeUrls : nodeUrls.toReversed()).join();
+  await followToTheTip(harness, { ...RECORD, NODE_URL });
+  expect(await gapsOf(harness.database.pool)).toHaveLength(1);
+  await expectRightInTheEnd(harness);
+});
+
+/** Creates an index, prunes its checkpoint, and serves these nodes. */
+async function prunedNodes(
+  name: string,
+  nodesOf: (simulatedDag: SimulatedDag) => NodeState[],
+): Promise<{ harness: Harness; nodeUrls: string[] }> {
+  const harness = await createPruningHarness(name);
+  const { simulatedDag } = harness;
+  simulatedDag.mine(60);
+  await followToTheTip(harness);
+  pruneAbove(simulatedDag, 20, simulatedDag.node.dag.sink);
+  const nodes = await Promise.all(nodesOf(simulatedDag).map((state) => NodeBehindProxy.start(state)));
+  running.push(...nodes.map((node) => () => node.stop()));
+  return { harness, nodeUrls: nodes.map(({ url }) => url) };
+}
 
 test('the indexer refuses a node whose pruning point is below the bootstrap block, with an explanation', async () => {
   const harness = await createPruningHarness('gap, below');

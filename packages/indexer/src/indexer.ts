@@ -55,7 +55,10 @@ export interface IndexerDependencies extends RunIndexerOptions {
   preBootstrapTimes: PreBootstrapTimes;
   timing: BootstrapTiming;
   p2pUrl: string;
-  /** Set if every node has pruned the chain after the checkpoint: the error to exit with, unless the index may restart at a pruning point. */
+  /**
+   * Set if no node has the chain after the checkpoint, and this one can serve the index after a gap: the error to exit with, unless the index
+   * may restart at a pruning point.
+   */
   gap: FatalError | undefined;
 }
 

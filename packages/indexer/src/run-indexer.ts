@@ -65,6 +65,8 @@ export async function runIndexer(dependencies: RunIndexerOptions, signal: AbortS
       const timing = options.bootstrapTiming ?? bootstrapTiming(network);
       await followChain({ ...dependencies, node, network, sessions, preBootstrapTimes, p2pUrl, timing, gap }, signal);
       gap = undefined;
+      // A bootstrap is progress, too.
+      nodes.resetFailures();
     } catch (error) {
       gap = undefined;
       if (signal.aborted) return;
@@ -80,18 +82,13 @@ export async function runIndexer(dependencies: RunIndexerOptions, signal: AbortS
       if (unknownFailures >= MAX_UNKNOWN_FAILURES) throw error;
       wrongResponses = kind === 'node-response' ? wrongResponses + 1 : 0;
       metrics.failures.inc({ kind });
-      try {
-        if (NODE_FAILURES.has(kind) || wrongResponses > 1) {
-          // The next node gets its retry, too.
-          wrongResponses = 0;
-          if (await nodes.failOver(error as Error)) continue;
-        }
-      } catch (refusal) {
-        if (!(refusal instanceof FatalError) || !isGapError(error)) throw refusal;
+      if (NODE_FAILURES.has(kind) || wrongResponses > 1) {
+        // The next node gets its retry, too.
+        wrongResponses = 0;
+        const next = await nodes.failOver(error as Error);
         // The next attempt reads from the database whether the index may bootstrap again.
-        gap = refusal;
-        nodes.resetFailures();
-        continue;
+        if (typeof next === 'object') gap = next.gap;
+        if (next !== 'pause') continue;
       }
       const delayMs = delays.next().value;
       log.warn({ kind, err: error, delayMs }, 'stopped following; retrying from the checkpoint');
@@ -112,10 +109,6 @@ function withDepths(network: Network, { finalityDepth, pruningDepth }: IndexerOp
     finalityDepth: finalityDepth ?? network.finalityDepth,
     pruningDepth: pruningDepth ?? network.pruningDepth,
   };
-}
-
-function isGapError(error: unknown): boolean {
-  return error instanceof NodeUnsuitableError && (error.reason === 'pruned' || error.reason === 'other-chain');
 }
 
 function throwIfFatal(error: unknown): void {

@@ -8,6 +8,7 @@ export {
   type NodeRpcErrorKind,
   NodeUnavailableError,
   NodeUnsuitableError,
+  type NodeUnsuitableReason,
   PeerRejectedError,
   PruningPointMovedError,
 } from './errors.ts';
