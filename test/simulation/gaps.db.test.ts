@@ -8,7 +8,7 @@ import { FatalError } from '@kasgres/runtime';
 import { afterEach, expect, test, vi } from 'vitest';
 import { checkInvariant4 } from '@kasgres/cli';
 import { differencesOf, stateOf, takeSnapshot } from '../invariants/snapshot.ts';
-import { holdAt, prepareSteps, release, untilOneWaits } from '../database-faults/held-steps.ts';
+import { endWaitingSession, holdAt, prepareSteps, release, untilOneWaits } from '../database-faults/held-steps.ts';
 import {
   NodeBehindProxy,
   nodeThatDiffers,
@@ -191,6 +191,23 @@ test('it logs a gap after the gap is committed', async () => {
   await release(harness, step);
   await atRest(harness.database, harness.node, indexer);
   expect(logged()).toBe(1);
+});
+
+test('the metric of loaded UTXOs is above 0 until the write is committed or has failed', async () => {
+  const { harness, indexer, step } = await startHeldGap('gap, metric');
+  const loaded = async (): Promise<number | undefined> => (await indexer.metrics.bootstrapUtxos.get()).values[0]?.value;
+  await untilOneWaits(harness, step);
+  expect(await loaded()).toBeGreaterThan(0);
+  // The next attempt does not load.
+  harness.simulatedDag.p2pFaults.plan = () => ({ kind: 'cut-off' });
+  await endWaitingSession(harness, step);
+  await expect.poll(loaded).toBe(0);
+  harness.simulatedDag.p2pFaults.plan = undefined;
+  await untilOneWaits(harness, step);
+  expect(await loaded()).toBeGreaterThan(0);
+  await release(harness, step);
+  await atRest(harness.database, harness.node, indexer);
+  expect(await loaded()).toBe(0);
 });
 
 /** Starts an indexer that crosses a gap and waits at the commit of the new state. */

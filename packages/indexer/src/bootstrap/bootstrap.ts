@@ -78,14 +78,16 @@ export async function bootstrapAtPruningPoint(dependencies: BootstrapDependencie
   }
   // In a separate short transaction, since it locks readers out.
   await inTransaction(client, () => deferIndexes(client));
-  await load(dependencies, block);
-  await inTransaction(client, async () => {
-    await lockCheckpoint(client, EMPTY_CHECKPOINT);
-    await writeNetwork(client, network);
-    const from = { ...EMPTY_CHECKPOINT, ...(await writeUtxoSet(client, EMPTY_CHECKPOINT)) };
-    await writeBootstrapBlock(client, await createPreparer(dependencies, from, block), block, from, EMPTY_CHECKPOINT);
-    await writeBootstrap(client);
-    await forgetUtxoSet(client);
+  await resetLoadMetricAfter(dependencies, async () => {
+    await load(dependencies, block);
+    await inTransaction(client, async () => {
+      await lockCheckpoint(client, EMPTY_CHECKPOINT);
+      await writeNetwork(client, network);
+      const from = { ...EMPTY_CHECKPOINT, ...(await writeUtxoSet(client, EMPTY_CHECKPOINT)) };
+      await writeBootstrapBlock(client, await createPreparer(dependencies, from, block), block, from, EMPTY_CHECKPOINT);
+      await writeBootstrap(client);
+      await forgetUtxoSet(client);
+    });
   });
   log.info(
     { network: network.id, block: toHex(block.hash), daaScore: block.header.daaScore },
@@ -112,25 +114,27 @@ export async function bootstrapAfterGap(dependencies: BootstrapDependencies, fro
   const { client, log } = dependencies;
   const block = await awaitPruningPoint(dependencies);
   await checkAboveBootstrap(client, block);
-  await load(dependencies, block);
-  const { fork, isGap } = await inTransaction(client, async () => {
-    await lockCheckpoint(client, from);
-    const onChain = await findOnChain(client, block.hash);
-    const fork = onChain ?? (await getChainBlockBelow(client, block.header.blueScore));
-    const atFork = await revertAbove(dependencies, from, fork, block);
-    const counted = { ...atFork, ...(await writeUtxoSet(client, atFork)) };
-    await writeNextKeys(client, counted);
-    const bootstrapBlock =
-      onChain ??
-      (await writeBootstrapBlock(client, await createPreparer(dependencies, counted, block), block, counted, fork));
-    if (!from.firstCatchUp) await replaceState(client, bootstrapBlock.chainTime, atFork.nextTransactionId);
-    if (onChain === undefined) {
-      const isPruned = block.header.blueScore > from.blueScore;
-      await writeGap(client, fork.hash, block.hash, isPruned ? GAP_REASONS.pruned : GAP_REASONS.otherChain);
-    }
-    await writeBootstrap(client);
-    await forgetUtxoSet(client);
-    return { fork, isGap: onChain === undefined };
+  const { fork, isGap } = await resetLoadMetricAfter(dependencies, async () => {
+    await load(dependencies, block);
+    return await inTransaction(client, async () => {
+      await lockCheckpoint(client, from);
+      const onChain = await findOnChain(client, block.hash);
+      const fork = onChain ?? (await getChainBlockBelow(client, block.header.blueScore));
+      const atFork = await revertAbove(dependencies, from, fork, block);
+      const counted = { ...atFork, ...(await writeUtxoSet(client, atFork)) };
+      await writeNextKeys(client, counted);
+      const bootstrapBlock =
+        onChain ??
+        (await writeBootstrapBlock(client, await createPreparer(dependencies, counted, block), block, counted, fork));
+      if (!from.firstCatchUp) await replaceState(client, bootstrapBlock.chainTime, atFork.nextTransactionId);
+      if (onChain === undefined) {
+        const isPruned = block.header.blueScore > from.blueScore;
+        await writeGap(client, fork.hash, block.hash, isPruned ? GAP_REASONS.pruned : GAP_REASONS.otherChain);
+      }
+      await writeBootstrap(client);
+      await forgetUtxoSet(client);
+      return { fork, isGap: onChain === undefined };
+    });
   });
   log.warn(
     {
@@ -174,7 +178,7 @@ async function checkAboveBootstrap(client: ClientBase, { header }: RpcBlock): Pr
 }
 
 async function load(dependencies: BootstrapDependencies, block: RpcBlock): Promise<void> {
-  const { timing, log, metrics, signal } = dependencies;
+  const { timing, log, signal } = dependencies;
   try {
     await loadUtxoSet(dependencies, block);
     await checkNotMoved(dependencies, block);
@@ -187,6 +191,16 @@ async function load(dependencies: BootstrapDependencies, block: RpcBlock): Promi
     );
     await sleep(timing.settleMs, signal);
     throw error;
+  }
+}
+
+/** Resets the metric of loaded UTXOs after the write, during which alerts would otherwise see an index that does not move. */
+async function resetLoadMetricAfter<Result>(
+  { metrics }: BootstrapDependencies,
+  loadAndWrite: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await loadAndWrite();
   } finally {
     metrics.bootstrapUtxos.set(0);
   }
