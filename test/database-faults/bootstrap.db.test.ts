@@ -5,7 +5,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkUtxoCommitment } from '@kasgres/cli';
 import { loadedUtxos, pruneBeforeEarlierHour } from '../simulation/starts-harness.ts';
-import { FAULTS, failAtEach, holdAt, prepareSteps, removeSteps } from './held-steps.ts';
+import { FAULTS, failAtEach, holdAt, prepareSteps, release, removeSteps, stopAt } from './held-steps.ts';
 import { emptyDatabase, expectRecovery, follow, openHarness } from './harness.ts';
 
 /** In the order of the indexer. */
@@ -51,3 +51,17 @@ describe.each(FAULTS)('the bootstrap at a pruning point recovers when %s', (_, f
     TIMEOUT_MS,
   );
 });
+
+test(
+  'the indexer stops during the write of the UTXO set, and commits none of it',
+  async () => {
+    const step = 'bootstrap: UTXOs';
+    await holdAt(harness, step);
+    await stopAt(harness, follow(harness), step);
+    const { rows } = await harness.database.pool.query('select from starts union all select from start_utxos');
+    expect(rows).toEqual([]);
+    await release(harness, step);
+    await expectRecovery(harness, follow(harness));
+  },
+  TIMEOUT_MS,
+);

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { RunningIndexer } from '../support/simulated-dag.ts';
-import { FAULTS, failAtEach, holdAt, release, prepareSteps, removeSteps } from './held-steps.ts';
+import { FAULTS, failAtEach, holdAt, release, prepareSteps, removeSteps, stopAt } from './held-steps.ts';
 import { SmallDisk } from './small-disk.ts';
 import { emptyDatabase, expectRecovery, follow, openHarness } from './harness.ts';
 
@@ -61,6 +61,19 @@ describe.each(FAULTS)('the first catch-up recovers when %s', (_, fail) => {
     TIMEOUT_MS,
   );
 });
+
+test(
+  'the indexer stops at the end of the first catch-up, and finishes it after the next start',
+  async () => {
+    for (const step of ['any index', 'rebuild UTXOs']) {
+      await holdAt(harness, step);
+      await stopAt(harness, follow(harness), step);
+      await release(harness, step);
+    }
+    await expectFinished(follow(harness));
+  },
+  TIMEOUT_MS,
+);
 
 test.skipIf(disk === undefined)(
   'the first catch-up recovers when the disk is full at each step that writes',

@@ -35,6 +35,9 @@ const WAIT = `
   perform set_config('application_name', here, true);
   while exists (select from test.held where step = here) loop perform pg_sleep(0.02); end loop`;
 
+/** A program gives up after 25 seconds. */
+const STOP_WITHIN_MS = 20_000;
+
 const SELECT_WAITING = "from pg_stat_activity where application_name = $1 and wait_event = 'PgSleep'";
 
 /** Creates the triggers, in a separate schema that comparisons of indexes ignore. */
@@ -80,6 +83,17 @@ export async function untilOneWaits({ database }: Pick<Harness, 'database'>, ste
   await expect
     .poll(() => queryPatiently(database, `select ${SELECT_WAITING}`, [step]), { timeout: 60_000 })
     .toBeGreaterThan(0);
+}
+
+/** Stops the indexer while it waits at a step, as a signal would, and expects that the server has rolled the step back soon. */
+export async function stopAt(harness: Harness, indexer: RunningIndexer, step: string): Promise<void> {
+  await untilOneWaits(harness, step);
+  const stoppedAt = performance.now();
+  await indexer.stop();
+  expect(performance.now() - stoppedAt).toBeLessThan(STOP_WITHIN_MS);
+  await expect
+    .poll(() => queryPatiently(harness.database, `select ${SELECT_WAITING}`, [step]), { timeout: STOP_WITHIN_MS })
+    .toBe(0);
 }
 
 /** Ends the waiting session only. */

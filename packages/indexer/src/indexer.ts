@@ -1,4 +1,5 @@
 /** Follows the chain from the checkpoint, and prepares each batch while the previous one is applied. A failure drops all state in memory. */
+import type { Socket } from 'node:net';
 import { describeBlocking, takeWriterLock } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
 import { type NodeClient, NodeUnsuitableError } from '@kasgres/node';
@@ -35,6 +36,9 @@ import {
 import { type BootstrapTiming, findGenesis } from './bootstrap/bootstrap-block.ts';
 import { discardIndex, canBootstrapAgain } from './bootstrap/discard-index.ts';
 
+/** Batches and cuts of the chain end within this time. Programs exit 25 seconds after a signal. */
+const CUT_AFTER_MS = 5_000;
+
 export interface IndexerOptions extends SourceLimits {
   memoryTransactions: number;
   /** The p2p address of a node that serves its UTXO set; by default the followed node at its network's port. */
@@ -67,6 +71,7 @@ export async function followChain(dependencies: IndexerDependencies, signal: Abo
   const clients: PoolClient[] = [];
   const lost = new AbortController();
   const untilLost = AbortSignal.any([signal, lost.signal]);
+  const cut = cutLater(clients, signal);
   const open = async (): Promise<PoolClient> => {
     const client = await dependencies.database.pool.connect();
     // A connection that is lost between queries must stop the attempt, too: the address may lead to another server now.
@@ -84,9 +89,30 @@ export async function followChain(dependencies: IndexerDependencies, signal: Abo
   } catch (error) {
     throw lost.signal.aborted ? lost.signal.reason : error;
   } finally {
+    cut.cancel();
     // A transaction may be open, and closing the connection releases the lock.
     for (const client of clients) client.release(true);
   }
+}
+
+/**
+ * Cuts the connections some seconds after the signal, because the program must stop although a statement may take an hour. As after a crash, the
+ * server cancels the statement and rolls back its transaction. A commit that was sent may still succeed; the next attempt reads the checkpoint.
+ */
+function cutLater(clients: readonly PoolClient[], signal: AbortSignal): { cancel: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  const abort = (): void => {
+    timer = setTimeout(() => {
+      for (const { connection } of clients) (connection.stream as Socket).destroy();
+    }, CUT_AFTER_MS);
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  return {
+    cancel: () => {
+      signal.removeEventListener('abort', abort);
+      clearTimeout(timer);
+    },
+  };
 }
 
 interface AttemptDependencies extends IndexerDependencies {
@@ -289,12 +315,12 @@ class Attempt {
   }
 
   async #finishFirstCatchUp(checkpoint: Checkpoint, totals: CatchUpTotals | undefined): Promise<Checkpoint> {
-    const { client, reader, log, metrics } = this.#dependencies;
+    const { client, reader, log, metrics, signal } = this.#dependencies;
     log.info({ blueScore: checkpoint.blueScore }, 'caught up with the node; building indexes and balances');
     const end = metrics.stageSeconds.startTimer({ stage: 'finish' });
     const onBlocked: FinishOptions['onBlocked'] = (blocking) =>
       log.warn({ sessions: describeBlocking(blocking) }, 'waiting for readers of the tables of balances');
-    await finishFirstCatchUp([client, reader], { totals, onBlocked });
+    await finishFirstCatchUp([client, reader], { totals, onBlocked, signal });
     log.info({ durationMs: Math.round(end() * 1_000) }, 'finished the first catch-up');
     return { ...checkpoint, firstCatchUp: false };
   }

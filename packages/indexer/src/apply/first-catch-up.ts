@@ -78,12 +78,14 @@ export interface FinishOptions {
   totals?: CatchUpTotals | undefined;
   /** Called with sessions that read tables that must be emptied. */
   onBlocked?: (blocking: readonly BlockingSession[]) => void;
+  /** Ends the wait for those sessions. */
+  signal?: AbortSignal | undefined;
 }
 
 /** Every step is idempotent; the last one lets requests in. */
 export async function finishFirstCatchUp(
   clients: readonly [ClientBase, ClientBase],
-  { totals, onBlocked }: FinishOptions = {},
+  { totals, onBlocked, signal }: FinishOptions = {},
 ): Promise<void> {
   const [client, observer] = clients;
   await forEachInParallel(clients, [...LOOK_UP_INDEXES, ...REQUEST_INDEXES], buildIndex);
@@ -92,6 +94,7 @@ export async function finishFirstCatchUp(
   await withExclusiveLocks(client, () => client.query(`truncate ${EMPTIED_TABLES.join(', ')}`), {
     observer,
     onBlocked,
+    signal,
   });
   for (const worker of clients) await worker.query(`set work_mem = '${WORK_MEMORY}'`);
   for (const stage of rebuildStages(totals))
