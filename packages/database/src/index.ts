@@ -13,6 +13,7 @@ export {
   TRANSACTION_TIMEOUTS,
 } from './logins/analysts.ts';
 export { type Connection, type ConnectOptions, connect, type Database } from './connection/connect.ts';
+export { socketOf } from './connection/lost-connections.ts';
 export { type CopyBuffer, copyRows } from './copy/copy-buffer.ts';
 export type { CopyRowOf } from './copy/define-copy-table.ts';
 export { copyAll } from './copy/copy-all.ts';

@@ -1,6 +1,5 @@
 /** Follows the chain from the checkpoint, and prepares each batch while the previous one is applied. A failure drops all state in memory. */
-import type { Socket } from 'node:net';
-import { describeBlocking, takeWriterLock } from '@kasgres/database';
+import { describeBlocking, socketOf, takeWriterLock } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
 import { type NodeClient, NodeUnsuitableError } from '@kasgres/node';
 import type { FatalError } from '@kasgres/runtime';
@@ -36,8 +35,8 @@ import {
 import { type BootstrapTiming, findGenesis } from './bootstrap/bootstrap-block.ts';
 import { discardIndex, canBootstrapAgain } from './bootstrap/discard-index.ts';
 
-/** Batches and cuts of the chain end within this time. Programs exit 25 seconds after a signal. */
-const CUT_AFTER_MS = 5_000;
+/** A batch or a retention cut usually ends within this time. Programs exit 25 seconds after a signal. */
+const DISCONNECT_AFTER_MS = 5_000;
 
 export interface IndexerOptions extends SourceLimits {
   memoryTransactions: number;
@@ -71,7 +70,7 @@ export async function followChain(dependencies: IndexerDependencies, signal: Abo
   const clients: PoolClient[] = [];
   const lost = new AbortController();
   const untilLost = AbortSignal.any([signal, lost.signal]);
-  const cut = cutLater(clients, signal);
+  const disconnecting = disconnectLater(clients, signal);
   const open = async (): Promise<PoolClient> => {
     const client = await dependencies.database.pool.connect();
     // A connection that is lost between queries must stop the attempt, too: the address may lead to another server now.
@@ -89,7 +88,7 @@ export async function followChain(dependencies: IndexerDependencies, signal: Abo
   } catch (error) {
     throw lost.signal.aborted ? lost.signal.reason : error;
   } finally {
-    cut.cancel();
+    disconnecting.cancel();
     // A transaction may be open, and closing the connection releases the lock.
     for (const client of clients) client.release(true);
   }
@@ -99,12 +98,12 @@ export async function followChain(dependencies: IndexerDependencies, signal: Abo
  * Cuts the connections some seconds after the signal, because the program must stop although a statement may take an hour. As after a crash, the
  * server cancels the statement and rolls back its transaction. A commit that was sent may still succeed; the next attempt reads the checkpoint.
  */
-function cutLater(clients: readonly PoolClient[], signal: AbortSignal): { cancel: () => void } {
+function disconnectLater(clients: readonly PoolClient[], signal: AbortSignal): { cancel: () => void } {
   let timer: NodeJS.Timeout | undefined;
   const abort = (): void => {
     timer = setTimeout(() => {
-      for (const { connection } of clients) (connection.stream as Socket).destroy();
-    }, CUT_AFTER_MS);
+      for (const client of clients) socketOf(client).destroy();
+    }, DISCONNECT_AFTER_MS);
   };
   signal.addEventListener('abort', abort, { once: true });
   return {

@@ -68,17 +68,20 @@ test('it crosses the gap on the next node if the current one is unavailable mean
   }
 });
 
-test('it does not load a wrong UTXO set again while another node may still cross the gap', async () => {
-  const nodes = choose(A, B);
-  await nodes.failOver(refusal('pruned'));
-  await nodes.failOver(refusal('pruned'));
-  await nodes.failOver(refusal('wrong-utxo-set'));
-  expect(await nodes.failOver(refusal('pruned'))).toEqual(GAP);
-  expect(await nodes.failOver(UNAVAILABLE)).toBe('pause');
-  expect(nodes.url).toBe(B);
-  expect(await nodes.failOver(refusal('pruned'))).toBe('continue');
-  expect(nodes.url).toBe(A);
-});
+test.each(['wrong-utxo-set', 'below-bootstrap'] as const)(
+  'it does not try a node again that is %s while another node may still cross the gap',
+  async (reason) => {
+    const nodes = choose(A, B);
+    await nodes.failOver(refusal('pruned'));
+    await nodes.failOver(refusal('pruned'));
+    await nodes.failOver(refusal(reason));
+    expect(await nodes.failOver(refusal('pruned'))).toEqual(GAP);
+    expect(await nodes.failOver(UNAVAILABLE)).toBe('pause');
+    expect(nodes.url).toBe(B);
+    expect(await nodes.failOver(refusal('pruned'))).toBe('continue');
+    expect(nodes.url).toBe(A);
+  },
+);
 
 test('it forgets refusals after a round in which a node was unavailable, and after a batch', async () => {
   const nodes = choose(A, B);

@@ -84,9 +84,10 @@ export class NodeChoice {
   }
 
   #addRefusal(error: NodeUnsuitableError): void {
-    // A node whose UTXO set is wrong still lacks the checkpoint. Overwriting the reason would load the wrong set again without end.
-    const isKnownWrong = this.#refusals.get(this.#index)?.reason === 'wrong-utxo-set';
-    if (!isKnownWrong || !isGapReason(error.reason)) this.#refusals.set(this.#index, error);
+    // A node that could not serve the index after the gap still lacks the checkpoint. Overwriting the reason would try it again without end.
+    const known = this.#refusals.get(this.#index)?.reason;
+    const couldNotCross = known === 'wrong-utxo-set' || known === 'below-bootstrap';
+    if (!couldNotCross || !isGapReason(error.reason)) this.#refusals.set(this.#index, error);
   }
 
   async #crossGap(error: NodeUnsuitableError): Promise<Failover> {

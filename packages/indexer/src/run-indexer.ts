@@ -68,6 +68,7 @@ export async function runIndexer(dependencies: RunIndexerOptions, signal: AbortS
       // A bootstrap is progress, too.
       nodes.resetFailures();
     } catch (error) {
+      const wasCrossing = gap !== undefined;
       gap = undefined;
       if (signal.aborted) return;
       throwIfFatal(error);
@@ -82,7 +83,8 @@ export async function runIndexer(dependencies: RunIndexerOptions, signal: AbortS
       if (unknownFailures >= MAX_UNKNOWN_FAILURES) throw error;
       wrongResponses = kind === 'node-response' ? wrongResponses + 1 : 0;
       metrics.failures.inc({ kind });
-      if (NODE_FAILURES.has(kind) || wrongResponses > 1) {
+      // Between two attempts to cross the gap the node refuses again, so wrong responses never follow each other.
+      if (NODE_FAILURES.has(kind) || wrongResponses > 1 || (wasCrossing && kind === 'node-response')) {
         // The next node gets its retry, too.
         wrongResponses = 0;
         const next = await nodes.failOver(error as Error);

@@ -30,9 +30,9 @@ export class NodeProtocolError extends Error {
 
 /**
  * `other-chain`: the node lacks blocks of the index. `pruned`: it has deleted blocks that the index needs. `wrong-utxo-set`: its UTXO set
- * does not match the commitment in the header of its block.
+ * does not match the commitment in the header of its block. `below-bootstrap`: its pruning point is not above the bootstrap block of the index.
  */
-export type NodeUnsuitableReason = 'wrong-network' | 'other-chain' | 'pruned' | 'wrong-utxo-set';
+export type NodeUnsuitableReason = 'wrong-network' | 'other-chain' | 'pruned' | 'wrong-utxo-set' | 'below-bootstrap';
 
 /** The node cannot serve the index, and a retry does not help. Another node may, or the operator: `message` says how. */
 export class NodeUnsuitableError extends FatalError {

@@ -17,7 +17,8 @@ interface Session {
 
 const sessions = new WeakMap<PoolClient, Session>();
 
-const socketOf = (client: PoolClient): Socket => client.connection.stream as Socket;
+/** The socket of a connection; destroying it ends the session. */
+export const socketOf = (client: PoolClient): Socket => client.connection.stream as Socket;
 
 /**
  * Cuts a connection in use on which nothing has arrived for `limitMs`: its query fails, and the pool drops it. The `query_timeout` of pg

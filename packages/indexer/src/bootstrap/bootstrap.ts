@@ -1,8 +1,8 @@
 /** Bootstraps an empty index, or one after a gap. All rows of a bootstrap, including reverts and the checkpoint, are one transaction. */
 import { inTransaction } from '@kasgres/database';
 import { toHex } from '@kasgres/kaspa';
-import { PruningPointMovedError, type RpcBlock } from '@kasgres/node';
-import { FatalError, sleep } from '@kasgres/runtime';
+import { NodeUnsuitableError, PruningPointMovedError, type RpcBlock } from '@kasgres/node';
+import { sleep } from '@kasgres/runtime';
 import type { ClientBase } from 'pg';
 import { lockCheckpoint, writeBatch } from '../apply/apply.ts';
 import { writeNetwork, writeNextKeys } from '../apply/checkpoint.ts';
@@ -95,7 +95,7 @@ export async function bootstrapAtPruningPoint(dependencies: BootstrapDependencie
   );
 }
 
-/** @throws FatalError if the node's pruning point is not above ours, since the node then follows another chain */
+/** @throws NodeUnsuitableError if the node's pruning point is not above ours, since the node then follows another chain */
 export async function discardForNewBootstrap(
   { node, client, log, signal }: BootstrapDependencies,
   from: Checkpoint,
@@ -171,7 +171,8 @@ async function revertAbove(
 async function checkAboveBootstrap(client: ClientBase, { header }: RpcBlock): Promise<void> {
   const latest = await getBootstrap(client);
   if (header.blueScore > latest.blueScore) return;
-  throw new FatalError(
+  throw new NodeUnsuitableError(
+    'below-bootstrap',
     `${GAP_REASONS.otherChain}. Its pruning point, at blue score ${header.blueScore}, is not above the bootstrap block of this database, at ` +
       `${latest.blueScore}: the index cannot continue from there. Point NODE_URL at another node, or start with an empty database.`,
   );
