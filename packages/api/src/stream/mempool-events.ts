@@ -65,7 +65,10 @@ export class MempoolEvents {
     this.#timer = undefined;
   }
 
-  /** Must be called when a subscriber unsubscribes from the mempool, since it may subscribe again before the next sample, for a snapshot. */
+  /**
+   * Must be called when a subscriber unsubscribes from the mempool. Otherwise it would get no snapshot if it subscribes again before the next
+   * sample.
+   */
   forget(subscriber: Subscriber): void {
     this.#informed.delete(subscriber);
   }

@@ -148,8 +148,8 @@ export class WebhookStore {
   }
 
   /**
-   * Adds a delivery without events, which is attempted once, unless one is pending. Returns the id of the pending delivery; undefined without such a
-   * webhook.
+   * Adds a delivery without events, which is attempted once. If one is already pending, adds nothing and returns its id. Returns undefined without
+   * such a webhook.
    */
   async test(keyId: bigint, id: bigint, body: (cursor: string) => string): Promise<bigint | undefined> {
     return this.#db.transaction().execute(async (db) => {
