@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createClient } from './client.ts';
 import { StreamError, subscribe } from './subscribe.ts';
@@ -44,7 +43,7 @@ it('ends at once if it is aborted between two connections', async () => {
   const { api, sent } = apiOf(failed(503));
   const abort = new AbortController();
   const first = subscribe(api, { reconnectMs: 60_000, signal: abort.signal }).next();
-  await sleep(50);
+  await new Promise((resolve) => setTimeout(resolve, 50));
   const abortedAt = performance.now();
   abort.abort();
   expect(await first).toEqual({ done: true, value: undefined });
