@@ -1,5 +1,7 @@
 /** Retries requests after a 429 (request units are spent) or a 503 (a dependency is unavailable), as `retry-after` says. */
 
+import { sleep } from './sleep.ts';
+
 export interface RetryOptions {
   /** Largest number of requests, including the first one. */
   attempts: number;
@@ -23,19 +25,4 @@ export function retrying(fetch: Fetch, { attempts, maxWaitSeconds = 60 }: RetryO
       await sleep(seconds * 1000, request.signal);
     }
   };
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
 }

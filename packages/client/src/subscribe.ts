@@ -1,6 +1,7 @@
 /** Follows the stream of the API: reconnects by itself and continues where it was, so that no step is missed or seen by half. */
 
 import { keyHeader } from './key-header.ts';
+import { sleep } from './sleep.ts';
 
 export interface SubscribeOptions {
   /** `chain` by default. With addresses, `address` is included. */
@@ -96,22 +97,10 @@ export async function* subscribe(api: Api, options: SubscribeOptions = {}): Asyn
       end();
     }
     if (isAborted(signal)) return;
-    await pause(pauseMs * (0.5 + Math.random()), signal);
+    // The loop ends if it was aborted.
+    await sleep(pauseMs * (0.5 + Math.random()), signal).catch(() => undefined);
     pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
   }
-}
-
-/** Resolves after a time, or once the signal is aborted. */
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal?.addEventListener('abort', end);
-  });
 }
 
 const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
