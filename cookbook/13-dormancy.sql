@@ -11,7 +11,9 @@ with history as materialized (
 ),
 limits as (
   select distinct least(l::interval, known) as age, case when l::interval < known then l else known::text end as label
-  from history, date_trunc('second', ends - begins - interval '1 millisecond') as known, unnest(array['1 hour', '6 hours', '1 day', '2 days', '7 days', '30 days', '365 days']) as l
+  from history,
+    date_trunc('second', ends - begins - interval '1 millisecond') as known,
+    unnest(array['1 hour', '6 hours', '1 day', '2 days', '7 days', '30 days', '365 days']) as l
 ),
 counted as (
   select
