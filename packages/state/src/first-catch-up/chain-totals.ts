@@ -2,10 +2,11 @@
  * Derived state of a first catch-up from genesis, summed up while the chain passes by: at its end, writing it takes a fraction of the time that
  * computing it from all rows would. It needs all scripts in memory and no reorg. Otherwise the `rebuild` of each kind makes the same rows.
  */
-import { BALANCE_CHANGES, type ScriptKey } from '@kasgres/database';
+import type { BALANCE_CHANGES, CopyRowOf, ScriptKey } from '@kasgres/database';
 import type { Sompi } from '@kasgres/kaspa';
 import type { ChainBlock } from '../derived-state.ts';
 import { hourOf } from '../hourly-balance-changes/hourly-balance-changes.ts';
+import { HourTotals } from './hour-totals.ts';
 import { IntervalTotals, type IntervalTotal } from './interval-totals.ts';
 
 const INITIAL_SCRIPTS = 2 ** 14;
@@ -55,7 +56,7 @@ export class ChainTotals {
   isExact = true;
   #columns = createColumns(INITIAL_SCRIPTS);
   #capacity = INITIAL_SCRIPTS;
-  readonly #hours = BALANCE_CHANGES.createBuffer();
+  readonly #hours = new HourTotals();
   readonly #intervals = new IntervalTotals();
   #time = 0;
   #hour = 0;
@@ -123,10 +124,10 @@ export class ChainTotals {
     }
   }
 
-  /** Returns the rows of `balance_changes`. Nothing may be added afterwards. */
-  hours(): ReturnType<typeof BALANCE_CHANGES.createBuffer> {
+  /** Returns the rows of `balance_changes`, in the order of the primary key. Nothing may be added afterwards. */
+  hours(): Iterable<CopyRowOf<typeof BALANCE_CHANGES>> {
     for (let script = 0; script < this.#capacity; script += 1) this.#endHour(script);
-    return this.#hours;
+    return this.#hours.rows(this.#capacity);
   }
 
   intervals(): readonly IntervalTotal[] {
@@ -153,7 +154,7 @@ export class ChainTotals {
     const { hour, hourlyChange } = this.#columns;
     const change = hourlyChange[script] as bigint;
     if (change === 0n) return;
-    this.#hours.write({ script_id: script, hour: hour[script] as number, change });
+    this.#hours.add(script, hour[script] as number, change);
     hourlyChange[script] = 0n;
   }
 

@@ -1,4 +1,4 @@
-import { copyRows } from '@kasgres/database';
+import { BALANCE_CHANGES, copyAll } from '@kasgres/database';
 import { type DerivedState, getOrInsert, type TransactionDeltas } from '../derived-state.ts';
 import { columnsOf } from '../queryable.ts';
 import { verifyHourlyBalanceChanges } from './verify.ts';
@@ -59,7 +59,7 @@ export const hourlyBalanceChanges: DerivedState = {
   },
 
   async rebuildFromTotals(client, { chain }) {
-    await copyRows(client, chain.hours());
+    await copyAll(client, BALANCE_CHANGES, chain.hours());
   },
 
   async rebuildFromDeltas(client) {
