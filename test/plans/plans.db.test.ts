@@ -131,6 +131,12 @@ describe('the other requests', () => {
       'balances of addresses, together': Array.from({ length: 16 }, (_, index) =>
         get(`/v1/rpc/getBalanceByAddress/${addressOf(1000 + index)}`),
       ),
+      ...Object.fromEntries(
+        ['transactions', 'utxos'].map((listing) => [
+          `${listing} of addresses, together`,
+          Array.from({ length: 16 }, (_, index) => get(`/v1/addresses/${addressOf(1000 + index)}/${listing}?limit=5`)),
+        ]),
+      ),
     };
     for (const [name, requests] of Object.entries(ofMany)) {
       const { statuses, queries } = await harness.askTogether(requests);

@@ -105,7 +105,7 @@ export function getOrInsert<Key, Value>(map: Map<Key, Value>, key: Key, create: 
 
 export interface CatchUpTotals {
   chain: ChainTotals;
-  /** In the order of the primary key. */
+  /** In the order of the keys of their transactions. */
   utxos: Iterable<Utxo>;
 }
 

@@ -4,13 +4,14 @@ import { FairQueue } from '../fairness/fair-queue.ts';
 import { SharedReads } from './shared-reads.ts';
 import type { AnyStatement } from './statement.ts';
 
-const statement = (name: string, isLookUp = false): AnyStatement => ({
+const statement = (name: string, itemsOf: AnyStatement['itemsOf'] = () => undefined): AnyStatement => ({
   name,
-  isLookUp,
+  itemsOf,
   queryOf: () => ({ name, text: '', values: [] }),
 });
 const page = statement('page');
-const lookUp = statement('look-up', true);
+const lookUp = statement('look-up', () => 1);
+const smallPage = statement('small page', (request) => (request as { limit: number }).limit);
 
 interface Execution {
   name: string;
@@ -85,6 +86,22 @@ it('runs look-ups that wait together, each parameter once and at most 16', async
   for (const number of [1, 2, 3]) await finish(number);
   expect(await Promise.all(reads)).toEqual(ids.map((id) => `{"id":${id}}`));
   expect(executions.map(({ requests }) => requests.length)).toEqual([1, 16, 4]);
+});
+
+it('runs small pages together while they have at most 100 items', async () => {
+  const { executions, run, finish } = openReads();
+  const limits = [10, 20, 30, 20, 50, 51, 50, 100, 1];
+  const reads = limits.map((limit) => run(smallPage, { limit }));
+  for (const number of [1, 2, 3, 4, 5, 6]) await finish(number);
+  expect(await Promise.all(reads)).toEqual(limits.map((limit) => `{"limit":${limit}}`));
+  expect(executions.map(({ requests }) => requests.map((request) => (request as { limit: number }).limit))).toEqual([
+    [10],
+    [20, 30, 50],
+    [51],
+    [50],
+    [100],
+    [1],
+  ]);
 });
 
 it('tells apart parameters that differ only in their kind, name or bytes', async () => {

@@ -1,16 +1,19 @@
 /**
  * Pending statements share executions, since to begin one takes longer than a small look-up. Identical statements run once, also those of several
- * callers. Look-ups of one caller with different parameters run as one query. Only statements that have not begun are joined, so that the state
+ * callers. Small reads of one caller with different parameters run as one query. Only statements that have not begun are joined, so that the state
  * of a response is as new as if its statement had run alone.
  */
 import type { AnyStatement, BoundStatement } from './statement.ts';
 
-const MAX_LOOK_UPS = 16;
+/** The limits of what runs as one query. No statement reads more items than the longest page, so together they may read as many. */
+const MAX_REQUESTS = 16;
+const MAX_ITEMS = 100;
 
 /** Statements of one caller that are to run together, by their parameters. */
 interface Batch<Result> {
   caller: string;
   pending: Map<string, Pending<Result>>;
+  items: number;
 }
 
 interface Pending<Result> {
@@ -18,12 +21,20 @@ interface Pending<Result> {
   settled: PromiseWithResolvers<Result>;
 }
 
+interface Joining {
+  /** Names what may run together. */
+  groupKey: string;
+  statement: AnyStatement;
+  caller: string;
+  items: number;
+}
+
 interface SharedReadsOptions<Result> {
   /** Returns whether a read of the caller would start at once. */
   isFreeFor: (caller: string) => boolean;
   /** Runs a read when it is the caller's turn; again if it was interrupted. */
   inTurn: <T>(caller: string, read: () => Promise<T>) => Promise<T>;
-  /** Returns a result for each of the requests. Only a look-up has several. */
+  /** Returns a result for each of the requests. Only a small read has several. */
   execute: (statement: AnyStatement, requests: readonly object[]) => Promise<Result[]>;
 }
 
@@ -43,22 +54,24 @@ export class SharedReads<Result> {
       return result as Result;
     }
     const key = keyOf(parameters);
-    const groupKey = statement.isLookUp ? statement.name : `${statement.name}\n${key}`;
-    const batch = this.#batchOf(groupKey, statement, caller);
-    const known = batch.pending.get(key);
+    const items = statement.itemsOf(parameters);
+    const groupKey = items === undefined ? `${statement.name}\n${key}` : statement.name;
+    const known = this.#groups.get(groupKey)?.get(caller)?.pending.get(key);
     if (known !== undefined) return known.settled.promise;
+    const batch = this.#batchOf({ groupKey, statement, caller, items: items ?? 0 });
     const settled = Promise.withResolvers<Result>();
     batch.pending.set(key, { parameters, settled });
+    batch.items += items ?? 0;
     return settled.promise;
   }
 
   /** Returns the batch that the caller's next statement joins. */
-  #batchOf(groupKey: string, statement: AnyStatement, caller: string): Batch<Result> {
+  #batchOf({ groupKey, statement, caller, items }: Joining): Batch<Result> {
     const group = this.#groups.get(groupKey) ?? new Map<string, Batch<Result>>();
     this.#groups.set(groupKey, group);
     const open = group.get(caller);
-    if (open !== undefined && open.pending.size < MAX_LOOK_UPS) return open;
-    const batch: Batch<Result> = { caller, pending: new Map() };
+    if (open !== undefined && open.pending.size < MAX_REQUESTS && open.items + items <= MAX_ITEMS) return open;
+    const batch: Batch<Result> = { caller, pending: new Map(), items: 0 };
     group.set(caller, batch);
     void this.#runInTurn(groupKey, statement, batch);
     return batch;

@@ -70,7 +70,8 @@ export interface StatementQuery {
 /** The part of a statement that its execution needs. */
 export interface AnyStatement {
   readonly name: string;
-  readonly isLookUp: boolean;
+  /** Returns how many items a small read has, which may share an execution with others; undefined if it must run alone. */
+  itemsOf(request: object): number | undefined;
   queryOf(requests: readonly object[], version: bigint | null): StatementQuery;
 }
 
@@ -115,10 +116,12 @@ function compile(content: Content<unknown>): Compiled {
   return { text, parameters };
 }
 
-/** Has one row for each item of the parameters, which are arrays, in their order. Only the first one has a state. @param types of the items */
+/** Has one row for each item of the parameters, which are arrays, in their order. Only the first one has a state. @param types of the items; those that no item uses are left out */
 function compileTogether(content: Content<unknown>, types: ReadonlyMap<string, string>): Compiled {
-  const arrays = [...types].map(([name, type]) => sql`${new Parameter(name)}::${sql.raw(type)}[]`);
-  const names = [...types.keys()].map((name) => sql.ref(name));
+  const { sql: ofContent } = contentOf(content).compile(compiler);
+  const used = [...types].filter(([name]) => ofContent.includes(`"given"."${name}"`));
+  const arrays = used.map(([name, type]) => sql`${new Parameter(name)}::${sql.raw(type)}[]`);
+  const names = used.map(([name]) => sql.ref(name));
   const { sql: text, parameters } = sql`
     with state as materialized (${currentState})
     select case when given.position = 1 and ${isUnknownState} then index_state() end as state, content.*
@@ -143,14 +146,18 @@ export function statementsBy<
 >(
   name: string,
   build: (parameter: ParameterOf<Parameters>, variant: Variant) => Content<Response>,
-  options?: StatementOptions,
+  optionsOf?: (variant: Variant) => StatementOptions<Parameters>,
 ): (variant: Variant) => Statement<Parameters, Response> {
   const statements = new Map<string, Statement<Parameters, Response>>();
   return (variant) => {
     const fullName = [name, ...Object.values<string | boolean>(variant).map(nameOf)].join(' ');
     const known = statements.get(fullName);
     if (known !== undefined) return known;
-    const statement = new Statement<Parameters, Response>(fullName, (parameter) => build(parameter, variant), options);
+    const statement = new Statement<Parameters, Response>(
+      fullName,
+      (parameter) => build(parameter, variant),
+      optionsOf?.(variant),
+    );
     statements.set(fullName, statement);
     return statement;
   };
@@ -164,9 +171,9 @@ const TOGETHER = ', together';
 /** Short: Postgres knows only the first 63 characters of a name. */
 const nameOf = (value: string | boolean): string => (typeof value === 'string' ? value : value ? 'yes' : 'no');
 
-interface StatementOptions {
-  /** A small read by a key: several may share an execution (shared-reads.ts). No parameter may be an array. */
-  isLookUp?: boolean;
+interface StatementOptions<Parameters> {
+  /** For small reads by keys: the number of items, by which they share executions (shared-reads.ts). No parameter may be an array. */
+  itemsOf?: ((parameters: Parameters) => number) | undefined;
 }
 
 const valueOf = (request: object | undefined, { name }: Parameter): unknown =>
@@ -174,28 +181,32 @@ const valueOf = (request: object | undefined, { name }: Parameter): unknown =>
 
 export class Statement<Parameters extends object, Response> implements AnyStatement {
   readonly name: string;
-  readonly isLookUp: boolean;
   readonly #build: (parameter: ParameterOf<Parameters>) => Content<Response>;
+  readonly #itemsOf: StatementOptions<Parameters>['itemsOf'];
   #alone: Compiled | undefined;
   #together: Compiled | undefined;
 
   constructor(
     name: string,
     build: (parameter: ParameterOf<Parameters>) => Content<Response>,
-    { isLookUp = false }: StatementOptions = {},
+    { itemsOf }: StatementOptions<Parameters> = {},
   ) {
-    if (name.length + (isLookUp ? TOGETHER.length : 0) > MAX_NAME_LENGTH)
+    if (name.length + (itemsOf === undefined ? 0 : TOGETHER.length) > MAX_NAME_LENGTH)
       throw new Error(`the name of a statement is too long: ${name}`);
     this.name = name;
-    this.isLookUp = isLookUp;
     this.#build = build;
+    this.#itemsOf = itemsOf;
   }
 
   with(parameters: Parameters): BoundStatement<Response> {
     return { statement: this, parameters };
   }
 
-  /** Returns a query with one row for each request, in their order. Only a look-up serves several. @param version of the state in memory */
+  itemsOf(request: object): number | undefined {
+    return this.#itemsOf?.(request as Parameters);
+  }
+
+  /** Returns a query with one row for each request, in their order. Only a small read serves several. @param version of the state in memory */
   queryOf(requests: readonly object[], version: bigint | null): StatementQuery {
     const [first] = requests;
     const isAlone = requests.length === 1;

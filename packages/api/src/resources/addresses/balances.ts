@@ -27,7 +27,7 @@ const balanceOfScript = new Statement(
       balance: sql<string>`coalesce((select balance from balances where script_id = ${scriptIdOf(parameter)}), 0)::text`,
     }),
   }),
-  { isLookUp: true },
+  { itemsOf: () => 1 },
 );
 
 export const getBalanceByAddress = statementRoute(

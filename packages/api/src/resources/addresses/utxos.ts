@@ -121,6 +121,7 @@ const utxoPage = statementsBy(
       }),
     };
   },
+  () => ({ itemsOf: ({ limit }) => limit }),
 );
 
 export const listAddressUtxos = statementRoute(

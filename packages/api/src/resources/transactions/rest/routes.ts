@@ -122,7 +122,7 @@ const transactionById = statementsBy(
       ...(withTags && { tags: tagsOfPage() }),
     }),
   }),
-  { isLookUp: true },
+  () => ({ itemsOf: () => 1 }),
 );
 
 export const getTransaction = statementRoute(
