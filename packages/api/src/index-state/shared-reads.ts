@@ -58,20 +58,22 @@ export class SharedReads<Result> {
     const groupKey = items === undefined ? `${statement.name}\n${key}` : statement.name;
     const known = this.#groups.get(groupKey)?.get(caller)?.pending.get(key);
     if (known !== undefined) return known.settled.promise;
-    const batch = this.#batchOf({ groupKey, statement, caller, items: items ?? 0 });
+    const batch = this.#batchFor({ groupKey, statement, caller, items: items ?? 0 });
     const settled = Promise.withResolvers<Result>();
     batch.pending.set(key, { parameters, settled });
-    batch.items += items ?? 0;
     return settled.promise;
   }
 
-  /** Returns the batch that the caller's next statement joins. */
-  #batchOf({ groupKey, statement, caller, items }: Joining): Batch<Result> {
+  /** Returns the batch that the statement joins, with its items counted. */
+  #batchFor({ groupKey, statement, caller, items }: Joining): Batch<Result> {
     const group = this.#groups.get(groupKey) ?? new Map<string, Batch<Result>>();
     this.#groups.set(groupKey, group);
     const open = group.get(caller);
-    if (open !== undefined && open.pending.size < MAX_REQUESTS && open.items + items <= MAX_ITEMS) return open;
-    const batch: Batch<Result> = { caller, pending: new Map(), items: 0 };
+    if (open !== undefined && open.pending.size < MAX_REQUESTS && open.items + items <= MAX_ITEMS) {
+      open.items += items;
+      return open;
+    }
+    const batch: Batch<Result> = { caller, pending: new Map(), items };
     group.set(caller, batch);
     void this.#runInTurn(groupKey, statement, batch);
     return batch;

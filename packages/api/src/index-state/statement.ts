@@ -116,7 +116,10 @@ function compile(content: Content<unknown>): Compiled {
   return { text, parameters };
 }
 
-/** Has one row for each item of the parameters, which are arrays, in their order. Only the first one has a state. @param types of the items; those that no item uses are left out */
+/**
+ * Has one row for each item of the parameters, which are arrays, in their order. Only the first one has a state.
+ * @param types of the items; parameters that the content does not use are left out
+ */
 function compileTogether(content: Content<unknown>, types: ReadonlyMap<string, string>): Compiled {
   const { sql: ofContent } = contentOf(content).compile(compiler);
   const used = [...types].filter(([name]) => ofContent.includes(`"given"."${name}"`));

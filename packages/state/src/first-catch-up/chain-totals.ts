@@ -2,11 +2,12 @@
  * Derived state of a first catch-up from genesis, summed up while the chain passes by: at its end, writing it takes a fraction of the time that
  * computing it from all rows would. It needs all scripts in memory and no reorg. Otherwise the `rebuild` of each kind makes the same rows.
  */
-import type { BALANCE_CHANGES, CopyRowOf, ScriptKey } from '@kasgres/database';
+import type { ScriptKey } from '@kasgres/database';
 import type { Sompi } from '@kasgres/kaspa';
 import type { ChainBlock } from '../derived-state.ts';
 import { hourOf } from '../hourly-balance-changes/hourly-balance-changes.ts';
-import { HourTotals } from './hour-totals.ts';
+import { copyColumns } from './columns.ts';
+import { type BalanceChange, HourTotals } from './hour-totals.ts';
 import { IntervalTotals, type IntervalTotal } from './interval-totals.ts';
 
 const INITIAL_SCRIPTS = 2 ** 14;
@@ -125,7 +126,7 @@ export class ChainTotals {
   }
 
   /** Returns the rows of `balance_changes`, in the order of the primary key. Nothing may be added afterwards. */
-  hours(): Iterable<CopyRowOf<typeof BALANCE_CHANGES>> {
+  hours(): Iterable<BalanceChange> {
     for (let script = 0; script < this.#capacity; script += 1) this.#endHour(script);
     return this.#hours.rows(this.#capacity);
   }
@@ -160,10 +161,6 @@ export class ChainTotals {
 
   #grow(script: ScriptKey): void {
     while (this.#capacity <= script) this.#capacity *= 2;
-    const columns = createColumns(this.#capacity);
-    for (const name of Object.keys(columns) as (keyof typeof columns)[]) {
-      (columns[name] as { set: (values: unknown) => void }).set(this.#columns[name]);
-    }
-    this.#columns = columns;
+    this.#columns = copyColumns(this.#columns, createColumns(this.#capacity));
   }
 }

@@ -1,9 +1,10 @@
 /** The rows of `balance_changes` of a chain since genesis: 16 bytes each, and sorted at the end. */
-import { BALANCE_CHANGES, type CopyRowOf, type ScriptKey } from '@kasgres/database';
+import type { BALANCE_CHANGES, CopyRowOf, ScriptKey } from '@kasgres/database';
+import { copyColumns } from './columns.ts';
 
 const INITIAL_ROWS = 2 ** 16;
 
-type BalanceChange = CopyRowOf<typeof BALANCE_CHANGES>;
+export type BalanceChange = CopyRowOf<typeof BALANCE_CHANGES>;
 
 const createColumns = (rows: number) => ({
   scripts: new Uint32Array(rows),
@@ -19,7 +20,9 @@ export class HourTotals {
 
   /** Must be called in the order of hours for each script. @param change in sompi */
   add(script: ScriptKey, hour: number, change: bigint): void {
-    if (this.#count === this.#columns.scripts.length) this.#grow();
+    if (this.#count === this.#columns.scripts.length) {
+      this.#columns = copyColumns(this.#columns, createColumns(2 * this.#count));
+    }
     const { scripts, hours, changes } = this.#columns;
     scripts[this.#count] = script;
     hours[this.#count] = hour;
@@ -56,13 +59,5 @@ export class HourTotals {
       next[script] = at + 1;
     }
     return order;
-  }
-
-  #grow(): void {
-    const columns = createColumns(2 * this.#count);
-    columns.scripts.set(this.#columns.scripts);
-    columns.hours.set(this.#columns.hours);
-    columns.changes.set(this.#columns.changes);
-    this.#columns = columns;
   }
 }

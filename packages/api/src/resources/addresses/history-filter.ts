@@ -39,6 +39,10 @@ export const shapeOf = ({ acceptedOnly, from, to, direction, min_amount: minimum
   hasMinimum: minimum !== undefined,
 });
 
+/** Whether a page may read many more transactions than it has. */
+export const isFiltered = ({ acceptedOnly, isTimed, direction, hasMinimum }: FilterShape): boolean =>
+  acceptedOnly || isTimed || direction !== '' || hasMinimum;
+
 type Value = RawBuilder<unknown>;
 
 const FIRST = sql`0::bigint`;

@@ -25,6 +25,7 @@ import {
   type FilterShape,
   type HistoryFilter,
   historyFilter,
+  isFiltered,
   shapeOf,
   timedTables,
 } from './history-filter.ts';
@@ -93,10 +94,7 @@ const transactionPage = statementsBy(
       }),
     };
   },
-  // With a filter, a page may read many more transactions than it has.
-  ({ start: _start, includePayload: _payload, withTags: _tags, ...shape }) => ({
-    itemsOf: Object.values(shape).some(Boolean) ? undefined : ({ limit }) => limit,
-  }),
+  (variant) => ({ itemsOf: isFiltered(variant) ? undefined : ({ limit }) => limit }),
 );
 
 const filterOf = ({ accepted_only: acceptedOnly, from, to, direction, min_amount }: Query): HistoryFilter => ({
