@@ -3,6 +3,7 @@
  * index with a bootstrap or a gap can be compared with the whole one. The indexer must be stopped and cannot resume.
  */
 import type { Pool } from 'pg';
+import { countUnmerged } from '../support/count-unmerged.ts';
 
 export interface Stretch {
   /** chain_blocks.index of the last block before the gap; undefined: the index begins after the stretch. */
@@ -92,6 +93,7 @@ export async function cutOut(pool: Pool, { after = -1, before }: Stretch): Promi
   const client = await pool.connect();
   try {
     await client.query('begin');
+    await countUnmerged(client);
     for (const statement of STATEMENTS) {
       // Postgres refuses parameters that the statement does not use.
       await client.query(statement.replaceAll('$1', `(${after}::bigint)`).replaceAll('$2', `(${before}::bigint)`));

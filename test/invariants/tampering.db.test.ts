@@ -135,6 +135,8 @@ const changes = {
       `update checkpoint set circulating_sompi = circulating_sompi + 1`,
       `update balances set utxo_count = utxo_count + 1 where script_id = (select max(script_id) from balances)`,
       `update balances set transaction_count = transaction_count - 1 where script_id = (select max(script_id) from balances)`,
+      `update unmerged_touches set script_ids = script_ids[2:] where block_id = (select max(block_id) from unmerged_touches)`,
+      `delete from unmerged_touches`,
       `update balances set is_tagged = true where script_id = (select max(script_id) from balances)`,
       `insert into tags (address, name) select address, 'nobody' from scripts where id = (select max(script_id) from balances)`,
       `delete from balances where script_id = (select max(script_id) from balances where balance = 0)`,

@@ -38,6 +38,7 @@ export const SMALL_TABLES = new Set([
   'starts',
   'subnetworks',
   'tag_sources',
+  'unmerged_touches',
   'utxo_set_load',
 ]);
 

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { checkInvariant4 } from '@kasgres/cli';
 import { FILLED_TABLES } from '@kasgres/state';
 import { finishFirstCatchUp } from '../../packages/indexer/src/apply/first-catch-up.ts';
+import { countUnmerged } from '../support/count-unmerged.ts';
 import { atRest, expectRight, createHarness } from '../support/harness.ts';
 import { startIndexing, type SimulatedDag } from '../support/simulated-dag.ts';
 
@@ -40,8 +41,9 @@ test('a first catch-up writes the same rows from its sums as from all rows', asy
   const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   await indexer.stop();
-  // Only a batch writes it, and the tip may have had some.
-  const tables = FILLED_TABLES.filter((table) => table !== 'seen_before');
+  // Only batches write these, and the tip may have had some.
+  await countUnmerged(pool);
+  const tables = FILLED_TABLES.filter((table) => table !== 'seen_before' && table !== 'unmerged_touches');
   const select = (table: string) => pool.query<Record<string, unknown>>(`select * from ${table} order by 1, 2`);
   const read = async (): Promise<unknown[][]> => (await Promise.all(tables.map(select))).map(({ rows }) => rows);
   const summed = await read();
@@ -72,6 +74,34 @@ test('seen_before has rows of the latest chain blocks only', async () => {
   expect(rows).toMatchObject([{ old: 1n }]);
   expect(rows[0]?.kept).toBeGreaterThan(0n);
   expect(rows[0]?.kept).toBeLessThan(rows[0]?.chain ?? 0n);
+});
+
+test('transactions are counted when their blocks are merged, or have not been for long', async () => {
+  const { simulatedDag, database, node } = await createHarness('unmerged blocks');
+  const { pool } = database;
+  simulatedDag.mine(20);
+  const indexer = startIndexing(simulatedDag, database.url);
+  await atRest(database, node, indexer);
+  const mergedAndUncounted = `select from unmerged_touches join blocks on id = block_id where merging_block_id is not null`;
+  for (let step = 0; step < STEPS; step += 1) {
+    extendChain(simulatedDag, step);
+    await atRest(database, node, indexer);
+    // The sink, at least, is not merged.
+    expect((await pool.query('select from unmerged_touches')).rowCount).toBeGreaterThan(0);
+    expect((await pool.query(mergedAndUncounted)).rowCount).toBe(0);
+    expect(await checkInvariant4(pool)).toEqual([]);
+  }
+  await pool.query(
+    `with script as (select script_id from balances where transaction_count > 1 limit 1),
+     old as (insert into unmerged_touches select -1000, array[script_id] from script)
+     update balances set transaction_count = transaction_count - 1 where script_id = (select script_id from script)`,
+  );
+  expect(await checkInvariant4(pool)).toEqual([]);
+  simulatedDag.mine(2);
+  await atRest(database, node, indexer);
+  await indexer.stop();
+  expect((await pool.query('select from unmerged_touches where block_id < 0')).rowCount).toBe(0);
+  expect(await checkInvariant4(pool)).toEqual([]);
 });
 
 test('balances of clusters follow those of their members, through reorgs and another catch-up', async () => {

@@ -4,6 +4,7 @@
  * the UTXO set and the first blocks refer to. The index must be at rest after the first catch-up; headers, with their commitments, do not change.
  */
 import type { PoolClient } from 'pg';
+import { countUnmerged } from '../support/count-unmerged.ts';
 
 interface ChainBlock {
   index: bigint;
@@ -243,6 +244,7 @@ async function rebuildDerivedState(client: PoolClient): Promise<void> {
   await client.query('select make_balance_changes()');
   await client.query('delete from miner_hours');
   await client.query('insert into miner_hours select * from count_miner_hours()');
+  await countUnmerged(client);
   await client.query(
     `delete from balances where script_id not in (
        select script_id from address_transactions union select script_id from start_utxos union select script_id from start_balances

@@ -12,6 +12,7 @@ import { queryNumber } from '../pages/page-query.ts';
 import { statementRoute } from '../route.ts';
 import { address, count, decimal, hash, sompi, timestamp } from '../schemas/values.ts';
 import { tagOfScript } from './addresses/tags.ts';
+import { transactionCountOf } from './addresses/transaction-count.ts';
 import { lookUp, toStoredScore } from './shared.ts';
 import { isAccepted } from './transactions/fields.ts';
 import { containing, joinAccepting } from './transactions/rest/select-transactions.ts';
@@ -139,7 +140,7 @@ const sources = (parameter: ParameterOf<Parameters>): readonly RawBuilder<unknow
         id: sql`requested.address`,
         label: sql`${tagOfScript(sql`requested.address`, sql`scripts.id`)} ->> 'name'`,
         balance: sql`coalesce(balances.balance, 0)::text`,
-        transactionCount: sql`coalesce(balances.transaction_count, 0)`,
+        transactionCount: transactionCountOf(sql`balances.transaction_count`, sql`scripts.id`),
       })} as item
       from (select ${given} as address) requested
       left join scripts on scripts.address = requested.address

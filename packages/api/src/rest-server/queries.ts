@@ -6,6 +6,7 @@ import { jsonArray, jsonObject } from '../index-state/json.ts';
 import type { Db } from '../index-state/sql.ts';
 import { type ParameterOf, Statement, statementsBy } from '../index-state/statement.ts';
 import { rowsOf } from '../pages/key-page.ts';
+import { transactionCountOf } from '../resources/addresses/transaction-count.ts';
 import { pageOfIds } from '../resources/transactions/rest/routes.ts';
 import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
 import { restTransactions } from '../resources/transactions/rest/select-transactions.ts';
@@ -248,9 +249,8 @@ export async function listBalances(
 
 export async function countTransactionsOf(db: Db, address: string): Promise<number> {
   const { rows } = await sql<{ count: string }>`
-    select transaction_count as count from balances where script_id = (select id from scripts where address = ${address})`.execute(
-    db,
-  );
+    select ${transactionCountOf(sql`b.transaction_count`, sql`s.id`)} as count
+      from scripts s left join balances b on b.script_id = s.id where s.address = ${address}`.execute(db);
   return Number(rows[0]?.count ?? 0);
 }
 

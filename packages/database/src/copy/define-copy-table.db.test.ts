@@ -138,4 +138,5 @@ export const NONE_SWAPPABLE: {
   scripts: true,
   transaction_inputs: true,
   transaction_outputs: true,
+  unmerged_touches: true,
 };

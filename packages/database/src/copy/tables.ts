@@ -28,6 +28,7 @@ export type ChainTime = Kind<bigint, 'timestamp' | 'chain_time'>;
 const blockKey: CopyColumn<BlockKey, bigint> = key;
 const transactionKey: CopyColumn<TransactionKey, bigint> = key;
 const scriptKey: CopyColumn<ScriptKey, bigint> = key;
+const scriptKeys: CopyColumn<readonly ScriptKey[], bigint[]> = keys;
 const transactionKeys: CopyColumn<readonly TransactionKey[], bigint[]> = keys;
 const chainTime: CopyColumn<ChainTime, bigint> = bigint;
 const daaScore: CopyColumn<DaaScore, bigint> = bigint;
@@ -142,6 +143,7 @@ export const BATCH_TABLES = {
     covenant_authorizing_input: nullable(integer),
     covenant_id: nullable(bytea),
   }),
+  unmerged_touches: defineCopyTable('unmerged_touches', { block_id: blockKey, script_ids: scriptKeys }),
 } as const;
 
 export const UTXOS = defineCopyTable('utxos', {

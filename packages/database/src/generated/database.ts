@@ -256,7 +256,7 @@ export interface Balances {
    */
   sent: Generated<Numeric>;
   /**
-   * Number of transactions that touch it, accepted or not.
+   * Number of transactions that touch it, accepted or not, except those that unmerged_touches has.
    */
   transaction_count: Generated<Numeric>;
   /**
@@ -1469,6 +1469,17 @@ export interface Transactions {
   version: number;
 }
 
+export interface UnmergedTouches {
+  /**
+   * That block.
+   */
+  block_id: bigint;
+  /**
+   * The scripts that these transactions touch, once for each transaction.
+   */
+  script_ids: ArrayType<bigint>;
+}
+
 export interface Utxos {
   /**
    * Amount in sompi.
@@ -1710,6 +1721,7 @@ export interface DB {
   transaction_inputs: TransactionInputs;
   transaction_outputs: TransactionOutputs;
   transactions: Transactions;
+  unmerged_touches: UnmergedTouches;
   utxo_set_load: UtxoSetLoad;
   utxos: Utxos;
   webhook_deliveries: WebhookDeliveries;

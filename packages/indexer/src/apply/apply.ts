@@ -14,6 +14,9 @@ import { revertChainBlocks } from './reorg.ts';
  */
 const PLAN_ONCE = 'set local plan_cache_mode = force_generic_plan';
 
+/** Half a minute of mainnet blocks. Limits `unmerged_touches`, which requests read as a whole. */
+const MAX_UNMERGED_BLOCKS = 300;
+
 export function apply(client: ClientBase, batch: Batch): Promise<void> {
   return inTransaction(client, async () => {
     // After a reorg, activity of scripts may be computed from ranges of the chain, whose plans depend on the parameters.
@@ -35,6 +38,7 @@ export async function writeBatch(client: ClientBase, batch: Batch, { plansOnce =
   await inPipeline(client, [
     ...Object.values(rows).map((table) => () => copyRows(client, table)),
     async () => state && (await completeInputs(client, batch, state)),
+    async () => state && (await countMerged(client, batch, state)),
   ]);
   // Network intervals read the supply at the previous checkpoint, so they are sent before it moves.
   const afterReads = [
@@ -91,6 +95,16 @@ async function completeInputs(client: ClientBase, batch: Batch, state: StateChan
   const { from, preBootstrapTransactions: preBootstrap } = batch;
   const scripts = await resolveLateInputs(client, { from: from.nextTransactionId, preBootstrap });
   collectState({ kind: 'touched', scripts }, state);
+}
+
+/** Counts transactions of blocks that are merged now, or have not been for long. */
+async function countMerged(client: ClientBase, { to, mergedBefore }: Batch, state: StateChanges): Promise<void> {
+  const { rows } = await client.query<{ script_ids: bigint[] }>({
+    name: 'count-merged',
+    text: 'delete from unmerged_touches where block_id = any($1::bigint[]) or block_id < $2 returning script_ids',
+    values: [mergedBefore.map(({ block }) => block), to.nextBlockId - MAX_UNMERGED_BLOCKS],
+  });
+  for (const { script_ids } of rows) collectState({ kind: 'touched', scripts: script_ids.map(Number) }, state);
 }
 
 async function acceptTransactions(client: ClientBase, { acceptedBefore, settledVariants }: Batch): Promise<void> {

@@ -20,6 +20,7 @@ export const CHAIN_TABLES = [
   'scripts',
   'utxos',
   'balances',
+  'unmerged_touches',
   'balance_tiers',
   'balance_changes',
   'network_intervals',

@@ -1,9 +1,9 @@
 /** Turns a chain update into a batch. It queries Postgres only through memory/, and the node only through ambiguous-variants. */
 import { setImmediate } from 'node:timers/promises';
-import type { ScriptKey, TransactionKey } from '@kasgres/database';
+import type { BlockKey, ScriptKey, TransactionKey } from '@kasgres/database';
 import { getNetwork, type Hash, isCoinbase, type Network, toHex } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
-import { type CatchUpTotals, ChainTotals, collectState, StateChanges } from '@kasgres/state';
+import { type CatchUpTotals, ChainTotals, collectState, getOrInsert, StateChanges } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
@@ -17,6 +17,9 @@ import { writeBlock, writeInputs, writeOutputs, writeTransaction } from './write
 
 const YIELD_EVERY_TRANSACTIONS = 64;
 const YIELD_EVERY_MS = 4;
+
+/** The scripts that new transactions touch, once for each transaction, by the first block that contains it. */
+type Touched = Map<BlockKey, ScriptKey[]>;
 
 export class Preparer {
   readonly #registry: Registry;
@@ -88,7 +91,7 @@ export class Preparer {
         blue_score: header.blueScore,
       });
     }
-    const touched: ScriptKey[] | undefined = from.firstCatchUp ? undefined : [];
+    const touched: Touched | undefined = from.firstCatchUp ? undefined : new Map();
     const resolved = await this.#writeTransactions(seen, acceptances, { touched, yieldToEventLoop });
     if (!from.firstCatchUp || update.removed.length > 0 || !this.#registry.memory.isComplete) this.#totals = undefined;
     if (this.#totals !== undefined) sumUpChain(this.#totals, chain, { registry: this.#registry, seen, resolved });
@@ -96,7 +99,11 @@ export class Preparer {
     if (touched !== undefined) {
       const range = { checkpoint: from.chainIndex, fork: fork.chainIndex, forkTime: fork.chainTime, to: index };
       state = new StateChanges(range);
-      collectState({ kind: 'touched', scripts: touched }, state);
+      for (const [block, scripts] of touched) {
+        if (seen.blocks.get(block)?.mergingBlock === null) {
+          seen.rows.unmerged_touches.write({ block_id: block, script_ids: scripts });
+        } else collectState({ kind: 'touched', scripts }, state);
+      }
       collectChain(state, chain, { registry: this.#registry, seen, resolved });
     }
 
@@ -189,11 +196,10 @@ export class Preparer {
     }
   }
 
-  /** @param touched receives the scripts that each new transaction touches */
   async #writeTransactions(
     seen: Seen,
     acceptances: readonly Acceptance[],
-    { touched, yieldToEventLoop }: { touched: ScriptKey[] | undefined; yieldToEventLoop: () => Promise<void> },
+    { touched, yieldToEventLoop }: { touched: Touched | undefined; yieldToEventLoop: () => Promise<void> },
   ): Promise<ResolvedInput[][]> {
     const { rows, lookedUp, newTransactions, firstNewTransaction } = seen;
     const accepted = new Map<number, Acceptance>();
@@ -201,7 +207,7 @@ export class Preparer {
       if (acceptance.key >= firstNewTransaction) accepted.set(acceptance.key, acceptance);
     }
     const resolved: ResolvedInput[][] = [];
-    for (const { key, transaction, outputScripts } of newTransactions) {
+    for (const { key, transaction, block, outputScripts } of newTransactions) {
       const inputs = resolveInputs(transaction, this.#registry.memory, lookedUp);
       const acceptance = accepted.get(key);
       writeTransaction(rows, transaction, {
@@ -213,7 +219,7 @@ export class Preparer {
       });
       writeInputs(rows, key, transaction, inputs);
       writeOutputs(rows, key, transaction, outputScripts);
-      touched?.push(...scriptsOf(inputs, outputScripts));
+      if (touched) getOrInsert(touched, block, (): ScriptKey[] => []).push(...scriptsOf(inputs, outputScripts));
       // Pre-bootstrap transactions have lower keys, and are never accepted again.
       if (key >= firstNewTransaction) resolved.push(inputs);
       if (key % YIELD_EVERY_TRANSACTIONS === 0) await yieldToEventLoop();

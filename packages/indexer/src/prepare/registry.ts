@@ -41,6 +41,8 @@ export interface SeenBlock {
 }
 
 export interface NewTransaction extends SeenTransaction {
+  /** The first block that contains it. */
+  block: BlockKey;
   outputScripts: ScriptKey[];
 }
 
@@ -97,7 +99,7 @@ export class Registry {
     if (before !== undefined) return before;
     const key = known ?? this.#findPreBootstrap(seen, block.hash) ?? this.#next.nextBlockId++;
     if (known === undefined) this.memory.blocks.set(block.hash, key);
-    const transactions = block.transactions.map((transaction) => this.#seeTransaction(seen, transaction));
+    const transactions = block.transactions.map((transaction) => this.#seeTransaction(seen, transaction, key));
     const miner = known === undefined ? findMiner(block) : undefined;
     const now: SeenBlock = {
       key,
@@ -161,7 +163,7 @@ export class Registry {
     return key;
   }
 
-  #seeTransaction(seen: Seen, transaction: RpcTransaction): SeenTransaction {
+  #seeTransaction(seen: Seen, transaction: RpcTransaction, block: BlockKey): SeenTransaction {
     const { memory } = this;
     const known = memory.transactions.get(transaction.transactionId);
     if (known !== undefined) {
@@ -180,7 +182,7 @@ export class Registry {
       if (known === undefined) memory.utxos.addOutput(amount, script);
       return script;
     });
-    const now = { key, variant: 0, transaction, outputScripts };
+    const now = { key, variant: 0, transaction, block, outputScripts };
     seen.newTransactions.push(now);
     return now;
   }

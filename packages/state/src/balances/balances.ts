@@ -15,7 +15,7 @@ const NOT_ACCEPTED = `
 export const balances: DerivedState = {
   name: 'balances',
   appliesAfterReads: true,
-  emptied: ['balances'],
+  emptied: ['balances', 'unmerged_touches'],
   deferredIndexes: ['balances_balance', 'balances_tagged'],
   verify: { 4: verifyBalances },
   verifyCurrent: verifyCurrentBalances,

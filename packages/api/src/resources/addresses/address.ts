@@ -20,6 +20,7 @@ import { address, addressesInput, addressInput, count, sompi, timestamp } from '
 import { lookUp } from '../shared.ts';
 import { type AddressesParameters, requestedAddresses } from './balances.ts';
 import { automaticLabelsOf, tagOfScript } from './tags.ts';
+import { transactionCountOf } from './transaction-count.ts';
 import { includeTags, tagsByAddress, tagsOfScripts } from '../transactions/rest/tags.ts';
 import { containing, joinAccepting } from '../transactions/rest/select-transactions.ts';
 
@@ -51,18 +52,25 @@ interface Selections {
   scriptId: RawBuilder<unknown>;
   /** Selects a column of the balance of the script; null without a balance. */
   balance: (column: string) => RawBuilder<unknown>;
-  /** The time of the first transaction. Used twice, so it must be a column and not a subquery, which would run twice. */
+  transactionCount: RawBuilder<number>;
+  /** The time of the first transaction. It and the count are used twice, so they must be columns, since a subquery would run twice. */
   firstSeen: RawBuilder<number | null>;
 }
 
-const fieldsOf = ({ address, scriptId, balance, firstSeen }: Selections): JsonFields<AddressDetails> => ({
+const fieldsOf = ({
+  address,
+  scriptId,
+  balance,
+  transactionCount,
+  firstSeen,
+}: Selections): JsonFields<AddressDetails> => ({
   address,
   balance: sql`coalesce(${balance('balance')}, 0)::text`,
   utxoCount: sql`coalesce(${balance('utxo_count')}, 0)`,
-  transactionCount: sql`coalesce(${balance('transaction_count')}, 0)`,
+  transactionCount,
   firstSeen,
   // The count is never below the number of rows (balances/verify.ts), so a lone transaction is also the last.
-  lastSeen: sql`case when ${balance('transaction_count')} > 1 then ${timeOf('max', scriptId)} else ${firstSeen} end`,
+  lastSeen: sql`case when ${transactionCount} > 1 then ${timeOf('max', scriptId)} else ${firstSeen} end`,
   tag: tagOfScript(address, scriptId),
   automaticLabels: automaticLabelsOf(scriptId),
 });
@@ -78,6 +86,7 @@ const detailsOfAddress = statementsBy('address', (parameter: ParameterOf<Address
     tables: {
       script: sql`select ${scriptIdOf(parameter)} as id`,
       balance: sql`select * from balances where script_id = (select id from script)`,
+      count: sql`select ${transactionCountOf(sql`(select transaction_count from balance)`, scriptId)} as transactions`,
       first: sql`select ${timeOf('min', scriptId)} as seen`,
     },
     body: jsonBuildObject({
@@ -86,6 +95,7 @@ const detailsOfAddress = statementsBy('address', (parameter: ParameterOf<Address
           address,
           scriptId,
           balance: (column) => sql`(select ${sql.ref(column)} from balance)`,
+          transactionCount: sql`(select transactions from count)`,
           firstSeen: sql`(select seen from first)`,
         }),
       ),
@@ -104,14 +114,17 @@ const detailsOfAddresses = statementsBy(
             address: sql`requested.address`,
             scriptId: sql`scripts.id`,
             balance: (column) => sql`balances.${sql.ref(column)}`,
+            transactionCount: sql`count.transactions`,
             firstSeen: sql`first.seen`,
           }),
         ),
-        // `offset 0` keeps Postgres from computing the time twice.
+        // `offset 0` keeps Postgres from computing the count and the time twice.
         sql`
           from ${requestedAddresses(parameter)}
           left join scripts on scripts.address = requested.address
           left join balances on balances.script_id = scripts.id
+          cross join lateral (
+            select ${transactionCountOf(sql`balances.transaction_count`, sql`scripts.id`)} as transactions offset 0) count
           cross join lateral (select ${timeOf('min', sql`scripts.id`)} as seen offset 0) first
           order by requested.position`,
       ),
