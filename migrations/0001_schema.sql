@@ -660,8 +660,8 @@ comment on column loaded_utxos.covenant_id is 'Covenant id; null without a coven
 -- each of 3,000 transactions a second reaches 2^31 in eight days. `utxo_count` is an integer, since nodes keep all UTXOs, and each must hold an amount
 -- to be relayed or merged (KIP-9).
 -- `received` and `sent` are both kept: their difference is the balance only where the index has no gap and begins at genesis.
--- The fillfactor is 100, since the index of balances contains the balance: updates on acceptance can never be HOT. 85 for this table, utxos and
--- balance_changes moves half as many rows to other pages at the tip, and writes as much WAL.
+-- The fillfactor is 100, since the index of balances contains the balance: updates on acceptance can never be HOT. With 85 for this table, utxos and
+-- balance_changes, updates at the tip move half as many rows to other pages, but write the same amount of WAL.
 -- Columns that an update seldom changes come first and last, since the WAL has only what is between them.
 create table balances (
   script_id bigint not null,
@@ -681,14 +681,14 @@ create table balances (
 );
 create index balances_balance on balances (balance desc, script_id desc) where balance > 0;
 create index balances_tagged on balances (balance desc, script_id desc) where balance > 0 and is_tagged;
-comment on table balances is 'What every script sums up to at the checkpoint (invariant 4): one row for each script of an output, of an input, of start_utxos and of start_balances, except those that only transactions of unmerged_touches touch.';
+comment on table balances is 'What every script sums up to at the checkpoint (invariant 4): one row for each script of an output, of an input, of start_utxos and of start_balances. A script has no row yet while all its transactions are in unmerged_touches.';
 comment on column balances.script_id is 'The script.';
 comment on column balances.balance is 'Sum of its unspent outputs, sompi.';
 comment on column balances.first_seen is 'chain_blocks.chain_time of the first block on the chain that accepts a transaction that touches it, or of the first start when it held UTXOs there before; null while there is none.';
 comment on column balances.last_seen is 'chain_blocks.chain_time of the last block on the chain that accepts a transaction that touches it; first_seen while there is none. What happened in a gap is not seen.';
 comment on column balances.utxo_count is 'Number of its unspent outputs.';
 comment on column balances.is_tagged is 'Whether the address has a tag or is in a named cluster.';
-comment on column balances.transaction_count is 'Number of transactions that touch it, accepted or not, except those that unmerged_touches has.';
+comment on column balances.transaction_count is 'Number of transactions that touch it, accepted or not. Those in unmerged_touches are not counted yet, so it may be below accepted_count.';
 comment on column balances.accepted_count is 'Number of accepted transactions that touch it.';
 comment on column balances.receiving_count is 'Number of accepted transactions with an output to it.';
 comment on column balances.sending_count is 'Number of accepted transactions with an input from it.';
@@ -696,15 +696,16 @@ comment on column balances.coinbase_count is 'Number of accepted coinbase transa
 comment on column balances.received is 'Sum of the outputs to it of accepted transactions, change included, sompi.';
 comment on column balances.sent is 'Sum of the inputs from it of accepted transactions, sompi.';
 
--- A transaction is counted when a block that contains it is merged, since acceptance usually changes the same rows of balances then.
+-- A transaction is counted when the block in which it was first seen is merged. Most are accepted then, so each row of balances changes once instead
+-- of twice.
 create table unmerged_touches (
   block_id bigint not null,
   script_ids bigint[] not null,
   constraint unmerged_touches_pkey primary key (block_id)
 );
-comment on table unmerged_touches is 'Transactions that balances.transaction_count does not count yet, because the first block that contained them is not merged, at most for 300 further blocks.';
-comment on column unmerged_touches.block_id is 'That block.';
-comment on column unmerged_touches.script_ids is 'The scripts that these transactions touch, once for each transaction.';
+comment on table unmerged_touches is 'Scripts of transactions that balances.transaction_count does not count yet: one row for each block that is not merged. It is counted and deleted when the block is merged, or after 300 further blocks.';
+comment on column unmerged_touches.block_id is 'Block in which the transactions were first seen.';
+comment on column unmerged_touches.script_ids is 'Scripts that its transactions touch, repeated for each transaction.';
 
 create table balance_tiers (
   tier integer not null,
@@ -2016,7 +2017,7 @@ select s.address,
   left join tags t on t.address = s.address
  -- A partial index has the few scripts without an address, so that sums of balances do not read all scripts.
  where not exists (select from scripts n where n.id = b.script_id and n.address is null);
-comment on view kaspa.addresses is 'Every address seen, and what it adds up to at the sink. Fast by address; the richest by: where balance_sompi > 0 order by balance_sompi desc limit n.';
+comment on view kaspa.addresses is 'Every address seen, and what it adds up to at the sink. An address that was first seen in a block that is not merged yet may be missing. Fast by address; the richest by: where balance_sompi > 0 order by balance_sompi desc limit n.';
 comment on column kaspa.addresses.address is 'The address.';
 comment on column kaspa.addresses.script_type is 'pubkey, pubkeyecdsa or scripthash.';
 comment on column kaspa.addresses.balance_sompi is 'Sum of its unspent outputs.';

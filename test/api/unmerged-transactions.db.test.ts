@@ -1,4 +1,4 @@
-/** Counts of transactions in blocks that are not merged yet, which balances do not contain. */
+/** The API also counts transactions of blocks that are not merged yet, which `balances` lacks. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Accounts, openAccounts } from './accounts.ts';
 import { openHarness, type Harness } from './harness.ts';
@@ -8,7 +8,7 @@ let accounts: Accounts;
 
 beforeAll(async () => {
   harness = await openHarness({ rounds: 100 });
-  // During the first catch-up, everything is counted at its end.
+  // The end of the first catch-up counts all transactions, so blocks must follow it.
   for (let round = 0; round < 3; round += 1) {
     harness.simulatedDag.mine(4);
     await harness.atRest();

@@ -198,6 +198,9 @@ export const SECOND_STATEMENTS: readonly string[] = [
 
 /** In this order. */
 export const LAST_STATEMENTS: readonly string[] = [
+  // About a second of a busy mainnet.
+  `insert into unmerged_touches
+   select (select max(id) from blocks) - n, array(select (n * 500 + i) % ${SCRIPTS} + 1 from generate_series(1, 500) i) from generate_series(0, 19) n`,
   `insert into balances (script_id, balance, utxo_count, transaction_count, is_tagged, accepted_count, receiving_count, sending_count,
      coinbase_count, received, sent, first_seen, last_seen)
    select script_id, coalesce(balance, 0), coalesce(utxo_count, 0), transaction_count, script_id % ${TAGGED_EVERY} = 0 or script_id % 10 = 5,

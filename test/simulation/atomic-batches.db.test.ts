@@ -18,6 +18,7 @@ const TABLES = [
   'utxos',
   'balances',
   'balance_changes',
+  'unmerged_touches',
 ];
 
 /** Reads every row with its ctid, which changes also if a row is written again unchanged. */

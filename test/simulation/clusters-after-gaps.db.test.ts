@@ -178,8 +178,8 @@ test('scripts known only from a bootstrap block keep their flags when they are p
   const { pool } = database;
   pruneAbove(simulatedDag, 60);
   await followToTheTip(harness);
-  const { rows } = await pool.query<{ address: string; transaction_count: bigint }>(
-    `select address, transaction_count::bigint from scripts s join balances b on b.script_id = s.id where type = 'pubkey'`,
+  const { rows } = await pool.query<{ address: string; accepted_count: bigint }>(
+    `select address, accepted_count::bigint from scripts s join balances b on b.script_id = s.id where type = 'pubkey'`,
   );
   const payee = scriptToAddress(scriptOf(7), getNetwork('simnet').addressPrefix) ?? '';
   expect(rows.map(({ address }) => address)).not.toContain(payee);
@@ -192,9 +192,7 @@ test('scripts known only from a bootstrap block keep their flags when they are p
       labels: [],
     })),
   );
-  const known = rows
-    .filter(({ transaction_count: count }) => count === 0n)
-    .map(({ address }) => addressToScript(address));
+  const known = rows.filter(({ accepted_count: count }) => count === 0n).map(({ address }) => addressToScript(address));
   const { utxos: utxoSet } = simulatedDag.node.consensus;
   for (const script of known)
     for (const utxo of utxoSet.utxosOf(script)) simulatedDag.submit(payment(utxo, scriptOf(7)));
@@ -203,12 +201,12 @@ test('scripts known only from a bootstrap block keep their flags when they are p
   await followToTheTip(harness, RECORD);
   const { rows: lost } = await pool.query<{ address: string }>(
     `select address from balances b join scripts s on s.id = b.script_id
-      where transaction_count = 0 and utxo_count = 0 and is_tagged`,
+      where accepted_count = 0 and utxo_count = 0 and is_tagged`,
   );
   expect(lost).not.toEqual([]);
   const brought = await pool.query(
     `select from balances b join scripts s on s.id = b.script_id
-      where address = $1 and transaction_count = 0 and utxo_count > 0 and is_tagged`,
+      where address = $1 and accepted_count = 0 and utxo_count > 0 and is_tagged`,
     [payee],
   );
   expect(brought.rowCount).toBe(1);
@@ -225,7 +223,7 @@ test('scripts known only from a bootstrap block keep their flags when they are p
   await followToTheTip(harness, RECORD);
   const { rowCount } = await pool.query(
     `select from balances b join scripts s on s.id = b.script_id
-      where address = any($1) and transaction_count > 0 and is_tagged`,
+      where address = any($1) and accepted_count > 0 and is_tagged`,
     [lost.map(({ address }) => address)],
   );
   expect(rowCount).toBe(lost.length);

@@ -40,9 +40,10 @@ async function activityOf({ pool }: TestDatabase, transactions: readonly DagTran
     `select count(c.index) as accepted, min(c.chain_time) as first, max(c.chain_time) as last, b.accepted_count::bigint, b.first_seen, b.last_seen
        from transactions t
        join address_transactions a on a.transaction_id = t.id
-       join balances b on b.script_id = a.script_id and b.transaction_count = 1
+       join balances b on b.script_id = a.script_id
        join chain_blocks c on t.id = any(c.accepted_transactions)
       where t.transaction_id = any($1::bytea[]) and a.script_id not in (select script_id from start_utxos)
+        and (select count(*) from address_transactions other where other.script_id = a.script_id) = 1
       group by t.id, b.script_id`,
     [transactions.map(({ transactionId }) => Buffer.from(transactionId))],
   );

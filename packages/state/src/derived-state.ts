@@ -57,7 +57,7 @@ export interface AcceptedTransaction extends TransactionDeltas {
 export type BatchItem =
   | { kind: 'chain-block'; chainBlock: ChainBlock }
   | { kind: 'accepted'; transaction: AcceptedTransaction }
-  /** The scripts that transactions touch which are counted now, accepted or not, once for each transaction. */
+  /** Scripts of the transactions that this batch counts, accepted or not, repeated for each transaction. */
   | { kind: 'touched'; scripts: readonly number[] };
 
 export interface RemovedChainBlock {

@@ -161,7 +161,7 @@ export const TABLES: Readonly<Record<string, Relation>> = {
   tag_labels: left('it follows from tags'),
   tag_marks: left('it holds pending work of the indexer'),
   seen_before: left('it is needed to undo reorgs only'),
-  unmerged_touches: left('it follows from inputs and outputs'),
+  unmerged_touches: left('it holds transactions of blocks that are not merged yet'),
   removed_chain_blocks: left('it is kept for twice the finality depth only'),
   deferred_indexes: left('it belongs to the first catch-up'),
   next_start: left('it belongs to a pending cut'),

@@ -256,7 +256,7 @@ export interface Balances {
    */
   sent: Generated<Numeric>;
   /**
-   * Number of transactions that touch it, accepted or not, except those that unmerged_touches has.
+   * Number of transactions that touch it, accepted or not. Those in unmerged_touches are not counted yet, so it may be below accepted_count.
    */
   transaction_count: Generated<Numeric>;
   /**
@@ -1471,11 +1471,11 @@ export interface Transactions {
 
 export interface UnmergedTouches {
   /**
-   * That block.
+   * Block in which the transactions were first seen.
    */
   block_id: bigint;
   /**
-   * The scripts that these transactions touch, once for each transaction.
+   * Scripts that its transactions touch, repeated for each transaction.
    */
   script_ids: ArrayType<bigint>;
 }

@@ -14,7 +14,10 @@ import { revertChainBlocks } from './reorg.ts';
  */
 const PLAN_ONCE = 'set local plan_cache_mode = force_generic_plan';
 
-/** Half a minute of mainnet blocks. Limits `unmerged_touches`, which requests read as a whole. */
+/**
+ * Bounds `unmerged_touches`, since each request for an address reads all of it. Mainnet adds as many blocks in half a minute. Far less than any
+ * pruning depth, so that retention never removes a block with a row.
+ */
 const MAX_UNMERGED_BLOCKS = 300;
 
 export function apply(client: ClientBase, batch: Batch): Promise<void> {
@@ -97,7 +100,7 @@ async function completeInputs(client: ClientBase, batch: Batch, state: StateChan
   collectState({ kind: 'touched', scripts }, state);
 }
 
-/** Counts transactions of blocks that are merged now, or have not been for long. */
+/** Counts the transactions of blocks that this batch merges, and of blocks that stayed unmerged for long. */
 async function countMerged(client: ClientBase, { to, mergedBefore }: Batch, state: StateChanges): Promise<void> {
   const { rows } = await client.query<{ script_ids: bigint[] }>({
     name: 'count-merged',

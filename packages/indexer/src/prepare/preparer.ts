@@ -18,7 +18,7 @@ import { writeBlock, writeInputs, writeOutputs, writeTransaction } from './write
 const YIELD_EVERY_TRANSACTIONS = 64;
 const YIELD_EVERY_MS = 4;
 
-/** The scripts that new transactions touch, once for each transaction, by the first block that contains it. */
+/** By block, the scripts touched by transactions that were first seen in it, repeated for each transaction. */
 type Touched = Map<BlockKey, ScriptKey[]>;
 
 export class Preparer {

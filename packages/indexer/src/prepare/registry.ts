@@ -41,7 +41,7 @@ export interface SeenBlock {
 }
 
 export interface NewTransaction extends SeenTransaction {
-  /** The first block that contains it. */
+  /** Key of the block in which it was first seen. */
   block: BlockKey;
   outputScripts: ScriptKey[];
 }

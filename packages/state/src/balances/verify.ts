@@ -2,8 +2,8 @@ import { ACCEPTED, CUT } from '../common-table-expressions.ts';
 import { faultsOf } from '../queryable.ts';
 
 /**
- * Balance = sum of UTXOs = UTXOs at the latest bootstrap block + accepted deltas since = sum of hourly changes. Counts, with those of unmerged
- * blocks, are those of the rows; with retention at least those, and scripts may have no row left.
+ * Balance = sum of UTXOs = UTXOs at the latest bootstrap block + accepted deltas since = sum of hourly changes. Counts of
+ * transactions, `unmerged_touches` included, are the numbers of rows. After a retention cut they are at least that, and scripts may have no row left.
  */
 const SELECT_WRONG_BALANCES = `
   with ${ACCEPTED}, ${CUT},

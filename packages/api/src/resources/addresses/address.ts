@@ -53,7 +53,7 @@ interface Selections {
   /** Selects a column of the balance of the script; null without a balance. */
   balance: (column: string) => RawBuilder<unknown>;
   transactionCount: RawBuilder<number>;
-  /** The time of the first transaction. It and the count are used twice, so they must be columns, since a subquery would run twice. */
+  /** The time of the first transaction. This and `transactionCount` are used twice, so they must be columns: a subquery would run twice. */
   firstSeen: RawBuilder<number | null>;
 }
 
@@ -107,6 +107,13 @@ const detailsOfAddress = statementsBy('address', (parameter: ParameterOf<Address
 const detailsOfAddresses = statementsBy(
   'addresses by name',
   (parameter: ParameterOf<AddressesParameters>, { withTags }: Variant) => ({
+    tables: {
+      // Of all scripts at once, since each look-up would read the whole table.
+      unmerged: sql`
+        select script_id, count(*) as transactions from unmerged_touches cross join unnest(script_ids) as script_id
+        where script_id in (select scripts.id from ${requestedAddresses(parameter)} join scripts on scripts.address = requested.address)
+        group by script_id`,
+    },
     body: jsonBuildObject({
       addresses: jsonArray(
         jsonObject<AddressDetails>(
@@ -114,17 +121,16 @@ const detailsOfAddresses = statementsBy(
             address: sql`requested.address`,
             scriptId: sql`scripts.id`,
             balance: (column) => sql`balances.${sql.ref(column)}`,
-            transactionCount: sql`count.transactions`,
+            transactionCount: sql`(coalesce(balances.transaction_count, 0) + coalesce(unmerged.transactions, 0))`,
             firstSeen: sql`first.seen`,
           }),
         ),
-        // `offset 0` keeps Postgres from computing the count and the time twice.
+        // `offset 0` keeps Postgres from computing the time twice.
         sql`
           from ${requestedAddresses(parameter)}
           left join scripts on scripts.address = requested.address
           left join balances on balances.script_id = scripts.id
-          cross join lateral (
-            select ${transactionCountOf(sql`balances.transaction_count`, sql`scripts.id`)} as transactions offset 0) count
+          left join unmerged on unmerged.script_id = scripts.id
           cross join lateral (select ${timeOf('min', sql`scripts.id`)} as seen offset 0) first
           order by requested.position`,
       ),

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * Selects how many transactions touch a script, accepted or not.
- * @param counted the column of `balances`, null without a balance @param scriptId of the script, null if it is unknown
+ * Selects the number of transactions that touch a script: the stored count plus those in `unmerged_touches`.
+ * @param counted `balances.transaction_count`, null if the script has no row @param scriptId null if the script is unknown
  */
 export function transactionCountOf(counted: RawBuilder<unknown>, scriptId: RawBuilder<unknown>): RawBuilder<number> {
   return sql`(coalesce(${counted}, 0)
