@@ -25,7 +25,7 @@ const CUT_OFF_WITHIN_MS = 60_000;
 /** Below the limit of requests in flight. Together they are sent 960 MiB. */
 const HOSTILE = 60;
 /** A 3G connection. */
-const STEADY_BYTES_PER_SECOND = 400_000;
+const STEADY_BYTES_PER_SECOND = 200_000;
 
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 

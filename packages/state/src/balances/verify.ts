@@ -16,27 +16,28 @@ const SELECT_WRONG_BALANCES = `
     from address_transactions a left join accepted on accepted.id = a.transaction_id
     group by a.script_id
   ),
-  unmerged as (select script_id, count(*) as count from unmerged_touches, unnest(script_ids) script_id group by script_id),
+  of_unmerged_blocks as (select script_id, count(*) as count from unmerged_touches, unnest(script_ids) script_id group by script_id),
   of_hours as (select script_id, sum(change) as amount from balance_changes group by script_id)
   select format('script %s: balance %s, sum of UTXOs %s, at the bootstrap block %s and accepted deltas since %s, sum of hourly changes %s; '
       '%s UTXOs of %s counted, %s transactions of %s', script_id, coalesce(b.balance::text, 'missing'), coalesce(u.amount, 0),
     coalesce(s.amount, 0), coalesce(t.amount, 0), coalesce(h.amount, 0), b.utxo_count, coalesce(u.count, 0),
-    coalesce(b.transaction_count, 0) + coalesce(unmerged.count, 0), coalesce(t.count, 0)) as fault
+    counted.transactions, coalesce(t.count, 0)) as fault
   from balances b
   full join of_utxos u using (script_id)
   full join of_start s using (script_id)
   full join of_earlier_starts e using (script_id)
   full join of_transactions t using (script_id)
-  full join unmerged using (script_id)
+  full join of_unmerged_blocks m using (script_id)
   full join of_hours h using (script_id)
+  cross join lateral (select coalesce(b.transaction_count, 0) + coalesce(m.count, 0) as transactions) counted
   where (b.script_id is null and coalesce(u.script_id, s.script_id, e.script_id) is not null)
     or (b.script_id is not null and coalesce(s.script_id, e.script_id, t.script_id) is null and not exists (select from cut))
     or coalesce(b.balance, 0) <> coalesce(u.amount, 0)
     or coalesce(b.balance, 0) <> coalesce(s.amount, 0) + coalesce(t.amount, 0)
     or coalesce(b.balance, 0) <> coalesce(h.amount, 0)
     or b.utxo_count <> coalesce(u.count, 0)
-    or coalesce(b.transaction_count, 0) + coalesce(unmerged.count, 0) < coalesce(t.count, 0)
-    or (coalesce(b.transaction_count, 0) + coalesce(unmerged.count, 0) > coalesce(t.count, 0) and not exists (select from cut))
+    or counted.transactions < coalesce(t.count, 0)
+    or (counted.transactions > coalesce(t.count, 0) and not exists (select from cut))
   limit 20`;
 
 const selectWrongSupply = (column: string, table: string): string => `

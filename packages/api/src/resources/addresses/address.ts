@@ -20,7 +20,7 @@ import { address, addressesInput, addressInput, count, sompi, timestamp } from '
 import { lookUp } from '../shared.ts';
 import { type AddressesParameters, requestedAddresses } from './balances.ts';
 import { automaticLabelsOf, tagOfScript } from './tags.ts';
-import { transactionCountOf } from './transaction-count.ts';
+import { transactionCountOf, unmergedCounts } from './transaction-count.ts';
 import { includeTags, tagsByAddress, tagsOfScripts } from '../transactions/rest/tags.ts';
 import { containing, joinAccepting } from '../transactions/rest/select-transactions.ts';
 
@@ -108,18 +108,17 @@ const detailsOfAddresses = statementsBy(
   'addresses by name',
   (parameter: ParameterOf<AddressesParameters>, { withTags }: Variant) => ({
     tables: {
-      // Of all scripts at once, since each look-up would read the whole table.
-      unmerged: sql`
-        select script_id, count(*) as transactions from unmerged_touches cross join unnest(script_ids) as script_id
-        where script_id in (select scripts.id from ${requestedAddresses(parameter)} join scripts on scripts.address = requested.address)
-        group by script_id`,
+      requested: sql`
+        select requested.address, requested.position, scripts.id as script_id
+        from ${requestedAddresses(parameter)} left join scripts on scripts.address = requested.address`,
+      unmerged: unmergedCounts(sql`select script_id from requested`),
     },
     body: jsonBuildObject({
       addresses: jsonArray(
         jsonObject<AddressDetails>(
           fieldsOf({
             address: sql`requested.address`,
-            scriptId: sql`scripts.id`,
+            scriptId: sql`requested.script_id`,
             balance: (column) => sql`balances.${sql.ref(column)}`,
             transactionCount: sql`(coalesce(balances.transaction_count, 0) + coalesce(unmerged.transactions, 0))`,
             firstSeen: sql`first.seen`,
@@ -127,17 +126,14 @@ const detailsOfAddresses = statementsBy(
         ),
         // `offset 0` keeps Postgres from computing the time twice.
         sql`
-          from ${requestedAddresses(parameter)}
-          left join scripts on scripts.address = requested.address
-          left join balances on balances.script_id = scripts.id
-          left join unmerged on unmerged.script_id = scripts.id
-          cross join lateral (select ${timeOf('min', sql`scripts.id`)} as seen offset 0) first
+          from requested
+          left join balances on balances.script_id = requested.script_id
+          left join unmerged on unmerged.script_id = requested.script_id
+          cross join lateral (select ${timeOf('min', sql`requested.script_id`)} as seen offset 0) first
           order by requested.position`,
       ),
       ...(withTags && {
-        tags: tagsOfScripts(sql`
-          select distinct scripts.id as script_id
-          from ${requestedAddresses(parameter)} join scripts on scripts.address = requested.address`),
+        tags: tagsOfScripts(sql`select distinct script_id from requested`),
       }),
     }),
   }),
