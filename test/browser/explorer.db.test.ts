@@ -16,6 +16,8 @@ const FIRST_VIEW_BYTES = 200_000;
 const USABLE_WITHIN_MS = 5000;
 /** Longer than the intervals at which the pages load data again. */
 const SLOW_MS = 3000;
+/** Longer than the page gathers changes before it draws them. */
+const DRAWN_WITHIN_MS = 500;
 const TAG = 'Harbour Exchange';
 /** The simulated chain begins in June 2025, long before the default range of the charts. */
 const CHARTS = '/charts?interval=hour&from=2025-06-14T00:00';
@@ -221,14 +223,30 @@ describe.skipIf(!hasChromium)('the explorer', () => {
   });
 
   test('a pause holds the picture, and resuming catches up', async () => {
+    let windows = 0;
+    let passWindow = (): void => undefined;
+    const isPassed = new Promise<void>((resolve) => {
+      passWindow = resolve;
+    });
+    // The second window, which the page loads when its stream begins, is on its way while the pause begins.
+    await page.route('**/v1/dag', async (route) => {
+      windows += 1;
+      if (windows === 2) await isPassed;
+      await route.continue();
+    });
     await open('/');
     await blocksOfDag().first().waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
+    await expect.poll(() => windows).toBe(2);
     await page.getByRole('button', { name: 'Pause' }).click();
     await mine(2);
     const { sink } = await client.get('/v1/rpc/getSink');
     const newest = page.locator(`svg.dag a[data-hash="${sink}"]`);
     await page.locator(`main table a[href="/blocks/${sink}"]`).waitFor();
+    const window = page.waitForResponse('**/v1/dag');
+    passWindow();
+    await (await window).finished();
+    await setTimeout(DRAWN_WITHIN_MS);
     expect(await newest.count()).toBe(0);
     await page.getByRole('button', { name: 'Resume' }).click();
     await newest.waitFor();

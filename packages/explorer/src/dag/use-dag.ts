@@ -1,5 +1,6 @@
 /** The live DAG: a window of recent blocks, kept up to date by the stream. */
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ResponseBody } from '@kasgres/client';
 import { request } from '../state/api.ts';
 import type { ChainChange, DagBlock } from '../stream/messages.ts';
 import { useStream } from '../stream/stream.ts';
@@ -45,6 +46,19 @@ export function useDag(isPaused: boolean): LiveDag {
   const [lastReorg, setLastReorg] = useState<Reorg>();
   const removedCount = useRef(0);
 
+  /** While paused, a picture stays as it is. One that was never loaded is not held. */
+  const isHeld = (): boolean => isPausedNow.current && model.current.vertices.size > 0;
+
+  const show = ({ blocks, sink }: ResponseBody<'get', '/v1/dag'>): void => {
+    const connected = model.current.connect(blocks);
+    const isConnected = connected.some(({ hash }) => hash === sink);
+    // After a long pause, or a reorganisation from before the picture, nothing connects them.
+    if (!isConnected) model.current = new DagModel();
+    model.current.add(isConnected ? connected : blocks);
+    model.current.prune(MAX_COLUMNS);
+    setVersion((old) => old + 1);
+  };
+
   const load = async (): Promise<void> => {
     if (isLoading.current) {
       isStale.current = true;
@@ -53,27 +67,23 @@ export function useDag(isPaused: boolean): LiveDag {
     isLoading.current = true;
     isStale.current = false;
     try {
-      const { blocks, sink } = await request((client) => client.get('/v1/dag'));
-      const connected = model.current.connect(blocks);
-      const isConnected = connected.some(({ hash }) => hash === sink);
-      // After a long pause, or a reorganisation from before the picture, nothing connects them.
-      if (!isConnected) model.current = new DagModel();
-      model.current.add(isConnected ? connected : blocks);
-      model.current.prune(MAX_COLUMNS);
+      const window = await request((client) => client.get('/v1/dag'));
+      // It may have blocks that came after the beginning of a pause.
+      if (isHeld()) isStale.current = true;
+      else show(window);
       setError(undefined);
-      setVersion((old) => old + 1);
     } catch (reason) {
       setError(reason instanceof Error ? reason : new Error(String(reason)));
     }
     isLoading.current = false;
     // Changes that arrived meanwhile may be newer than the window.
-    if (!isPausedNow.current && (held.current.length > 0 || isStale.current)) draw();
+    if (held.current.length > 0 || isStale.current) draw();
   };
   const reload = (): void => void load();
 
   const draw = (): void => {
     drawing.current = undefined;
-    if (isLoading.current) return;
+    if (isLoading.current || isPausedNow.current) return;
     const before = model.current.removedCount;
     for (const change of held.current.splice(0)) {
       if ('block' in change) {
@@ -97,7 +107,7 @@ export function useDag(isPaused: boolean): LiveDag {
       held.current = [];
       isStale.current = true;
     }
-    if (!isPausedNow.current) drawing.current ??= setTimeout(draw, DRAW_MS);
+    drawing.current ??= setTimeout(draw, DRAW_MS);
   };
 
   useStream({
@@ -113,7 +123,7 @@ export function useDag(isPaused: boolean): LiveDag {
     return () => clearTimeout(drawing.current);
   }, []);
   useEffect(() => {
-    if (!isPaused && (held.current.length > 0 || isStale.current)) draw();
+    if (held.current.length > 0 || isStale.current) draw();
   }, [isPaused]);
 
   const isLoaded = model.current.vertices.size > 0;
