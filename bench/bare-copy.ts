@@ -18,7 +18,7 @@ const COPIED = [
   'transaction_outputs',
   'utxos',
   'balances',
-  'balance_changes',
+  'earlier_balance_changes',
 ];
 
 export interface BareCopy {

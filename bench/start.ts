@@ -50,7 +50,14 @@ async function measure(database: Connection): Promise<void> {
   await indexer.stop();
   console.log(`memory: ${Math.round(residentBytes / 1e6)} MB resident at most`);
   console.log(`loaded_utxos: ${Math.round(stagedBytes / count)} bytes per UTXO, until the bootstrap is finished`);
-  for (const table of ['start_utxos', 'earlier_transactions', 'scripts', 'utxos', 'balances', 'balance_changes']) {
+  for (const table of [
+    'start_utxos',
+    'earlier_transactions',
+    'scripts',
+    'utxos',
+    'balances',
+    'earlier_balance_changes',
+  ]) {
     console.log(`${table}: ${Math.round((await sizeOf(database, table)) / count)} bytes per UTXO, with indexes`);
   }
 }
@@ -75,7 +82,8 @@ async function readResidentBytes(port: number): Promise<number> {
 
 async function sizeOf({ pool }: Connection, table: string): Promise<number> {
   const { rows } = await pool.query<{ bytes: bigint }>(
-    'select sum(pg_total_relation_size(relid)) as bytes from pg_partition_tree($1)',
+    `select coalesce(sum(pg_total_relation_size(relid)), pg_total_relation_size($1::text::regclass)) as bytes
+       from pg_partition_tree($1::text::regclass)`,
     [table],
   );
   return Number(rows[0]?.bytes);

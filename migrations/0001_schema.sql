@@ -660,14 +660,16 @@ comment on column loaded_utxos.covenant_id is 'Covenant id; null without a coven
 -- each of 3,000 transactions a second reaches 2^31 in eight days. `utxo_count` is an integer, since nodes keep all UTXOs, and each must hold an amount
 -- to be relayed or merged (KIP-9).
 -- `received` and `sent` are both kept: their difference is the balance only where the index has no gap and begins at genesis.
--- The fillfactor is 100, since the index of balances contains the balance: updates on acceptance can never be HOT. With 85 for this table, utxos and
--- balance_changes, updates at the tip move half as many rows to other pages, but write the same amount of WAL.
+-- The fillfactor is 100, since the index of balances contains the balance: updates on acceptance can never be HOT. With 85 for this table and utxos,
+-- updates at the tip move half as many rows to other pages, but write the same amount of WAL.
 -- Columns that an update seldom changes come first and last, since the WAL has only what is between them.
 create table balances (
   script_id bigint not null,
   first_seen bigint,
   balance bigint not null,
   last_seen bigint,
+  last_change bigint not null default 0,
+  last_change_hour integer not null default 0,
   utxo_count integer not null default 0,
   is_tagged boolean not null default false,
   transaction_count numeric not null default 0,
@@ -686,6 +688,8 @@ comment on column balances.script_id is 'The script.';
 comment on column balances.balance is 'Sum of its unspent outputs, sompi.';
 comment on column balances.first_seen is 'chain_blocks.chain_time of the first block on the chain that accepts a transaction that touches it, or of the first start when it held UTXOs there before; null while there is none.';
 comment on column balances.last_seen is 'chain_blocks.chain_time of the last block on the chain that accepts a transaction that touches it; first_seen while there is none. What happened in a gap is not seen.';
+comment on column balances.last_change is 'By how much the balance changed in last_change_hour, sompi. See balance_changes.';
+comment on column balances.last_change_hour is 'The latest hour in which the balance changed, or a later one with a change of 0: hours since 1970 (UTC), by chain_time of the accepting block. 0 if it never changed.';
 comment on column balances.utxo_count is 'Number of its unspent outputs.';
 comment on column balances.is_tagged is 'Whether the address has a tag or is in a named cluster.';
 comment on column balances.transaction_count is 'Number of transactions that touch it, accepted or not. Those in unmerged_touches are not counted yet, so it may be below accepted_count.';
@@ -752,13 +756,25 @@ create trigger balances_keep_tiers_inserted after insert on balances referencing
 create trigger balances_keep_tiers_updated after update on balances referencing old table as gone new table as made for each statement execute function keep_balance_tiers();
 create trigger balances_keep_tiers_truncated after truncate on balances for each statement execute function keep_balance_tiers();
 
-create table balance_changes (
+-- The latest hour of each script is in balances, whose row changes anyway. So a change seldom writes a row here, and a script that is used within
+-- one hour has none.
+create table earlier_balance_changes (
   script_id bigint not null,
   hour integer not null,
   change bigint not null,
-  constraint balance_changes_pkey primary key (script_id, hour)
+  constraint earlier_balance_changes_pkey primary key (script_id, hour)
 );
-comment on table balance_changes is 'By how much each script''s balance changed in each hour: the sum up to an hour is the balance at its end, and never negative. Hours in which nothing changed have no row, or 0. In the hour of a start, what the script holds there beyond its balance before is a change too: what is before the start is not known.';
+comment on table earlier_balance_changes is 'The balance_changes of hours before balances.last_change_hour.';
+comment on column earlier_balance_changes.script_id is 'The script.';
+comment on column earlier_balance_changes.hour is 'Hours since 1970 (UTC), by chain_time of the accepting block.';
+comment on column earlier_balance_changes.change is 'Sum of the net changes by transactions accepted in that hour, sompi.';
+
+-- Neither part has a condition: in a join, Postgres would then read all of it instead of looking up one script.
+create view balance_changes as
+select script_id, hour, change from earlier_balance_changes
+union all
+select script_id, last_change_hour, last_change from balances;
+comment on view balance_changes is 'By how much each script''s balance changed in each hour: the sum up to an hour is the balance at its end, and never negative. Hours in which nothing changed have no row, or 0; a script whose balance never changed has 0 in hour 0. In the hour of a start, what the script holds there beyond its balance before is a change too: what is before the start is not known.';
 comment on column balance_changes.script_id is 'The script.';
 comment on column balance_changes.hour is 'Hours since 1970 (UTC), by chain_time of the accepting block.';
 comment on column balance_changes.change is 'Sum of the net changes by transactions accepted in that hour, sompi.';
@@ -966,7 +982,7 @@ begin
    group by d.script_id, chain.transaction_id, chain.chain_index, chain.chain_time, chain.is_coinbase;
   analyze accepted_deltas;
 end $$;
-comment on function fill_accepted_deltas() is 'Fills accepted_deltas, which script_rollups, make_network_intervals and make_balance_changes read.';
+comment on function fill_accepted_deltas() is 'Fills accepted_deltas, which script_rollups, make_network_intervals and hourly_balance_changes read.';
 
 -- A start after a gap does not change the sums of the history before it: a script counts as seen at a start only if the chain had not touched it before,
 -- and permanently, even if a later start does not have its UTXOs.
@@ -1056,44 +1072,32 @@ create function make_network_intervals() returns void language sql set search_pa
 $$;
 comment on function make_network_intervals() is 'Computes network_intervals from all rows and accepted_deltas.';
 
-create function make_balance_changes() returns void language plpgsql set search_path = public as $$
-begin
-  delete from balance_changes;
-  insert into balance_changes (script_id, hour, change)
-  with latest as (
-    select c.index, (c.chain_time / 3600000)::integer as hour
-      from starts s join chain_blocks c on c.index = s.chain_index order by c.index desc limit 1),
-  changes as (
-    select u.script_id, latest.hour, u.amount as change from start_utxos u, latest
-    union all
-    select script_id, (chain_time / 3600000)::integer, amount_received - amount_sent
-      from accepted_deltas where chain_index > (select index from latest))
-  select script_id, hour, sum(change) from changes
-   group by script_id, hour
-  having sum(change) <> 0
-   order by script_id, hour;
-  if (select count(*) from starts) < 2 then return; end if;
-
-  insert into balance_changes (script_id, hour, change)
+create function hourly_balance_changes() returns table (script_id bigint, hour integer, change bigint, is_latest boolean) language sql stable as $$
   with parts as (
     select s.chain_index, c.chain_time / 3600000 as hour, lead(s.chain_index) over by_index as next_index,
            lead(c.chain_time) over by_index / 3600000 as next_hour
       from starts s join chain_blocks c on c.index = s.chain_index
     window by_index as (order by s.chain_index)),
+  latest as (select chain_index, hour from parts where next_index is null),
   counted as (
     select b.script_id, p.hour, p.next_hour, b.balance as change
       from parts p join start_balances b on b.chain_index = p.chain_index and p.next_index is not null
     union all
     select a.script_id, a.chain_time / 3600000, p.next_hour, a.amount_received - a.amount_sent
-      from parts p join accepted_deltas a on a.chain_index > p.chain_index and a.chain_index <= p.next_index)
-  select script_id, moved.hour::integer, sum(moved.change)
-    from counted cross join lateral (values (counted.hour, counted.change), (counted.next_hour, -counted.change)) moved (hour, change)
-   group by 1, 2
-  having sum(moved.change) <> 0
-   order by 1, 2
-  on conflict (script_id, hour) do update set change = balance_changes.change + excluded.change;
-end $$;
-comment on function make_balance_changes() is 'Makes balance_changes from accepted_deltas and the UTXO sets of starts. Idempotent.';
+      from parts p join accepted_deltas a on a.chain_index > p.chain_index and a.chain_index <= p.next_index and p.next_index is not null),
+  changes as (
+    select u.script_id, latest.hour, u.amount as change from start_utxos u, latest
+    union all
+    select a.script_id, a.chain_time / 3600000, a.amount_received - a.amount_sent from accepted_deltas a, latest where a.chain_index > latest.chain_index
+    union all
+    select counted.script_id, moved.hour, moved.change
+      from counted cross join lateral (values (counted.hour, counted.change), (counted.next_hour, -counted.change)) moved (hour, change))
+  select changes.script_id, changes.hour::integer, sum(changes.change)::bigint,
+         lead(changes.hour) over (partition by changes.script_id order by changes.hour) is null
+    from changes
+   group by changes.script_id, changes.hour
+$$;
+comment on function hourly_balance_changes() is 'Computes balance_changes from accepted_deltas and the UTXO sets of starts: those of 0, too, and which is the latest of each script.';
 
 -- Tags ----------------------------------------------------------------------------------------------------------------------
 
@@ -2116,7 +2120,8 @@ select s.address,
        h.change * 0.00000001 as change_kas,
        h.script_id as address_key
   from balance_changes h
-  left join scripts s on s.id = h.script_id;
+  left join scripts s on s.id = h.script_id
+ where h.change <> 0;
 comment on view kaspa.address_hours is 'By how much the balance of each address changed in each hour: the sum up to an hour is the balance at its end. Fast by address.';
 comment on column kaspa.address_hours.address is 'The address; null for a script without one.';
 comment on column kaspa.address_hours.hour is 'Beginning of the hour (UTC), by chain_time of the accepting block. In the hour of a start of the index, what the address holds there beyond its balance before is a change too.';

@@ -4,6 +4,7 @@
  */
 import type { Pool } from 'pg';
 import { countUnmerged } from '../support/count-unmerged.ts';
+import { replaceBalanceChanges } from '../support/replace-balance-changes.ts';
 
 export interface Stretch {
   /** chain_blocks.index of the last block before the gap; undefined: the index begins after the stretch. */
@@ -78,9 +79,6 @@ const STATEMENTS: readonly string[] = [
   `update chain_blocks set index = -index where index >= $2`,
   `update chain_blocks set index = -index - ($2 - $1 - 1) where index < 0`,
   `update transactions set accepting_index = accepting_index - ($2 - $1 - 1) where accepting_index >= $2`,
-  // Balance deltas of the stretch count in the hour of the bootstrap block.
-  `select fill_accepted_deltas()`,
-  `select make_balance_changes()`,
   'delete from miner_hours',
   'insert into miner_hours select * from count_miner_hours()',
   `update balances b set transaction_count = (select count(*) from address_transactions a where a.script_id = b.script_id)`,
@@ -98,6 +96,9 @@ export async function cutOut(pool: Pool, { after = -1, before }: Stretch): Promi
       // Postgres refuses parameters that the statement does not use.
       await client.query(statement.replaceAll('$1', `(${after}::bigint)`).replaceAll('$2', `(${before}::bigint)`));
     }
+    // Balance deltas of the stretch count in the hour of the bootstrap block.
+    await client.query('select fill_accepted_deltas()');
+    await replaceBalanceChanges(client);
     await client.query('commit');
   } finally {
     client.release(true);

@@ -224,14 +224,11 @@ describe.skipIf(!hasChromium)('the explorer', () => {
 
   test('a pause holds the picture, and resuming catches up', async () => {
     let windows = 0;
-    let passWindow = (): void => undefined;
-    const isPassed = new Promise<void>((resolve) => {
-      passWindow = resolve;
-    });
+    const passed = Promise.withResolvers<void>();
     // The second window, which the page loads when its stream begins, is on its way while the pause begins.
     await page.route('**/v1/dag', async (route) => {
       windows += 1;
-      if (windows === 2) await isPassed;
+      if (windows === 2) await passed.promise;
       await route.continue();
     });
     await open('/');
@@ -244,7 +241,7 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     const newest = page.locator(`svg.dag a[data-hash="${sink}"]`);
     await page.locator(`main table a[href="/blocks/${sink}"]`).waitFor();
     const window = page.waitForResponse('**/v1/dag');
-    passWindow();
+    passed.resolve();
     await (await window).finished();
     await setTimeout(DRAWN_WITHIN_MS);
     expect(await newest.count()).toBe(0);

@@ -17,7 +17,7 @@ const TRIGGERS: Readonly<Record<string, string>> = {
   'truncate UTXOs': 'before truncate on utxos for each statement',
   'rebuild UTXOs': 'after insert on utxos for each statement',
   'rebuild balances': 'after insert on balances for each statement',
-  'rebuild hourly changes': 'after insert on balance_changes for each statement',
+  'rebuild hourly changes': 'after insert on earlier_balance_changes for each statement',
   'rebuild intervals': 'after insert on network_intervals for each statement',
 };
 

@@ -75,11 +75,13 @@ const FAULTS_OF_A_START: Faults = {
      select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from start_utxos where ${SPENT}`,
     `update starts set utxo_count = utxo_count + 1 where ${LATEST}`,
     `update starts set utxo_sompi = utxo_sompi - 1 where ${LATEST}`,
-    `update balance_changes set change = change + 1
-     where hour = ${HOUR_OF_START} and script_id = (select max(script_id) from balance_changes where hour = ${HOUR_OF_START})`,
-    `update balance_changes set change = change + case when hour = ${HOUR_OF_START} then -1 else 1 end
-     where script_id = (select script_id from balance_changes group by 1 having max(hour) > ${HOUR_OF_START} and min(hour) <= ${HOUR_OF_START} limit 1)
-       and hour in (${HOUR_OF_START}, (select max(hour) from balance_changes))`,
+    `update earlier_balance_changes set change = change + 1
+     where hour = ${HOUR_OF_START} and script_id = (select max(script_id) from earlier_balance_changes where hour = ${HOUR_OF_START})`,
+    `with moved as (
+       update earlier_balance_changes set change = change - 1
+       where hour = ${HOUR_OF_START} and script_id = (select max(script_id) from earlier_balance_changes where hour = ${HOUR_OF_START})
+       returning script_id)
+     update balances b set last_change = last_change + 1 from moved where b.script_id = moved.script_id`,
     `delete from balances where script_id in (select script_id from utxos join start_utxos using (transaction_id, index, script_id) limit 1)`,
     `update balances set first_seen = first_seen + 1 where script_id = ${HELD_AND_TOUCHED}`,
     `update balances set last_seen = null where script_id = ${HELD_AND_TOUCHED}`,
@@ -186,12 +188,13 @@ const FAULTS_OF_THE_FIRST_START: Faults = {
 
 const FAULTS_OF_A_GAP: Faults = {
   'invariant 4': [
-    `update balance_changes set change = change + 1
-     where hour < ${HOUR_OF_START} and script_id = (select max(script_id) from balance_changes where hour < ${HOUR_OF_START})`,
-    `update balance_changes set change = change + case when hour = ${HOUR_OF_START} then -1 else 1 end
+    `update earlier_balance_changes set change = change + 1
+     where hour < ${HOUR_OF_START} and script_id = (select max(script_id) from earlier_balance_changes where hour < ${HOUR_OF_START})`,
+    `update earlier_balance_changes set change = change + case when hour = ${HOUR_OF_START} then -1 else 1 end
      from (
-       select script_id as of_script, max(hour) as before from balance_changes
+       select script_id as of_script, max(hour) as before from earlier_balance_changes
        where hour < ${HOUR_OF_START}
+         and script_id in (select script_id from earlier_balance_changes where hour = ${HOUR_OF_START})
        group by script_id order by script_id limit 1
      ) chosen where script_id = of_script and hour in (before, ${HOUR_OF_START})`,
   ],
@@ -217,9 +220,9 @@ const FAULTS_OF_A_START_BEFORE: Faults = {
     'insert into start_balances select max(chain_index), 1, 1 from starts',
     'update start_balances set chain_index = chain_index + 1',
     `with moved as (
-       select script_id, min(hour) as first, min(hour) - 1 as before, sum(change) as held from balance_changes group by 1 having sum(change) > 0 limit 1),
-     given as (update balance_changes h set change = h.change + held + 1 from moved where h.script_id = moved.script_id and hour = first)
-     insert into balance_changes select script_id, before, -held - 1 from moved`,
+       select script_id, min(hour) as first, min(hour) - 1 as before, sum(change) as held from earlier_balance_changes group by 1 having sum(change) > 0 limit 1),
+     given as (update earlier_balance_changes h set change = h.change + held + 1 from moved where h.script_id = moved.script_id and hour = first)
+     insert into earlier_balance_changes select script_id, before, -held - 1 from moved`,
   ],
 };
 

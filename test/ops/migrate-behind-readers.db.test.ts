@@ -134,7 +134,7 @@ test('it ends the sessions of analysts if told to, and all others only if told s
   expect(await report?.ended).toBe('57P01');
 });
 
-test.each(['seen_before', 'balance_changes'])(
+test.each(['seen_before', 'earlier_balance_changes'])(
   'it waits for readers at the start of the first catch-up and for readers of %s at its end',
   async (table) => {
     const { simulatedDag, database, node } = await createHarness('readers of what a first catch-up changes');

@@ -161,7 +161,7 @@ export const SECOND_STATEMENTS: readonly string[] = [
    union all
    select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from start_utxos
    order by 1, 2`,
-  `insert into balance_changes (script_id, hour, change)
+  `insert into earlier_balance_changes (script_id, hour, change)
    select a.script_id, ${hourOf(acceptingBlockOf('a.transaction_id'))}, sum(a.amount_received - a.amount_sent)
    from address_transactions a where ${acceptingBlockOf('a.transaction_id')} is not null group by 1, 2 order by 1, 2`,
   `insert into tags (address, name, link, labels)
@@ -201,10 +201,14 @@ export const LAST_STATEMENTS: readonly string[] = [
   // About a second of a busy mainnet.
   `insert into unmerged_touches
    select (select max(id) from blocks) - n, array(select (n * 500 + i) % ${SCRIPTS} + 1 from generate_series(1, 500) i) from generate_series(0, 19) n`,
-  `insert into balances (script_id, balance, utxo_count, transaction_count, is_tagged, accepted_count, receiving_count, sending_count,
-     coinbase_count, received, sent, first_seen, last_seen)
+  `with latest as (
+     delete from earlier_balance_changes c using (select script_id, max(hour) as hour from earlier_balance_changes group by 1) l
+     where c.script_id = l.script_id and c.hour = l.hour returning c.script_id, c.hour, c.change)
+   insert into balances (script_id, balance, utxo_count, transaction_count, is_tagged, accepted_count, receiving_count, sending_count,
+     coinbase_count, received, sent, first_seen, last_seen, last_change, last_change_hour)
    select script_id, coalesce(balance, 0), coalesce(utxo_count, 0), transaction_count, script_id % ${TAGGED_EVERY} = 0 or script_id % 10 = 5,
-     accepted_count, receiving_count, sending_count, coinbase_count, received, sent, first_seen, last_seen
+     accepted_count, receiving_count, sending_count, coinbase_count, received, sent, first_seen, last_seen,
+     coalesce(latest.change, 0), coalesce(latest.hour, 0)
    from (select script_id, count(*) as transaction_count, count(accepted_at) as accepted_count,
            count(accepted_at) filter (where amount_received > 0) as receiving_count,
            count(accepted_at) filter (where amount_sent > 0) as sending_count,
@@ -214,6 +218,7 @@ export const LAST_STATEMENTS: readonly string[] = [
            min(accepted_at) as first_seen, max(accepted_at) as last_seen
          from (select *, ${timeOf(acceptingBlockOf('transaction_id'))} as accepted_at from address_transactions) a group by 1) touched
    left join (select script_id, sum(amount) as balance, count(*) as utxo_count from utxos group by 1) held using (script_id)
+   left join latest using (script_id)
    order by script_id`,
   `insert into tag_labels (label, name, address) select unnest(labels), name, address from tags`,
   `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id, next_script_id, next_subnetwork_id, circulating_sompi,

@@ -17,7 +17,7 @@ const TABLES = [
   'scripts',
   'utxos',
   'balances',
-  'balance_changes',
+  'earlier_balance_changes',
   'unmerged_touches',
 ];
 

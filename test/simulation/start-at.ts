@@ -5,6 +5,7 @@
  */
 import type { PoolClient } from 'pg';
 import { countUnmerged } from '../support/count-unmerged.ts';
+import { replaceBalanceChanges } from '../support/replace-balance-changes.ts';
 
 interface ChainBlock {
   index: bigint;
@@ -241,7 +242,7 @@ async function rebuildDerivedState(client: PoolClient): Promise<void> {
      from (select index, max(timestamp) over (order by index) as latest from chain_blocks) timed where timed.index = c.index`,
   );
   await client.query('select fill_accepted_deltas()');
-  await client.query('select make_balance_changes()');
+  await replaceBalanceChanges(client);
   await client.query('delete from miner_hours');
   await client.query('insert into miner_hours select * from count_miner_hours()');
   await countUnmerged(client);
@@ -257,7 +258,7 @@ async function rebuildDerivedState(client: PoolClient): Promise<void> {
     `delete from scripts where id not in (
        select script_id from balances union select script_id from transaction_outputs
        union select script_id from transaction_inputs where script_id is not null
-       union select script_id from balance_changes
+       union select script_id from earlier_balance_changes
        union select miner_script_id from blocks where miner_script_id is not null
      )`,
   );

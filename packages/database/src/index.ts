@@ -18,7 +18,6 @@ export { type CopyBuffer, copyRows } from './copy/copy-buffer.ts';
 export type { CopyRowOf } from './copy/define-copy-table.ts';
 export { copyAll } from './copy/copy-all.ts';
 export {
-  BALANCE_CHANGES,
   BALANCES,
   BATCH_TABLES,
   type BatchRow,
@@ -26,6 +25,7 @@ export {
   type BlockKey,
   type ChainTime,
   createBatchRows,
+  EARLIER_BALANCE_CHANGES,
   LOADED_UTXOS,
   NETWORK_INTERVALS,
   type ScriptKey,

@@ -3,7 +3,8 @@
  * and a line here.
  *
  * Statements that several kinds share for speed:
- * - `balances` apply writes the columns of script activity and, for new rows, the tag flag; its rebuild makes the script activity, too.
+ * - `balances` apply writes the columns of script activity, the latest hourly change and, for new rows, the tag flag; its rebuild makes the
+ *   script activity and the latest hourly changes, too. Script activity reads all of these before.
  * - readTransactions reads the transactions of removed chain blocks once, for the `revert` of every kind.
  * - replace-state.ts writes the differences of two UTXO sets to every kind after a gap.
  * - packages/database/src/tags/write-tags.ts sets tag flags when tags are imported, and cluster-tags.ts queues those of named clusters.
@@ -33,7 +34,7 @@ import { utxos } from './utxos/utxos.ts';
 
 const DERIVED_STATE: readonly DerivedState[] = [
   utxos,
-  // Before balances, which write its columns, and before network intervals, which add its counts.
+  // Before balances, which write its columns, before hourly changes, which need what it reads, and before network intervals, which add its counts.
   scriptActivity,
   balances,
   hourlyBalanceChanges,

@@ -1,6 +1,6 @@
 /** Writes the differences of two UTXO sets after a gap, so that the cost is independent of the history. Counts of accepted transactions stay. */
 import type { ClientBase } from 'pg';
-import { hourOf } from './hourly-balance-changes/hourly-balance-changes.ts';
+import { hourOf } from './hourly-balance-changes/hourly-deltas.ts';
 import { LENGTHS, startOfInterval } from './network-intervals/interval-deltas.ts';
 
 /** Must run after `start_utxos` has its set and the checkpoint is at the block. @param chainTime of the block, Unix milliseconds */
@@ -39,19 +39,30 @@ const REPLACE_STATE = `
             union all select script_id, amount, 1 from appeared) changed
      group by script_id),
   balances_changed as (
-    insert into balances (script_id, balance, utxo_count, transaction_count, first_seen, last_seen, is_tagged)
-    select script_id, change, count, 0, $2::bigint, $2::bigint,
+    insert into balances (script_id, balance, utxo_count, transaction_count, first_seen, last_seen, last_change, last_change_hour, is_tagged)
+    select script_id, change, count, 0, $2::bigint, $2::bigint, change, $1::integer,
            script_id in (select s.id from scripts s join tags t on t.address = s.address)
       from changes order by script_id
     on conflict (script_id) do update set
       balance = balances.balance + excluded.balance,
       utxo_count = balances.utxo_count + excluded.utxo_count,
       first_seen = coalesce(balances.first_seen, excluded.first_seen),
-      last_seen = coalesce(balances.last_seen, excluded.last_seen)),
+      last_seen = coalesce(balances.last_seen, excluded.last_seen),
+      last_change = case
+        when balances.last_change_hour > excluded.last_change_hour or excluded.last_change = 0 then balances.last_change
+        when balances.last_change_hour = excluded.last_change_hour then balances.last_change + excluded.last_change
+        else excluded.last_change end,
+      last_change_hour = case
+        when excluded.last_change = 0 then balances.last_change_hour
+        else greatest(balances.last_change_hour, excluded.last_change_hour) end),
+  -- The latest hour moves there if it is before the block's, and the change is added there if it is after: a reorg may have removed that hour.
   hours_changed as (
-    insert into balance_changes (script_id, hour, change)
-    select script_id, $1::integer, change from changes where change <> 0 order by script_id
-    on conflict (script_id, hour) do update set change = balance_changes.change + excluded.change),
+    insert into earlier_balance_changes (script_id, hour, change)
+    select script_id, least(b.last_change_hour, $1::integer), case when b.last_change_hour < $1::integer then b.last_change else c.change end
+      from changes c join balances b using (script_id)
+     where c.change <> 0 and b.last_change_hour <> $1::integer and (b.last_change_hour > $1::integer or b.last_change <> 0)
+     order by script_id
+    on conflict (script_id, hour) do update set change = earlier_balance_changes.change + excluded.change),
   clusters_changed as (
     update clusters c set balance = c.balance + changed.balance
       from (select cluster_of(m.script_id) as id, sum(changes.change) as balance

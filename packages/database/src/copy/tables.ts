@@ -160,6 +160,8 @@ export const BALANCES = defineCopyTable('balances', {
   balance: bigint,
   first_seen: key,
   last_seen: key,
+  last_change: bigint,
+  last_change_hour: integer,
   utxo_count: integer,
   transaction_count: numeric,
   accepted_count: numeric,
@@ -170,7 +172,11 @@ export const BALANCES = defineCopyTable('balances', {
   sent: numeric,
 });
 
-export const BALANCE_CHANGES = defineCopyTable('balance_changes', { script_id: key, hour: integer, change: bigint });
+export const EARLIER_BALANCE_CHANGES = defineCopyTable('earlier_balance_changes', {
+  script_id: key,
+  hour: integer,
+  change: bigint,
+});
 
 export const NETWORK_INTERVALS = defineCopyTable('network_intervals', {
   length: text,

@@ -199,15 +199,15 @@ export interface BalanceChanges {
   /**
    * Sum of the net changes by transactions accepted in that hour, sompi.
    */
-  change: bigint;
+  change: bigint | null;
   /**
    * Hours since 1970 (UTC), by chain_time of the accepting block.
    */
-  hour: number;
+  hour: number | null;
   /**
    * The script.
    */
-  script_id: bigint;
+  script_id: bigint | null;
 }
 
 export interface Balances {
@@ -231,6 +231,14 @@ export interface Balances {
    * Whether the address has a tag or is in a named cluster.
    */
   is_tagged: Generated<boolean>;
+  /**
+   * By how much the balance changed in last_change_hour, sompi. See balance_changes.
+   */
+  last_change: Generated<bigint>;
+  /**
+   * The latest hour in which the balance changed, or a later one with a change of 0: hours since 1970 (UTC), by chain_time of the accepting block. 0 if it never changed.
+   */
+  last_change_hour: Generated<number>;
   /**
    * chain_blocks.chain_time of the last block on the chain that accepts a transaction that touches it; first_seen while there is none. What happened in a gap is not seen.
    */
@@ -712,6 +720,21 @@ export interface DeferredIndexes {
    * Name of the index.
    */
   name: string;
+}
+
+export interface EarlierBalanceChanges {
+  /**
+   * Sum of the net changes by transactions accepted in that hour, sompi.
+   */
+  change: bigint;
+  /**
+   * Hours since 1970 (UTC), by chain_time of the accepting block.
+   */
+  hour: number;
+  /**
+   * The script.
+   */
+  script_id: bigint;
 }
 
 export interface EarlierBlocks {
@@ -1688,6 +1711,7 @@ export interface DB {
   clustering: Clustering;
   clusters: Clusters;
   deferred_indexes: DeferredIndexes;
+  earlier_balance_changes: EarlierBalanceChanges;
   earlier_blocks: EarlierBlocks;
   earlier_times: EarlierTimes;
   earlier_transactions: EarlierTransactions;

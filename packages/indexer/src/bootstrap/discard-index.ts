@@ -22,7 +22,7 @@ export const CHAIN_TABLES = [
   'balances',
   'unmerged_touches',
   'balance_tiers',
-  'balance_changes',
+  'earlier_balance_changes',
   'network_intervals',
   'miner_hours',
   'accepted_deltas',

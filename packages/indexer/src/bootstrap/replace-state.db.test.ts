@@ -9,7 +9,7 @@ const HOUR = 480_000n;
 const TIME = HOUR * HOUR_MS + 30_000n;
 const EARLIER = TIME - 5n * HOUR_MS;
 
-const [SPENDER, RECEIVER, BOTH, NEWCOMER, IDLE] = [1, 2, 3, 4, 5] as const;
+const [SPENDER, RECEIVER, BOTH, NEWCOMER, IDLE, REVERTED] = [1, 2, 3, 4, 5, 6] as const;
 const [KEPT, ENDED, ACCEPTED_AGAIN, APPEARED, UNACCEPTED] = [10, 11, 12, 20, 15] as const;
 /** The least key of the new set. */
 const FROM = 20;
@@ -42,13 +42,21 @@ async function writeUtxos(table: 'utxos' | 'start_utxos', utxos: readonly Utxo[]
   }
 }
 
-async function writeBalance(script: number, balance: number, utxos: number, seen: bigint | null): Promise<void> {
+/** @param hour of the change that made the balance */
+async function writeBalance(
+  script: number,
+  {
+    balance,
+    utxos,
+    seen = EARLIER,
+    hour = HOUR - 5n,
+  }: { balance: number; utxos: number; seen?: bigint | null; hour?: bigint },
+): Promise<void> {
   await client.query(
-    `insert into balances (script_id, balance, utxo_count, transaction_count, accepted_count, first_seen, last_seen)
-     values ($1, $2, $3, 1, 1, $4, $4)`,
-    [script, balance, utxos, seen],
+    `insert into balances (script_id, balance, utxo_count, transaction_count, accepted_count, first_seen, last_seen, last_change, last_change_hour)
+     values ($1, $2, $3, 1, 1, $4, $4, $2, $5)`,
+    [script, balance, utxos, seen, hour],
   );
-  await client.query('insert into balance_changes values ($1, $2, $3)', [script, HOUR - 5n, balance]);
 }
 
 async function read(query: string): Promise<unknown[]> {
@@ -57,19 +65,26 @@ async function read(query: string): Promise<unknown[]> {
 
 test('it changes only the differences of the two sets', async () => {
   await client.query(
-    `insert into scripts select id, 0, int4send(id), 'pubkey', 'address ' || id from generate_series(1, 5) id`,
+    `insert into scripts select id, 0, int4send(id), 'pubkey', 'address ' || id from generate_series(1, 6) id`,
   );
   await client.query(`insert into tags (address, name) values ('address ${NEWCOMER}', 'somebody')`);
   await writeUtxos('utxos', [
     { transaction: KEPT, script: BOTH, amount: 100 },
     { transaction: ENDED, script: SPENDER, amount: 70 },
     { transaction: ENDED + 100, script: BOTH, amount: 8 },
+    { transaction: ENDED + 101, script: REVERTED, amount: 6 },
     { transaction: ACCEPTED_AGAIN, script: RECEIVER, amount: 5 },
   ]);
-  await writeBalance(SPENDER, 70, 1, EARLIER);
-  await writeBalance(RECEIVER, 5, 1, EARLIER);
-  await writeBalance(BOTH, 108, 2, EARLIER);
-  await writeBalance(IDLE, 0, 0, null);
+  await writeBalance(SPENDER, { balance: 70, utxos: 1 });
+  await writeBalance(RECEIVER, { balance: 5, utxos: 1, hour: HOUR });
+  await writeBalance(BOTH, { balance: 108, utxos: 2 });
+  await writeBalance(IDLE, { balance: 0, utxos: 0, seen: null });
+  await writeBalance(REVERTED, { balance: 6, utxos: 1 });
+  // A reorg removed the blocks of a later hour than the gap ends in.
+  await client.query(
+    `insert into earlier_balance_changes select script_id, last_change_hour, last_change from balances where script_id = ${REVERTED};
+     update balances set last_change_hour = ${HOUR + 1n}, last_change = 0 where script_id = ${REVERTED}`,
+  );
   await writeUtxos('start_utxos', [
     { transaction: KEPT, script: BOTH, amount: 100 },
     { transaction: ACCEPTED_AGAIN, script: RECEIVER, amount: 5, daaScore: 9 },
@@ -80,9 +95,9 @@ test('it changes only the differences of the two sets', async () => {
   await client.query(
     `insert into clusters (id, size, balance) values (${SPENDER}, 2, 75);
      insert into cluster_members values (${SPENDER}, null, null, ${RECEIVER}, ${RECEIVER}), (${RECEIVER}, ${SPENDER}, 1, ${SPENDER}, ${SPENDER});
-     insert into checkpoint values (true, 1, 1, 2, 30, 6, 2, 183, '{}', false, 0, null, now());
+     insert into checkpoint values (true, 1, 1, 2, 30, 6, 2, 189, '{}', false, 0, null, now());
      insert into network_intervals
-       select length, start, 1, 1, 0, 0, 0, 0, 0, 183, 0, 0, 1
+       select length, start, 1, 1, 0, 0, 0, 0, 0, 189, 0, 0, 1
          from (values ('minute'::interval_length, ${TIME - 30_000n}), ('hour', ${TIME - 30_000n}), ('hour', ${TIME - 30_000n - HOUR_MS})) i (length, start)`,
   );
   // The spender of a UTXO of the gap was seen before the gap.
@@ -111,20 +126,30 @@ test('it changes only the differences of the two sets', async () => {
     [BOTH, 108, 2, 1, 1, EARLIER, EARLIER, false],
     [NEWCOMER, 2, 1, 1, 0, TIME, TIME, true],
     [IDLE, 0, 0, 1, 1, null, null, false],
+    [REVERTED, 0, 0, 1, 1, EARLIER, EARLIER, false],
   ]);
-  expect(await read(`select script_id::int, change::int from balance_changes where hour = ${HOUR} order by 1`)).toEqual(
-    [
-      [SPENDER, -70],
-      [RECEIVER, 30],
-      [NEWCOMER, 2],
-    ],
-  );
+  const hours = (relation: string) =>
+    read(`select script_id::int, hour - ${HOUR}, change::int from ${relation} where change <> 0 order by 1, 2`);
+  expect(await hours('balance_changes')).toEqual([
+    [SPENDER, -5, 70],
+    [SPENDER, 0, -70],
+    [RECEIVER, 0, 35],
+    [BOTH, -5, 108],
+    [NEWCOMER, 0, 2],
+    [REVERTED, -5, 6],
+    [REVERTED, 0, -6],
+  ]);
+  expect(await hours('earlier_balance_changes')).toEqual([
+    [SPENDER, -5, 70],
+    [REVERTED, -5, 6],
+    [REVERTED, 0, -6],
+  ]);
   expect(await read('select balance::int from clusters')).toEqual([[35]]);
   expect(await read('select circulating_sompi::int from checkpoint')).toEqual([[145]]);
   expect(await read('select supply::int from network_intervals order by start desc, length')).toEqual([
     [145],
     [145],
-    [183],
+    [189],
   ]);
   expect(await read('select script_id::int, amount::int from transaction_inputs')).toEqual([[NEWCOMER, 2]]);
 });

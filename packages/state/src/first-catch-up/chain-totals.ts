@@ -5,7 +5,7 @@
 import type { ScriptKey } from '@kasgres/database';
 import type { Sompi } from '@kasgres/kaspa';
 import type { ChainBlock } from '../derived-state.ts';
-import { hourOf } from '../hourly-balance-changes/hourly-balance-changes.ts';
+import { hourOf } from '../hourly-balance-changes/hourly-deltas.ts';
 import { copyColumns } from './columns.ts';
 import { type BalanceChange, HourTotals } from './hour-totals.ts';
 import { IntervalTotals, type IntervalTotal } from './interval-totals.ts';
@@ -44,6 +44,9 @@ export interface ScriptTotal {
   sent: bigint;
   firstSeen: number;
   lastSeen: number;
+  /** The change of the balance within `lastChangeHour`, a Unix hour. */
+  lastChange: bigint;
+  lastChangeHour: number;
   utxoCount: number;
   acceptedCount: number;
   receivingCount: number;
@@ -116,6 +119,8 @@ export class ChainTotals {
         sent: columns.sent[script] as bigint,
         firstSeen: columns.firstSeen[script] as number,
         lastSeen: columns.lastSeen[script] as number,
+        lastChange: columns.hourlyChange[script] as bigint,
+        lastChangeHour: columns.hour[script] as number,
         utxoCount: columns.utxoCount[script] as number,
         acceptedCount: columns.acceptedCount[script] as number,
         receivingCount: columns.receivingCount[script] as number,
@@ -125,9 +130,8 @@ export class ChainTotals {
     }
   }
 
-  /** Returns the rows of `balance_changes`, in the order of the primary key. Nothing may be added afterwards. */
-  hours(): Iterable<BalanceChange> {
-    for (let script = 0; script < this.#capacity; script += 1) this.#endHour(script);
+  /** Returns the rows of `earlier_balance_changes`, in the order of the primary key. */
+  earlierHours(): Iterable<BalanceChange> {
     return this.#hours.rows(this.#capacity);
   }
 

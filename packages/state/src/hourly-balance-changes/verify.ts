@@ -48,4 +48,13 @@ const SELECT_NEGATIVE_HOURS = `
   where running < 0
   limit 20`;
 
-export const verifyHourlyBalanceChanges = faultsOf(SELECT_WRONG_HOURS, SELECT_NEGATIVE_HOURS);
+/** The latest hour of a script is in `balances`, so that no hour is in both tables. */
+const SELECT_LATE_HOURS = `
+  select format('script %s: hour %s is in earlier_balance_changes, but not before hour %s of its latest change', script_id, hour,
+    coalesce(last_change_hour::text, 'missing'))
+    as fault
+  from earlier_balance_changes left join balances using (script_id)
+  where hour >= last_change_hour or last_change_hour is null
+  limit 20`;
+
+export const verifyHourlyBalanceChanges = faultsOf(SELECT_WRONG_HOURS, SELECT_NEGATIVE_HOURS, SELECT_LATE_HOURS);

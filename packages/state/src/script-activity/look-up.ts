@@ -1,11 +1,13 @@
 /** Loads the activity of scripts below a batch from `balances` and `seen_before` or, where these cannot tell, from the rows of the chain. */
 import type { ClientBase } from 'pg';
-import { NEVER_SEEN, rewind, type ScriptActivity, type SeenBefore, type TouchingBlock } from './replay.ts';
-
-export interface StoredActivity extends ScriptActivity {
-  /** Number of accepted transactions that touch the script. Without any, it was only seen at a bootstrap block. */
-  accepted: bigint;
-}
+import {
+  NEVER_SEEN,
+  rewind,
+  type ScriptActivity,
+  type SeenBefore,
+  type StoredActivity,
+  type TouchingBlock,
+} from './replay.ts';
 
 /** About one minute of mainnet chain blocks. */
 const RECENT_CHAIN_BLOCKS = 500;
@@ -41,14 +43,25 @@ export async function readStoredActivity(
   scripts: readonly number[],
 ): Promise<Map<number, StoredActivity>> {
   if (scripts.length === 0) return new Map();
-  const { rows } = await client.query<{ script: bigint; first: bigint | null; last: bigint | null; accepted: bigint }>({
+  const { rows } = await client.query<{
+    script: bigint;
+    first: bigint | null;
+    last: bigint | null;
+    accepted: bigint;
+    change: bigint;
+    hour: number;
+  }>({
     name: 'read-script-activity',
-    text: `select script_id as script, first_seen as first, last_seen as last, accepted_count::bigint as accepted
+    text: `select script_id as script, first_seen as first, last_seen as last, accepted_count::bigint as accepted,
+                  last_change as change, last_change_hour as hour
              from balances where script_id = any($1::bigint[])`,
     values: [scripts],
   });
   return new Map(
-    rows.map(({ script, first, last, accepted }) => [Number(script), { first, last, touched: last, accepted }]),
+    rows.map(({ script, first, last, accepted, change, hour }) => [
+      Number(script),
+      { first, last, touched: last, accepted, lastChange: { hour, change } },
+    ]),
   );
 }
 

@@ -1,4 +1,5 @@
 /** A script counts once in each interval, with the first chain block that touches it. UTXOs at a bootstrap block make it seen, not active. */
+import type { LastChange } from '../hourly-balance-changes/hourly-deltas.ts';
 import { type IntervalLength, LENGTHS, startOfInterval } from '../network-intervals/interval-deltas.ts';
 
 /** Times of chain blocks, Unix milliseconds; null means never. */
@@ -7,6 +8,13 @@ export interface ScriptActivity {
   last: bigint | null;
   /** Like `last`, but null if the script was only seen at a bootstrap block. */
   touched: bigint | null;
+}
+
+/** What the row of a script in `balances` has. */
+export interface StoredActivity extends ScriptActivity {
+  /** Number of accepted transactions that touch the script. Without any, it was only seen at a bootstrap block. */
+  accepted: bigint;
+  lastChange: LastChange;
 }
 
 export const NEVER_SEEN: ScriptActivity = { first: null, last: null, touched: null };
@@ -37,8 +45,8 @@ export class ScriptActivityChanges {
   addedCounts: ActiveScripts[] = [];
   removedCounts: ActiveScripts[] = [];
   after: ReadonlyMap<number, ScriptActivity> = new Map();
-  /** Set by `read`: what the rows of the batch's scripts in `balances` have. */
-  stored: ReadonlyMap<number, ScriptActivity> = new Map();
+  /** Set by `read`, for the scripts of the batch. */
+  stored: ReadonlyMap<number, StoredActivity> = new Map();
   /** Set by `read`. */
   seenBefore: readonly SeenBefore[] = [];
 }
