@@ -1,6 +1,5 @@
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
-import type { PoolClient } from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase } from '@kasgres/database';
+import { expect, onTestFinished, test } from 'vitest';
 import { StateChanges } from '../derived-state.ts';
 import { HourlyDeltas } from '../hourly-balance-changes/hourly-deltas.ts';
 import { ScriptActivityChanges } from '../script-activity/replay.ts';
@@ -9,17 +8,6 @@ import { balances } from './balances.ts';
 
 const SCRIPT = 7;
 const HOUR = 480_000;
-
-let database: TestDatabase;
-let client: PoolClient;
-beforeEach(async () => {
-  database = await createTestDatabase();
-  client = await database.pool.connect();
-});
-afterEach(async () => {
-  client.release();
-  await database.drop();
-});
 
 test('it writes the change of the latest hour if a reorg changes nothing else of a script', async () => {
   const seen = BigInt(HOUR) * 3_600_000n;
@@ -42,6 +30,10 @@ test('it writes the change of the latest hour if a reorg changes nothing else of
   activity.after = activity.stored;
   changes.of(HourlyDeltas).settle(activity.stored);
 
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  const client = await database.pool.connect();
+  onTestFinished(() => client.release());
   await client.query(
     `insert into balances (script_id, balance, utxo_count, accepted_count, receiving_count, received, first_seen, last_seen, last_change, last_change_hour)
      values ($1, 30, 2, 2, 2, 30, $2, $2, 30, $3)`,

@@ -10,7 +10,7 @@ export interface ScriptActivity {
   touched: bigint | null;
 }
 
-/** What the row of a script in `balances` has. */
+/** The columns of `balances` that a batch reads for each script that it touches. */
 export interface StoredActivity extends ScriptActivity {
   /** Number of accepted transactions that touch the script. Without any, it was only seen at a bootstrap block. */
   accepted: bigint;
