@@ -65,6 +65,8 @@ export function parseJsonBodies(app: FastifyInstance): void {
 /** Copies chunks into one buffer as they arrive: kept one by one, chunks of one byte would take three hundred times the size of the body. */
 async function readBody(payload: IncomingMessage, announcedBytes: number): Promise<string> {
   if (announcedBytes > MAX_BODY_BYTES) throw tooLarge();
+  // The client disconnected before its turn: a destroyed stream emits nothing any longer.
+  if (payload.destroyed) throw incomplete();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let body = Buffer.alloc(0);
   let length = 0;
@@ -81,7 +83,7 @@ async function readBody(payload: IncomingMessage, announcedBytes: number): Promi
     chunk.copy(body, length);
     length += chunk.length;
   };
-  const onError = (cause: Error): void => reject(new HttpError(400, 'The request body is incomplete', { cause }));
+  const onError = (cause: Error): void => reject(incomplete(cause));
   payload.on('data', onData).on('end', resolve).on('error', onError);
   try {
     await promise;
@@ -90,6 +92,8 @@ async function readBody(payload: IncomingMessage, announcedBytes: number): Promi
   }
   return body.toString('utf8', 0, length);
 }
+
+const incomplete = (cause?: Error): HttpError => new HttpError(400, 'The request body is incomplete', { cause });
 
 const tooLarge = (): HttpError => new HttpError(413, 'The body is larger than 1 MiB');
 
