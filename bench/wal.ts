@@ -17,29 +17,38 @@ export async function enableWalStatistics({ pool }: Connection): Promise<boolean
 export interface Wal {
   bytes: number;
   /**
-   * Of these: pages that are written whole, because they changed for the first time after a checkpoint. Unknown if the beginning of the log
-   * has been removed, as every checkpoint may do. A replication slot would keep it, but needs `wal_level = replica`.
+   * Of these: images of whole pages, which Postgres writes when a page changes for the first time after a checkpoint. Undefined if they cannot
+   * be read.
    */
   fullPageBytes: number | undefined;
 }
 
-/** SQLSTATE undefined_file: a segment of the log has been removed. */
+/** @param reads whether the content of the log can be read */
+export async function measureWal(database: Connection, from: string, to: string, reads: boolean): Promise<Wal> {
+  const { rows } = await database.pool.query<{ bytes: number }>('select pg_wal_lsn_diff($2, $1)::float8 as bytes', [
+    from,
+    to,
+  ]);
+  const fullPageBytes = reads ? await readFullPageBytes(database, from, to) : undefined;
+  return { bytes: rows[0]?.bytes ?? Number.NaN, fullPageBytes };
+}
+
+/** SQLSTATE undefined_file: a file of the log has been removed. */
 const UNDEFINED_FILE = '58P01';
 
-/** @param reads whether the content of the log can be read */
-export async function measureWal({ pool }: Connection, from: string, to: string, reads: boolean): Promise<Wal> {
-  const difference = await pool.query<{ bytes: number }>('select pg_wal_lsn_diff($2, $1)::float8 as bytes', [from, to]);
-  const bytes = difference.rows[0]?.bytes ?? Number.NaN;
-  if (!reads) return { bytes, fullPageBytes: undefined };
+/**
+ * Returns undefined if Postgres has removed files of this part of the log, as it may at each checkpoint. A replication slot would keep them, but
+ * needs `wal_level = replica`.
+ */
+async function readFullPageBytes({ pool }: Connection, from: string, to: string): Promise<number | undefined> {
   try {
     const { rows } = await pool.query<{ bytes: number }>(
       'select sum(fpi_size)::float8 as bytes from pg_get_wal_stats($1, $2)',
       [from, to],
     );
-    return { bytes, fullPageBytes: rows[0]?.bytes };
+    return rows[0]?.bytes;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === UNDEFINED_FILE)
-      return { bytes, fullPageBytes: undefined };
+    if (error instanceof Error && 'code' in error && error.code === UNDEFINED_FILE) return undefined;
     throw error;
   }
 }
