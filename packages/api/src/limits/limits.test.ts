@@ -66,3 +66,14 @@ it('does not limit a key without a quota', async () => {
   const bucket = { ...bucketOf('day', 10, '2026-01-30'), quota: undefined };
   expect((await limitsWith(1e6).admit(bucket, 0.1)).refusal).toBeUndefined();
 });
+
+it('does not count a refused request as in flight', async () => {
+  const bucket = { ...bucketOf('day', 0, '2026-01-30'), quota: undefined, rateRu: 0.1, concurrency: 2 };
+  const limits = limitsWith(0);
+  expect((await limits.admit(bucket, 0.1)).refusal).toBeUndefined();
+  for (let request = 0; request < 3; request += 1) {
+    expect((await limits.admit(bucket, 0.1)).refusal).toBe('rate_limit');
+  }
+  vi.advanceTimersByTime(1_000);
+  expect((await limits.admit(bucket, 0.1)).refusal).toBeUndefined();
+});
