@@ -25,7 +25,7 @@ export class ReadLoad {
     const { rows } = await pool.query<{ id: string; address: string }>(
       `select encode(t.transaction_id, 'hex') as id, s.address
          from (select * from transactions order by id desc limit $1) t
-         join transaction_outputs o on o.transaction_id = t.id and o.index = 0
+         join transaction_outputs o on o.transaction_id = t.id and o.index = 0 and o.index >> 4 = 0
          join scripts s on s.id = o.script_id where s.address is not null`,
       [SAMPLES],
     );

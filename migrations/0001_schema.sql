@@ -273,7 +273,7 @@ comment on table transactions is 'One row for each transaction id that a block c
 comment on column transactions.id is 'Key, in order of first writing.';
 comment on column transactions.storage_mass is 'Committed storage mass (KIP-9), of the first variant.';
 comment on column transactions.compute_mass is 'Compute mass as the node gives it, of the first variant.';
-comment on column transactions.fee is 'Inputs minus outputs in sompi; 0 for a coinbase; null while the UTXO of an input is unknown.';
+comment on column transactions.fee is 'Inputs minus outputs in sompi, from 0 to the maximum supply, as if every output that it spends existed; 0 for a coinbase. Null while an input is not resolved, and if the fee is outside that range: such a transaction is never accepted. Of a transaction that is not accepted, readers show fee_of_existing_utxos.';
 comment on column transactions.accepting_index is 'chain_blocks.index of the chain block that accepts the transaction; null while it is not accepted.';
 comment on column transactions.subnetwork_id is 'subnetworks.id; 1 is a coinbase.';
 comment on column transactions.version is 'Transaction version.';
@@ -497,8 +497,9 @@ comment on column script_deltas.transaction_id is 'The transaction.';
 comment on column script_deltas.amount_sent is 'Amount of an input, sompi; 0 for an output.';
 comment on column script_deltas.amount_received is 'Amount of an output, sompi; 0 for an input.';
 
+-- Numeric, since the inputs of a transaction that is not accepted may spend more than 64 bits.
 create view address_transactions as
-select script_id, transaction_id, sum(amount_sent)::bigint as amount_sent, sum(amount_received)::bigint as amount_received
+select script_id, transaction_id, sum(amount_sent) as amount_sent, sum(amount_received) as amount_received
   from script_deltas
  where script_id is not null
  group by script_id, transaction_id;
@@ -918,7 +919,7 @@ language sql stable set search_path = public as $$
       from (select id, subsidy, row_number() over (order by position) - 1 as output
               from merged where is_blue and is_rewarded and subsidy > 0) blue
       join block_transactions bt on bt.block_id = merging and bt.index = 0
-      join transaction_outputs o on o.transaction_id = bt.transaction_id and o.index = blue.output)
+      join transaction_outputs o on o.transaction_id = bt.transaction_id and o.index = blue.output and o.index >> 4 = blue.output >> 4)
   select merged.id, merged.is_blue, merged.is_rewarded, merged.subsidy, coalesce(paid.fees, earned.fees, 0)
     from merged left join earned using (place) left join paid using (id)
 $$;
@@ -1654,7 +1655,9 @@ begin
 end $$;
 comment on function variant_input is 'Columns of an input that differ in a further variant of its transaction.';
 
-create function fee_of_existing_utxos(transaction bigint) returns bigint language plpgsql stable parallel safe set search_path = public as $$
+-- With the rights of its owner, since a function in a view runs with those of the analyst.
+create function fee_of_existing_utxos(transaction bigint) returns bigint
+language plpgsql stable parallel safe security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   return (
     select fee from transactions
@@ -1664,7 +1667,7 @@ begin
       where input.transaction_id = transaction and previous.accepting_index is null
         and not is_pre_bootstrap(input.previous_transaction_id)));
 end $$;
-comment on function fee_of_existing_utxos is 'Fee of a transaction that is not accepted; null if a UTXO that it spends does not exist, since the transaction of that UTXO is not accepted.';
+comment on function fee_of_existing_utxos is 'Fee of a transaction that is not accepted; null if a UTXO that it spends does not exist, since the transaction of that UTXO is not accepted, and if the outputs are more than the inputs.';
 
 -- Schema kaspa: the views of analysts ---------------------------------------------------------------------------------------
 
@@ -1813,19 +1816,20 @@ select encode(t.transaction_id, 'hex') as transaction_id,
        case when t.accepting_index is null then 'not accepted' else 'accepted' end as acceptance,
        encode(c.hash, 'hex') as accepting_block_hash,
        c.blue_score as accepting_blue_score,
-       t.fee as fee_sompi,
-       t.fee * 0.00000001 as fee_kas,
+       case when t.accepting_index is not null then t.fee else fee_of_existing_utxos(t.id) end as fee_sompi,
+       case when t.accepting_index is not null then t.fee else fee_of_existing_utxos(t.id) end * 0.00000001 as fee_kas,
        (select encode(n.subnetwork_id, 'hex') from subnetworks n where n.id = t.subnetwork_id) as subnetwork_id,
        t.version,
        t.lock_time,
        t.gas,
        encode(t.payload, 'hex') as payload,
-       case when t.accepted_body > 0
-            then (select x.storage_mass from transaction_bodies x where x.transaction_id = t.id and x.body = t.accepted_body)
-            else t.storage_mass end::bigint as storage_mass,
-       case when t.accepted_body > 0
-            then (select x.compute_mass from transaction_bodies x where x.transaction_id = t.id and x.body = t.accepted_body)
-            else t.compute_mass end::bigint as compute_mass,
+       -- A transaction commits to its storage mass as an unsigned 64-bit number, which nodes check only when they accept it.
+       least(case when t.accepted_body > 0
+                  then (select x.storage_mass from transaction_bodies x where x.transaction_id = t.id and x.body = t.accepted_body)
+                  else t.storage_mass end, 9223372036854775807)::bigint as storage_mass,
+       least(case when t.accepted_body > 0
+                  then (select x.compute_mass from transaction_bodies x where x.transaction_id = t.id and x.body = t.accepted_body)
+                  else t.compute_mass end, 9223372036854775807)::bigint as compute_mass,
        encode(case when t.accepted_body > 0
                    then (select x.hash from transaction_bodies x where x.transaction_id = t.id and x.body = t.accepted_body)
                    else t.hash end, 'hex') as hash,
@@ -1840,7 +1844,7 @@ comment on column kaspa.transactions.is_coinbase is 'Whether it is the coinbase 
 comment on column kaspa.transactions.acceptance is 'accepted, or not accepted: only an accepted transaction changes balances.';
 comment on column kaspa.transactions.accepting_block_hash is 'Chain block that accepts it; null while not accepted.';
 comment on column kaspa.transactions.accepting_blue_score is 'Blue score of that block.';
-comment on column kaspa.transactions.fee_sompi is 'Inputs minus outputs; 0 for a coinbase; null while the UTXO of an input is unknown, which is possible only in transactions that were never accepted.';
+comment on column kaspa.transactions.fee_sompi is 'Inputs minus outputs; 0 for a coinbase. Of a transaction that is not accepted: null unless every output that it spends is of an accepted transaction, and if its outputs are more than its inputs.';
 comment on column kaspa.transactions.fee_kas is 'The same in KAS.';
 comment on column kaspa.transactions.subnetwork_id is 'Subnetwork: 0000… is the native one, 0100… that of coinbases.';
 comment on column kaspa.transactions.version is 'Transaction version.';
@@ -2077,23 +2081,23 @@ select s.address,
        t.accepting_index is not null as is_accepted,
        a.received as received_sompi,
        a.sent as sent_sompi,
-       a.received - a.sent as change_sompi,
+       (a.received - a.sent)::numeric(38,0) as change_sompi,
        (a.received - a.sent) * 0.00000001 as change_kas,
        t.subnetwork_id = 1 as is_coinbase,
        a.transaction_id as transaction_key,
        a.script_id as address_key
   from (select o.script_id, o.transaction_id,
                represents_outputs(o.transaction_id, o.script_id, o.index) as represented,
-               (select sum(x.amount)::bigint from transaction_outputs x
+               (select sum(x.amount)::numeric(38,0) from transaction_outputs x
                  where x.transaction_id = o.transaction_id and x.script_id is not distinct from o.script_id) as received,
-               coalesce((select sum(x.amount)::bigint from transaction_inputs x
+               coalesce((select sum(x.amount)::numeric(38,0) from transaction_inputs x
                           where x.transaction_id = o.transaction_id and x.script_id is not distinct from o.script_id), 0) as sent
           from transaction_outputs o
         union all
         select i.script_id, i.transaction_id,
                represents_inputs(i.transaction_id, i.script_id, i.index),
-               0::bigint,
-               (select sum(x.amount)::bigint from transaction_inputs x
+               0::numeric(38,0),
+               (select sum(x.amount)::numeric(38,0) from transaction_inputs x
                  where x.transaction_id = i.transaction_id and x.script_id is not distinct from i.script_id)
           from transaction_inputs i) a
   left join scripts s on s.id = a.script_id

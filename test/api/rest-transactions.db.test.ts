@@ -108,7 +108,8 @@ test('the test chain has every kind of transaction', async () => {
               where t.accepting_index is null and p.accepting_index is null) as utxo_of_refused,
       exists (select from transaction_inputs where previous_transaction_hash <> '') as utxo_never_seen,
       exists (select from transaction_inputs where previous_transaction_id is not null and amount is null) as utxo_beyond_the_last,
-      exists (select from transactions where fee < 0) as more_than_there_is,
+      exists (select from transactions t where fee is null
+              and not exists (select from transaction_inputs i where i.transaction_id = t.id and i.amount is null)) as more_than_there_is,
       exists (select from transactions where payload <> '' and subnetwork_id <> 1) as payload,
       exists (select from transaction_outputs where covenant_id is not null) as covenant,
       exists (select from transactions where version = 1) as version_1,

@@ -99,7 +99,7 @@ export async function storedState(pool: Pick<Pool, 'query'>, { addressedOnly = f
      from utxos u join scripts s on s.id = u.script_id
      left join transactions t on t.id = u.transaction_id
      left join earlier_transactions e on e.id = u.transaction_id
-     left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index
+     left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index and o.index >> 4 = u.index >> 4
      left join start_utxos b on b.transaction_id = u.transaction_id and b.index = u.index
      where ${condition}`,
   );

@@ -133,7 +133,7 @@ export class NodeTransactions {
       fee += utxo.amount;
     }
     for (const { amount } of outputs) fee -= amount;
-    return String(fee);
+    return fee < 0n ? null : String(fee);
   }
 
   /** A UTXO exists if its transaction is accepted. Throws Error if an accepted transaction spends one that does not. */

@@ -204,7 +204,8 @@ export class MempoolEvents {
         from unnest(${spent.map(({ id }) => id)}::text[], ${spent.map(({ transactionId }) => transactionId)}::text[],
           ${spent.map(({ index }) => index)}::bigint[]) spent (id, transaction_id, index)
         cross join lateral (
-          select o.script_id, o.amount from transactions t join transaction_outputs o on o.transaction_id = t.id and o.index = spent.index
+          select o.script_id, o.amount from transactions t join transaction_outputs o on o.transaction_id = t.id
+            and o.index = spent.index and o.index >> 4 = spent.index >> 4
           where encode(t.transaction_id, 'hex') = spent.transaction_id
           union
           select o.script_id, o.amount from earlier_transactions t join start_utxos o on o.transaction_id = t.id and o.index = spent.index
@@ -220,7 +221,7 @@ export class MempoolEvents {
   /** Reads the transactions that only blocks contain that are not merged yet, with what they would move, by id. */
   async #readUnmerged(): Promise<Map<string, Map<string, Amounts>>> {
     const rows = await this.#options.index.readIfAny(async (db) => {
-      const found = await sql<{ id: string; address: string; sent: bigint; received: bigint }>`
+      const found = await sql<{ id: string; address: string; sent: string; received: string }>`
         with unmerged as materialized (
           select distinct t.id, t.transaction_id
           from checkpoint c cross join unnest(c.virtual_merge_set || c.block_id) block (id)
@@ -233,14 +234,14 @@ export class MempoolEvents {
           select unmerged.transaction_id, u.script_id, u.amount, 0
           from unmerged join transaction_inputs i on i.transaction_id = unmerged.id
           join utxos u on u.script_id = i.script_id and u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)
-        select encode(moved.transaction_id, 'hex') as id, s.address, sum(sent)::bigint as sent, sum(received)::bigint as received
+        select encode(moved.transaction_id, 'hex') as id, s.address, sum(sent) as sent, sum(received) as received
         from moved join scripts s on s.id = moved.script_id and s.address is not null group by 1, 2`.execute(db);
       return found.rows;
     }, 'stream');
     const unmerged = new Map<string, Map<string, Amounts>>();
     for (const { id, address, sent, received } of rows) {
       const ofTransaction = unmerged.get(id) ?? new Map<string, Amounts>();
-      unmerged.set(id, ofTransaction.set(address, { sent, received }));
+      unmerged.set(id, ofTransaction.set(address, { sent: BigInt(sent), received: BigInt(received) }));
     }
     return unmerged;
   }

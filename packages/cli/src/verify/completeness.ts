@@ -3,6 +3,7 @@
  * reference leads to a row, lists have no holes, and repeated columns agree; merkle roots prove the variants (invariant 8). Pre-bootstrap
  * blocks and transactions may be known by hash only, in `earlier_blocks` and `earlier_transactions`.
  */
+import { MAX_SOMPI } from '@kasgres/kaspa';
 import { isStandby, type Queryable } from '@kasgres/state';
 import { type Faults, findFaults } from './queries.ts';
 import { EVERYTHING, type From } from './since.ts';
@@ -199,8 +200,10 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
     where t.id >= ${transactionId} and t.fee is distinct from case
       when t.subnetwork_id = 1 then 0
       when exists (select from transaction_inputs i where i.transaction_id = t.id and i.amount is null) then null
-      else (select sum(i.amount) from transaction_inputs i where i.transaction_id = t.id)
-        - (select coalesce(sum(o.amount), 0) from transaction_outputs o where o.transaction_id = t.id)
+      else (
+        select case when fee between 0 and ${MAX_SOMPI} then fee end from (
+          select (select sum(i.amount) from transaction_inputs i where i.transaction_id = t.id)
+            - (select coalesce(sum(o.amount), 0) from transaction_outputs o where o.transaction_id = t.id) as fee) summed)
     end`,
   'pre-bootstrap transaction {} has another key than its row in transactions': `
     select encode(e.transaction_id, 'hex') from earlier_transactions e join transactions t on t.id = e.id
@@ -220,7 +223,7 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
     left join earlier_transactions e on e.id = u.transaction_id
     left join transactions t on t.id = u.transaction_id
     left join chain_blocks c on c.index = t.accepting_index
-    left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index
+    left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index and o.index >> 4 = u.index >> 4
     left join scripts s on s.id = u.script_id
     where u.transaction_id >= ${transactionId} and (s.id is null
       or (e.id is null and c.index is null)

@@ -47,7 +47,7 @@ const selectUtxos = (set: UtxoSet, covenantId: string): string => `
 const SELECT_UTXOS: Readonly<Record<UtxoSet, string>> = {
   utxos: `
     ${selectUtxos('utxos', 'coalesce(o.covenant_id, start.covenant_id)')}
-    left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index
+    left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index and o.index >> 4 = u.index >> 4
     left join start_utxos start on start.transaction_id = u.transaction_id and start.index = u.index`,
   start_utxos: selectUtxos('start_utxos', 'u.covenant_id'),
 };

@@ -1307,7 +1307,7 @@ export interface components {
             mass: string;
             /** @description A whole number in decimal digits */
             computeMass: string;
-            /** @description Inputs less outputs in sompi; null if a spent UTXO does not exist or is unknown. Negative only in transactions that can never be accepted */
+            /** @description Inputs less outputs in sompi. Null if the transaction is not accepted and spends a UTXO that does not exist or is unknown, or pays more than it spends */
             fee: string | null;
             /** @description A whole number in decimal digits */
             lockTime: string;
@@ -1381,7 +1381,7 @@ export interface components {
             mass: string;
             /** @description A whole number in decimal digits */
             computeMass: string;
-            /** @description Inputs less outputs in sompi; null if a spent UTXO does not exist or is unknown. Negative only in transactions that can never be accepted */
+            /** @description Inputs less outputs in sompi. Null if the transaction is not accepted and spends a UTXO that does not exist or is unknown, or pays more than it spends */
             fee: string | null;
             /** @description A whole number in decimal digits */
             lockTime: string;

@@ -56,11 +56,11 @@ export interface AddressTransactions {
   /**
    * Sum of the outputs that pay the script, sompi.
    */
-  amount_received: bigint | null;
+  amount_received: Numeric | null;
   /**
    * Sum of the inputs that spend UTXOs of the script, sompi.
    */
-  amount_sent: bigint | null;
+  amount_sent: Numeric | null;
   /**
    * The script.
    */
@@ -1451,7 +1451,7 @@ export interface Transactions {
    */
   compute_mass: Numeric;
   /**
-   * Inputs minus outputs in sompi; 0 for a coinbase; null while the UTXO of an input is unknown.
+   * Inputs minus outputs in sompi, from 0 to the maximum supply, as if every output that it spends existed; 0 for a coinbase. Null while an input is not resolved, and if the fee is outside that range: such a transaction is never accepted. Of a transaction that is not accepted, readers show fee_of_existing_utxos.
    */
   fee: bigint | null;
   /**

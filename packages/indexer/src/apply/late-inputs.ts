@@ -1,4 +1,5 @@
 /** Completes an input and the fee of its transaction when the spent transaction is written later (docs/architecture.md). */
+import { MAX_SOMPI } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 
 /** Transactions that have just been written: those from a key on, and pre-bootstrap ones, which have lower keys. */
@@ -73,11 +74,14 @@ async function complete(client: ClientBase, update: string, values: unknown[]): 
   if (rows.length === 0) return [];
   await client.query(
     `update transactions t
-        set fee = (select sum(i.amount) from transaction_inputs i where i.transaction_id = t.id)
-                - (select coalesce(sum(o.amount), 0) from transaction_outputs o where o.transaction_id = t.id)
-      where t.id = any($1::bigint[])
+        set fee = summed.fee
+       from unnest($1::bigint[]) completed (id)
+      cross join lateral (
+        select (select sum(i.amount) from transaction_inputs i where i.transaction_id = completed.id)
+             - (select coalesce(sum(o.amount), 0) from transaction_outputs o where o.transaction_id = completed.id) as fee) summed
+      where t.id = completed.id and summed.fee between 0 and $2::bigint
         and not exists (select from transaction_inputs i where i.transaction_id = t.id and i.amount is null)`,
-    [rows.map((row) => row.transaction_id)],
+    [rows.map((row) => row.transaction_id), MAX_SOMPI],
   );
   return rows.flatMap(({ script_id, is_new }) => (script_id !== null && is_new ? [Number(script_id)] : []));
 }

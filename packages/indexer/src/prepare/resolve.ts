@@ -1,5 +1,5 @@
 import type { ScriptKey, TransactionKey } from '@kasgres/database';
-import type { Sompi } from '@kasgres/kaspa';
+import { MAX_SOMPI, type Sompi } from '@kasgres/kaspa';
 import type { RpcTransaction } from '@kasgres/node';
 import { getOrInsert, type ScriptDelta } from '@kasgres/state';
 import type { LookedUp } from '../memory/look-up.ts';
@@ -20,7 +20,10 @@ export function resolveInputs(transaction: RpcTransaction, memory: Memory, looke
   });
 }
 
-/** Returns inputs minus outputs; 0 for a coinbase, null while a UTXO is unknown. */
+/**
+ * Returns inputs minus outputs; 0 for a coinbase, null while a UTXO is unknown. Also null if the fee is negative or above the maximum supply: outputs
+ * that nobody accepted may have any amount, and such a transaction is never accepted.
+ */
 export function feeOf(transaction: RpcTransaction, inputs: ResolvedInput[], isCoinbase: boolean): bigint | null {
   if (isCoinbase) return 0n;
   let fee = 0n;
@@ -29,7 +32,7 @@ export function feeOf(transaction: RpcTransaction, inputs: ResolvedInput[], isCo
     fee += utxo.amount;
   }
   for (const { amount } of transaction.outputs) fee -= amount;
-  return fee;
+  return fee >= 0n && fee <= MAX_SOMPI ? fee : null;
 }
 
 /** Returns the scripts that a transaction touches, as far as its UTXOs are known. @param outputScripts one for each output */

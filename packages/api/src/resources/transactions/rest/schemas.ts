@@ -2,17 +2,7 @@
 import { z } from 'zod';
 import { queryFlag } from '../../../pages/page-query.ts';
 import { computeBudget, covenant, scriptPublicKeyType } from '../../../schemas/transaction.ts';
-import {
-  address,
-  count,
-  decimal,
-  hash,
-  hexBytes,
-  payload,
-  sompi,
-  sompiDelta,
-  timestamp,
-} from '../../../schemas/values.ts';
+import { address, count, decimal, hash, hexBytes, payload, sompi, timestamp } from '../../../schemas/values.ts';
 
 const script = {
   scriptPublicKey: hexBytes.meta({ description: 'Script in hex, without its version' }),
@@ -62,9 +52,9 @@ export const restTransaction = z
     hash: hash.meta({ description: 'Hash over all fields including signature scripts, of the accepted variant' }),
     mass: decimal.meta({ description: 'Storage mass' }),
     computeMass: decimal,
-    fee: sompiDelta.nullable().meta({
+    fee: sompi.nullable().meta({
       description:
-        'Inputs less outputs in sompi; null if a spent UTXO does not exist or is unknown. Negative only in transactions that can never be accepted',
+        'Inputs less outputs in sompi. Null if the transaction is not accepted and spends a UTXO that does not exist or is unknown, or pays more than it spends',
     }),
     lockTime: decimal,
     gas: decimal,

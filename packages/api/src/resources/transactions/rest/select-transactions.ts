@@ -79,7 +79,7 @@ const outputs = jsonArray(
     where output.transaction_id = transactions.id order by output.index`,
 );
 
-/** The kept fee counts UTXOs that do not exist, too. */
+/** The stored fee counts UTXOs that do not exist, too. */
 const fee: RawBuilder<string | null> = sql`
   (case when ${isAccepted()} then transactions.fee else fee_of_existing_utxos(transactions.id) end)::text`;
 
