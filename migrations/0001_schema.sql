@@ -2090,8 +2090,8 @@ select s.address,
                represents_outputs(o.transaction_id, o.script_id, o.index) as represented,
                (select sum(x.amount)::numeric(38,0) from transaction_outputs x
                  where x.transaction_id = o.transaction_id and x.script_id is not distinct from o.script_id) as received,
-               coalesce((select sum(x.amount)::numeric(38,0) from transaction_inputs x
-                          where x.transaction_id = o.transaction_id and x.script_id is not distinct from o.script_id), 0) as sent
+               coalesce((select sum(x.amount) from transaction_inputs x
+                          where x.transaction_id = o.transaction_id and x.script_id is not distinct from o.script_id), 0)::numeric(38,0) as sent
           from transaction_outputs o
         union all
         select i.script_id, i.transaction_id,
