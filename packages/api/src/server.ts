@@ -15,15 +15,16 @@ import { accessLogOf, logAccess } from './http/access-log.ts';
 import { releaseRequest } from './http/authentication.ts';
 import type { Certificate } from './http/certificate.ts';
 import { compressResponses } from './http/compression.ts';
-import { MAX_BODY_BYTES, parseJsonBodies } from './http/json-body.ts';
+import { ignoreHeadersOfNoBody, MAX_BODY_BYTES, parseJsonBodies } from './http/json-body.ts';
 import { corsOptions } from './http/cors.ts';
 import { serveOneAtATime } from './http/pipelining.ts';
 import { respondBadUrl, respondClientError } from './http/error-envelope.ts';
 import { respondFromMemory, VARY } from './http/from-memory.ts';
-import { REQUEST_ID_HEADER, requestIdOf } from './http/request-identity.ts';
+import { normalizeForwardedFor, REQUEST_ID_HEADER, requestIdOf } from './http/request-identity.ts';
 import { LazyLogger } from './http/request-logger.ts';
 import { limitResponseTime } from './http/response-timeout.ts';
 import { limitUnreadResponses } from './http/unread-responses.ts';
+import { isWebSocketRequest } from './stream/websocket.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { Services } from './services.ts';
 
@@ -65,6 +66,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     headersTimeout: REQUEST_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    // Any other upgrade is ignored, such as the one to HTTP/2 that Java's client offers with every request.
+    shouldUpgradeCallback: isWebSocketRequest,
   };
   const app = Fastify({
     ...(certificate === undefined
@@ -101,19 +104,24 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   await compressResponses(app);
   if (corsOrigins !== undefined) await app.register(fastifyCors, corsOptions(corsOrigins));
   await app.register(fastifyWebsocket, {
-    options: { maxPayload: MAX_WEBSOCKET_MESSAGE_BYTES, perMessageDeflate: false },
+    // No subprotocol is served, so none is confirmed.
+    options: { maxPayload: MAX_WEBSOCKET_MESSAGE_BYTES, perMessageDeflate: false, handleProtocols: () => false },
   });
   await app.register(api, services);
   return app;
 }
 
 /** Adds one hook for each stage of every request: Fastify takes longer to run a hook than most of these steps take. */
-function addHooks(app: FastifyInstance, { services, metrics, workers }: ServerOptions): void {
+function addHooks(app: FastifyInstance, { services, metrics, workers, trustProxy }: ServerOptions): void {
   const whenFirst = serveOneAtATime();
   const timeouts = limitResponseTime(app, RESPONSE_TIMEOUT_MS);
   const unread = limitUnreadResponses(app, (reason) => metrics.cutOffResponses.inc({ reason }), workers);
 
   app.addHook('onRequest', (request, reply, done) => {
+    const { headers } = request.raw;
+    if (trustProxy !== undefined) normalizeForwardedFor(headers);
+    if (headers['content-type'] !== undefined || headers['content-encoding'] !== undefined)
+      ignoreHeadersOfNoBody(headers);
     whenFirst(request, reply, () => {
       timeouts.begin(reply);
       // Errors before hooks get their id in error-envelope.ts.

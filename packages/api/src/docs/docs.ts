@@ -62,7 +62,10 @@ export const docsRoutes: FastifyPluginAsync<DocsOptions> = async (app, { operati
   app.get(`${PATH}/json`, async (request, reply) => {
     const now = performance.now();
     if (live.validUntil < now) live = { text: describeLive(request.log), validUntil: now + EXAMPLES_LIFE_MS };
-    return reply.type('application/json; charset=utf-8').send(await live.text);
+    return reply
+      .type('application/json; charset=utf-8')
+      .header('cache-control', 'no-cache')
+      .send(await live.text);
   });
 
   /** Serves a file under a name that changes with its content, and returns its URL. */

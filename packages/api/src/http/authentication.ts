@@ -51,8 +51,9 @@ export function requireKey(
   app.decorateRequest('refusal', null);
 
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('cache-control', CACHE_CONTROL);
     const operation = operationOf(request);
+    // Such as a token, or the secret of a webhook.
+    reply.header('cache-control', operation.requiresKey === true ? 'no-store' : CACHE_CONTROL);
     const credential = credentialOf(request, operation);
     const admitted =
       credential === undefined ? admitAnonymous(request, operation) : admission.admit(credential, operation.cost);

@@ -9,6 +9,9 @@ import { logAccess } from './access-log.ts';
 import { type ErrorDetail, HttpError, toHttpError } from './errors.ts';
 import { REQUEST_ID_HEADER } from './request-identity.ts';
 
+/** Without it, caches may keep a 404 as long as they like (RFC 9111 §4.2.2). */
+const NO_STORE = 'no-store';
+
 const REFUSALS: Readonly<Record<number, string>> = {
   400: 'The request is malformed',
   413: 'The body is larger than 1 MiB',
@@ -25,6 +28,7 @@ export function useErrorEnvelope(app: FastifyInstance): void {
     // These headers may have been set before the error; they describe another response.
     reply.code(statusCode).removeHeader('etag').removeHeader('x-kasgres-sink').removeHeader('x-kasgres-gaps');
     reply.headers(headers);
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', NO_STORE);
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
     return envelopeOf(statusCode, message, details);
   });
@@ -73,7 +77,7 @@ const reasonOf = (cause: unknown): string | undefined => (cause instanceof Error
 /** Responds to a URL that cannot be decoded or has a parameter that is too long, before hooks run. */
 export function respondBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   reply.header(REQUEST_ID_HEADER, request.id).header('x-request-cost-ru', '0');
-  reply.code(400).send(envelopeOf(400, 'The URL is malformed'));
+  reply.header('cache-control', NO_STORE).code(400).send(envelopeOf(400, 'The URL is malformed'));
   logAccess(request, reply);
 }
 
@@ -98,6 +102,7 @@ export function respondClientError(error: NodeJS.ErrnoException, socket: Socket)
       `content-length: ${Buffer.byteLength(body)}`,
       `${REQUEST_ID_HEADER}: ${randomUUID()}`,
       'x-request-cost-ru: 0',
+      `cache-control: ${NO_STORE}`,
       '',
       body,
     ].join('\r\n'),

@@ -3,7 +3,7 @@
  * 100,000 different names), so the text is scanned first, which takes milliseconds.
  */
 import { hash } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { HttpError } from './errors.ts';
 import { markExactIntegers } from './exact-integers.ts';
@@ -46,12 +46,15 @@ export interface BodyOptions {
 /** Large bodies are also validated here, since Fastify's own validation cannot change values asynchronously. */
 export function parseJsonBodies(app: FastifyInstance): void {
   app.decorateRequest('bodyTag', '');
+  // With a chunked body, only its end shows that it is empty.
+  app.addContentTypeParser('*', async (_request: FastifyRequest, payload: IncomingMessage) => {
+    for await (const _chunk of payload) throw new HttpError(415, 'The body must be application/json');
+  });
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
     const { body: schema, bodyOptions } = request.routeOptions.config.operation ?? {};
     const text = await readBody(payload, Number(request.headers['content-length'] ?? 0));
-    // Clients may send the content type with every request.
-    if (text === '' && schema === undefined) return undefined;
+    if (text === '') return undefined;
     request.bodyTag = text.length <= MAX_TAG_CHARACTERS ? text : hash('sha256', text, 'base64url');
     if (text.length <= LARGE_CHARACTERS || schema === undefined) return parseJson(text, bodyOptions);
     return await afterOtherLargeBodies(callerOf(request), async () => {
@@ -60,6 +63,17 @@ export function parseJsonBodies(app: FastifyInstance): void {
       return await validateWithPauses(schema, body);
     });
   });
+}
+
+/**
+ * Makes a request without a body one without a content type and encoding: clients and proxies may send these headers with every request, and the
+ * form type for an empty body.
+ */
+export function ignoreHeadersOfNoBody(headers: IncomingHttpHeaders): void {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
+  if (encoding !== undefined || length !== '0') return;
+  delete headers['content-type'];
+  delete headers['content-encoding'];
 }
 
 /** Copies chunks into one buffer as they arrive: kept one by one, chunks of one byte would take three hundred times the size of the body. */
@@ -98,7 +112,8 @@ const incomplete = (cause?: Error): HttpError => new HttpError(400, 'The request
 const tooLarge = (): HttpError => new HttpError(413, 'The body is larger than 1 MiB');
 
 /** @throws HttpError 400 if the text is not JSON, nests too deeply, or has too many values or names */
-export function parseJson(text: string, { exactIntegers = false, maxValues = MAX_VALUES }: BodyOptions = {}): unknown {
+export function parseJson(sent: string, { exactIntegers = false, maxValues = MAX_VALUES }: BodyOptions = {}): unknown {
+  const text = sent.startsWith(BYTE_ORDER_MARK) ? sent.slice(1) : sent;
   checkShape(text, maxValues);
   try {
     return JSON.parse(exactIntegers ? markExactIntegers(text) : text);
@@ -106,6 +121,9 @@ export function parseJson(text: string, { exactIntegers = false, maxValues = MAX
     throw malformed(NOT_JSON, cause);
   }
 }
+
+/** Some editors and shells begin a file with it. RFC 8259 §8.1 allows parsers to ignore it. */
+const BYTE_ORDER_MARK = '\uFEFF';
 
 const NOT_JSON = 'is not valid JSON';
 

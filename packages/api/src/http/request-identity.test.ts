@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { requestIdOf } from './request-identity.ts';
+import { normalizeForwardedFor, requestIdOf } from './request-identity.ts';
 
 const idFor = (sent: string | undefined) =>
   requestIdOf({ headers: sent === undefined ? {} : { 'x-request-id': sent } });
@@ -12,4 +12,31 @@ it('keeps a valid id of the client', () => {
 it.each([undefined, '', 'x'.repeat(65), 'a b', 'a\nb', '<script>', 'é', 'a,b'])('replaces %j', (sent) => {
   expect(idFor(sent)).toMatch(UUID);
   expect(idFor(sent)).not.toBe(idFor(sent));
+});
+
+it.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['192.0.2.1:4711', '192.0.2.1'],
+  ['[2001:db8::1]:4711', '2001:db8::1'],
+  ['[2001:DB8::1]', '2001:DB8::1'],
+  ['2001:db8::1', '2001:db8::1'],
+  ['::ffff:192.0.2.1', '::ffff:192.0.2.1'],
+  // The proxies on the right stay.
+  ['192.0.2.1:1 , 10.0.0.2:2', '192.0.2.1, 10.0.0.2'],
+  ['192.0.2.1, unknown, 10.0.0.2', '10.0.0.2'],
+  ['192.0.2.1, garbage7', undefined],
+  ['', undefined],
+  ['192.0.2.1:', undefined],
+  ['192.0.2.1:123456', undefined],
+  ['[192.0.2.1', undefined],
+  ['2001:db8::1:4711:x', undefined],
+  // Other notations of IPv4, of which every address has many.
+  ['3221225985', undefined],
+  ['0xc0.0.2.1', undefined],
+  ['192.000.002.001', undefined],
+  ['for=192.0.2.1', undefined],
+])('reads x-forwarded-for %j as %j', (sent, expected) => {
+  const headers = { 'x-forwarded-for': sent };
+  normalizeForwardedFor(headers);
+  expect(headers['x-forwarded-for']).toBe(expected);
 });

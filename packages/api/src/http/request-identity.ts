@@ -1,6 +1,7 @@
 /** The id of a request, and whose request it is. */
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 
@@ -27,4 +28,28 @@ export function clientOf(ip: string): string {
   if (address instanceof ipaddr.IPv4) return address.toString();
   const groups = address.parts.slice(0, IPV6_NETWORK_GROUPS).map((group) => group.toString(16));
   return `${groups.join(':')}::/64`;
+}
+
+const FORWARDED_FOR = 'x-forwarded-for';
+/** An IPv4 address with a port, or an IPv6 address in brackets with or without one, as some proxies write them. */
+const WITH_PORT = /^(?:([\d.]+):\d{1,5}|\[([\da-f:.]+)\](?::\d{1,5})?)$/i;
+
+/**
+ * Leaves only addresses in `x-forwarded-for`, without ports, so that Fastify's `request.ip` is always an address. Proxies append to the header, so
+ * whatever is not an address, and everything before it, is removed: the request then counts as that of the proxy after it. `Forwarded` is not
+ * read, since most proxies pass on what the client sent.
+ */
+export function normalizeForwardedFor(headers: IncomingHttpHeaders): void {
+  const sent = headers[FORWARDED_FOR];
+  if (sent === undefined) return;
+  const addresses: string[] = [];
+  for (const text of String(sent).split(',').toReversed()) {
+    const trimmed = text.trim();
+    const [, v4, v6] = WITH_PORT.exec(trimmed) ?? [];
+    const address = v4 ?? v6 ?? trimmed;
+    if (isIP(address) === 0) break;
+    addresses.push(address);
+  }
+  if (addresses.length === 0) delete headers[FORWARDED_FOR];
+  else headers[FORWARDED_FOR] = addresses.toReversed().join(', ');
 }

@@ -143,9 +143,18 @@ function etagOf({ url, bodyTag }: Pick<FastifyRequest, 'url' | 'bodyTag'>, conte
   return `W/"${hash('sha256', all, 'base64url').slice(0, 22)}"`;
 }
 
-/** Compares weakly with an `if-none-match` list (RFC 9110 §13.1.2). */
+/** What intermediaries that compress append to a tag: `-gzip` (Apache), `--gzip` (Jetty), `;gzip`, `-br`. */
+const ENCODING_SUFFIX = /^(?:--?|;)(?:gzip|br|zstd|deflate)$/;
+
+/** Compares weakly with an `if-none-match` list (RFC 9110 §13.1.2), and ignores a suffix of an encoding, which has the same content. */
 export function hasEtag(list: string | undefined, etag: string): boolean {
   if (list === undefined) return false;
-  const opaque = etag.replace('W/', '');
-  return list.split(',').some((entry) => [ANY_ETAG, opaque].includes(entry.trim().replace(/^W\//, '')));
+  const opaque = opaqueOf(etag);
+  return list.split(',').some((entry) => {
+    if (entry.trim() === ANY_ETAG) return true;
+    const known = opaqueOf(entry.trim());
+    return known.startsWith(opaque) && (known === opaque || ENCODING_SUFFIX.test(known.slice(opaque.length)));
+  });
 }
+
+const opaqueOf = (etag: string): string => etag.replace(/^W\//i, '').replace(/^"|"$/g, '');

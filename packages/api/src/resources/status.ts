@@ -8,9 +8,12 @@ import { findReplicaLag, findUtxoSetLoad } from '../index-state/state.ts';
 import { findNodeState, type NodeState } from '../node-calls.ts';
 import { route } from '../route.ts';
 import { count, decimal, hash, timestamp } from '../schemas/values.ts';
+import type { Services } from '../services.ts';
 import { findLowestBlock } from './chain/segments.ts';
 
 const SYNCED_WITHIN_SECONDS = 10;
+/** The status is read once per second (services.ts). */
+const CACHE_CONTROL = 'public, max-age=1';
 
 const status = z
   .object({
@@ -140,22 +143,27 @@ export const getStatus = route(
     tag: 'Status',
     response: status,
   },
-  ({ services: { status, statusIndex, node: pool } }) =>
-    status.get(async () => {
-      const { state, isCaughtUp, ...index } = await statusIndex.readIfAny(readIndexStatus);
-      const node = await findNodeState(pool);
-      const lagSeconds = state === undefined ? null : lagOf(state, node);
-      return {
-        network: state?.network.id ?? null,
-        synced: isCaughtUp && lagSeconds !== null && lagSeconds < SYNCED_WITHIN_SECONDS,
-        sink: state?.sinkHash ?? null,
-        sinkBlueScore: state?.sinkBlueScore.toString() ?? null,
-        nodeSinkBlueScore: node.sinkBlueScore?.toString() ?? null,
-        lagSeconds,
-        ...index,
-        nodeConnected: node.connected,
-        nodeSynced: node.synced ?? null,
-        version: packageJson.version,
-      };
-    }),
+  async ({ services, reply }) => {
+    const json = await services.status.get(() => readStatus(services));
+    reply.header('cache-control', CACHE_CONTROL);
+    return json;
+  },
 );
+
+async function readStatus({ statusIndex, node: pool }: Services): Promise<StatusJson> {
+  const { state, isCaughtUp, ...index } = await statusIndex.readIfAny(readIndexStatus);
+  const node = await findNodeState(pool);
+  const lagSeconds = state === undefined ? null : lagOf(state, node);
+  return {
+    network: state?.network.id ?? null,
+    synced: isCaughtUp && lagSeconds !== null && lagSeconds < SYNCED_WITHIN_SECONDS,
+    sink: state?.sinkHash ?? null,
+    sinkBlueScore: state?.sinkBlueScore.toString() ?? null,
+    nodeSinkBlueScore: node.sinkBlueScore?.toString() ?? null,
+    lagSeconds,
+    ...index,
+    nodeConnected: node.connected,
+    nodeSynced: node.synced ?? null,
+    version: packageJson.version,
+  };
+}

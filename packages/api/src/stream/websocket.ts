@@ -1,4 +1,5 @@
 /** GET /v1/ws: the messages of streams over a WebSocket, whose subscriptions can change. */
+import type { IncomingMessage } from 'node:http';
 import { toHex } from '@kasgres/kaspa';
 import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
@@ -7,6 +8,7 @@ import { releaseRequest } from '../http/authentication.ts';
 import { envelopeOf, internalError } from '../http/error-envelope.ts';
 import { badRequest, HttpError, toHttpError } from '../http/errors.ts';
 import { parseJson } from '../http/json-body.ts';
+import { pathOf } from '../http/request-identity.ts';
 import { validate } from '../http/validation.ts';
 import type { ApiPlugin } from '../route.ts';
 import { list } from '../schemas/list.ts';
@@ -64,6 +66,10 @@ const operation = {
   query: z.strictObject({ token: z.string().max(200).optional().meta({ description: 'A token instead of the key' }) }),
   response: z.string().meta({ description: 'Messages as JSON (docs/stream.md)' }),
 } as const;
+
+/** Whether a request asks for the only upgrade that the API serves. */
+export const isWebSocketRequest = ({ method, url = '', headers }: IncomingMessage): boolean =>
+  method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && pathOf({ url }) === operation.url;
 
 export const openWebSocket: ApiPlugin = async (app, services) => {
   app.route({

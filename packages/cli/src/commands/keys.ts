@@ -15,6 +15,7 @@ import { FatalError } from '@kasgres/runtime';
 import { Command, Option } from 'commander';
 import { z } from 'zod';
 import { argument, print, printTable } from '../command-line.ts';
+import { findTextProblem } from '../tags/check-tag.ts';
 import { withDatabase } from '../with-database.ts';
 
 type Kysely = Connection['kysely'];
@@ -32,7 +33,14 @@ const windowSeconds = argument(
   z.coerce.number().int().min(1).max(MAX_WINDOW_SECONDS),
   `whole seconds from 1 to ${MAX_WINDOW_SECONDS}; longer limits are quotas`,
 );
-const keyName = argument(z.string().regex(/\S/), 'a name that is not blank');
+const MAX_NAME_LENGTH = 200;
+const keyName = argument(
+  z
+    .string()
+    .regex(/\S/)
+    .refine((name) => findTextProblem(name, MAX_NAME_LENGTH) === undefined),
+  `a name that is not blank, of at most ${MAX_NAME_LENGTH} characters, without control and bidirectional control characters`,
+);
 const futureDate = argument(z.coerce.date().min(new Date()), 'a date in the future, such as 2030-01-31');
 
 interface CreateOptions {

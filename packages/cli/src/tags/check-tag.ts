@@ -40,9 +40,13 @@ const UNKNOWN_CONFIDENCE_LEVEL = 5;
 
 const OUR_CURRENCIES = new Set(['KAS', 'KASPA']);
 
+/** Embeddings, overrides and isolates, which make a text look like another one. */
+const BIDIRECTIONAL = /[\u202A-\u202E\u2066-\u2069]/;
+
 /** Returns what is wrong with a text, as a predicate. */
 export function findTextProblem(text: string, most: number): string | undefined {
   if (/\p{Cc}/u.test(text)) return `must not contain control characters: ${quoted(text)}`;
+  if (BIDIRECTIONAL.test(text)) return `must not contain bidirectional control characters: ${quoted(text)}`;
   if (Array.from(text).length > most) return `must not be longer than ${most} characters: ${quoted(text)}`;
   return undefined;
 }

@@ -60,10 +60,15 @@ function readTag(tree: Tree, tag: unknown, path: Path): RawTag[] {
     tree.report(path, 'tags', `must be objects, not ${quoted(tag)}`);
     return [];
   }
+  if (isDummy(tag)) return [];
   tree.reportUnknownFields(tag, path, FIELD_NAMES, 'a tag');
   const fields = typeof tag['labels'] === 'string' ? { ...tag, labels: splitLabels(tag['labels']) } : tag;
   return [{ fields, lineOf: (field) => tree.lineAt(field in tag ? [...path, field] : path) }];
 }
+
+/** Whether it is the first entry of `/rest/addresses/names`, which stands for no address (docs/rest.md). */
+const isDummy = ({ address, name }: Record<string, unknown>): boolean =>
+  name === '' && typeof address === 'string' && /^kaspa[a-z]*:$/.test(address);
 
 function lineAt(text: string, offset: number): number {
   let line = 1;

@@ -117,6 +117,22 @@ describe('JSON', () => {
     ]);
   });
 
+  test('the response of /rest/addresses/names, whose first entry is a dummy', () => {
+    const names = [
+      { address: 'kaspa:', name: '' },
+      { address: ONE, name: 'A' },
+      { address: TWO, name: 'B' },
+    ];
+    expect(read({ names: JSON.stringify(names) }).sources).toEqual([
+      {
+        name: 'names',
+        title: '',
+        creator: '',
+        attributions: names.slice(1).map((tag) => ({ ...NOTHING_MORE, ...tag })),
+      },
+    ]);
+  });
+
   test('an object with source, title and creator', () => {
     const tags = [{ address: ONE, name: 'A' }];
     expect(
@@ -324,6 +340,8 @@ describe('any format', () => {
     ],
     [{ address: ' ' }, 'address: is missing'],
     [{ name: '\0' }, 'name: must not contain control characters'],
+    [{ name: 'exchange \u202Eecnanib' }, 'name: must not contain bidirectional control characters'],
+    [{ labels: '\u2067hot' }, 'labels: must not contain bidirectional control characters'],
     [{ name: 'x'.repeat(301) }, 'name: must not be longer than 300 characters'],
     [{ labels: 'x'.repeat(101) }, 'labels: must not be longer than 100 characters'],
     [{ labels: Array.from({ length: 51 }, (_, n) => `label ${n}`).join(';') }, 'labels: must be at most 50, not 51'],

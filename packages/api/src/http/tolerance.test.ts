@@ -1,0 +1,128 @@
+/** Headers that clients and proxies add to requests which do not need them. */
+import { once } from 'node:events';
+import { request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { getNetwork } from '@kasgres/kaspa';
+import type { FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { serverWithoutDatabase } from '../testing/node-stub.ts';
+
+const KEY = { 'x-api-key': `kdp_${'0'.repeat(64)}` };
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const BY_ADDRESSES = '/v1/rpc/getMempoolEntriesByAddresses';
+
+let server: FastifyInstance;
+let port: number;
+
+beforeAll(async () => {
+  const made = await serverWithoutDatabase({});
+  ({ server } = made);
+  made.services.index.getNetwork = async () => getNetwork('simnet');
+  made.services.status.get = async () => ({ network: 'simnet' }) as never;
+  await server.listen({ port: 0, host: '127.0.0.1' });
+  ({ port } = server.server.address() as AddressInfo);
+});
+afterAll(() => server.close());
+
+async function ask(method: string, path: string, headers: Record<string, string>, body?: string) {
+  const sent = send({ port, method, path, headers });
+  sent.end(body);
+  const [response] = await once(sent, 'response');
+  return { status: response.statusCode as number, headers: response.headers, body: await text(response) };
+}
+
+const H2C = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAEAAEAAAAIAAAABAAMAAABk' };
+const WEBSOCKET = {
+  connection: 'upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+};
+
+it.each([H2C, WEBSOCKET])('ignores the upgrade of a GET to $upgrade', async (upgrade) => {
+  const plain = await ask('GET', '/v1/status', {});
+  expect(plain.status).toBe(200);
+  const { status, body, headers } = await ask('GET', '/v1/status', upgrade);
+  expect({ status, body, upgrade: headers['upgrade'] }).toEqual({ status: 200, body: plain.body, upgrade: undefined });
+});
+
+it.each([H2C, WEBSOCKET])('reads the body of a POST that offers an upgrade to $upgrade', async (upgrade) => {
+  const body = JSON.stringify({ addresses: ['kaspasim:x'] });
+  const headers = { ...KEY, ...upgrade, 'content-type': 'application/json', 'content-length': String(body.length) };
+  const response = await ask('POST', BY_ADDRESSES, headers, body);
+  expect({ status: response.status, details: JSON.parse(response.body).details }).toMatchObject({
+    status: 400,
+    details: [{ path: 'addresses.0' }],
+  });
+});
+
+it('refuses an upgrade of /v1/ws to anything but a WebSocket as a request without one', async () => {
+  expect((await ask('GET', '/v1/ws', { ...KEY, ...H2C })).status).toBe(426);
+});
+
+it('confirms no subprotocol of a WebSocket', async () => {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/ws`, ['kasgres', 'graphql-ws'], { headers: KEY });
+  // The client ends a connection whose server confirmed none of its subprotocols.
+  socket.on('error', () => undefined);
+  const closed = once(socket, 'close');
+  const [response] = await once(socket, 'upgrade');
+  expect({ status: response.statusCode, protocol: response.headers['sec-websocket-protocol'] }).toEqual({
+    status: 101,
+    protocol: undefined,
+  });
+  await closed;
+});
+
+it.each([
+  ['no body', FORM, undefined],
+  ['an announced empty body', { ...FORM, 'content-length': '0' }, undefined],
+  ['an empty chunked body', { ...FORM, 'transfer-encoding': 'chunked' }, ''],
+  ['an empty JSON body', { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }, ''],
+  ['an empty body of an empty type', { 'content-type': '', 'content-length': '0' }, undefined],
+  ['an encoding of no body', { 'content-encoding': 'gzip', 'content-length': '0' }, undefined],
+])('takes %s for none', async (_name, headers, body) => {
+  const created = await ask('POST', '/v1/stream/tokens', { ...KEY, ...headers }, body);
+  expect({ status: created.status, body: created.body }).toMatchObject({ status: 200, body: /kst_1_/ });
+  const deleted = await ask('DELETE', '/v1/webhooks/7', { ...KEY, ...headers }, body);
+  expect(deleted.status).not.toBe(415);
+  const without = await ask('POST', BY_ADDRESSES, { ...KEY, ...headers }, body);
+  expect({ status: without.status, details: JSON.parse(without.body).details }).toMatchObject({ status: 400 });
+});
+
+it('refuses a body of another type', async () => {
+  for (const framing of [{ 'content-length': '3' }, { 'transfer-encoding': 'chunked' }]) {
+    const { status } = await ask('POST', '/v1/stream/tokens', { ...KEY, ...FORM, ...framing }, 'a=b');
+    expect(status).toBe(415);
+  }
+});
+
+it('reads a JSON body with a byte order mark', async () => {
+  const headers = { ...KEY, 'content-type': 'application/json' };
+  expect((await ask('POST', '/v1/stream/tokens', headers, '\uFEFF{}')).status).toBe(200);
+  expect((await ask('POST', '/v1/stream/tokens', headers, '\uFEFF\uFEFF{}')).status).toBe(400);
+  expect((await ask('POST', '/v1/stream/tokens', headers, '\uFEFF')).status).toBe(400);
+});
+
+it.each([
+  ['GET', '/v1/status', 'public, max-age=1'],
+  ['GET', '/v1/nothing', 'no-store'],
+  ['GET', '/nothing', 'no-store'],
+  ['DELETE', '/v1/status', 'no-store'],
+  ['GET', '/v1/status?x=1', 'no-store'],
+  ['GET', '/v1/rpc/%zz', 'no-store'],
+  ['GET', '/docs/static/nothing.js', 'no-store'],
+  ['GET', '/docs', 'no-store'],
+  ['GET', '/docs/json', 'no-cache'],
+  ['GET', '/openapi.json', 'public, no-cache'],
+  ['POST', '/v1/stream/tokens', 'no-store'],
+  ['GET', '/v1/ws', 'private, no-cache'],
+])('says how long %s %s may be cached', async (method, path, expected) => {
+  expect((await ask(method, path, KEY)).headers['cache-control']).toBe(expected);
+});
+
+it('says that a response to invalid HTTP must not be cached', async () => {
+  const { headers } = await ask('GET', '/v1/status', { 'x-long': 'x'.repeat(20_000) });
+  expect(headers['cache-control']).toBe('no-store');
+});
