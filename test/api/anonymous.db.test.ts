@@ -43,6 +43,18 @@ test('each address has its limit, and so has each /64 of IPv6', async () => {
   expect(await served(Array.from({ length: 30 }, (_, i) => `2001:db8:2:${i + 1}::1`))).toBe(30);
 });
 
+test('neither ports nor text that is not an address make another client', async () => {
+  expect(await served(Array.from({ length: 30 }, (_, i) => `198.51.100.2:${i + 1}`))).toBeLessThanOrEqual(20);
+  expect(await served(Array.from({ length: 30 }, (_, i) => `[2001:db8:3::1]:${i + 1}`))).toBeLessThanOrEqual(20);
+  // The proxy's own limit.
+  expect(await served(Array.from({ length: 30 }, (_, i) => `garbage${i}`))).toBeLessThanOrEqual(20);
+  const forwarded = Array.from({ length: 30 }, async (_, i) => {
+    const headers = { forwarded: `for=198.51.100.${i}` };
+    return (await ask('/v1/rpc/getSink', '198.51.100.3', { headers })).status;
+  });
+  expect((await Promise.all(forwarded)).filter((status) => status === 200).length).toBeLessThanOrEqual(20);
+});
+
 test('submissions and tokens need a key, and a wrong key is refused', async () => {
   const post = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } };
   for (const path of ['/v1/rpc/submitTransaction', '/v1/rpc/submitBlock', '/v1/stream/tokens']) {

@@ -6,7 +6,6 @@ import { text } from 'node:stream/consumers';
 import { getNetwork } from '@kasgres/kaspa';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { WebSocket } from 'ws';
 import { serverWithoutDatabase } from '../testing/node-stub.ts';
 
 const KEY = { 'x-api-key': `kdp_${'0'.repeat(64)}` };
@@ -63,16 +62,15 @@ it('refuses an upgrade of /v1/ws to anything but a WebSocket as a request withou
 });
 
 it('confirms no subprotocol of a WebSocket', async () => {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/ws`, ['kasgres', 'graphql-ws'], { headers: KEY });
-  // The client ends a connection whose server confirmed none of its subprotocols.
-  socket.on('error', () => undefined);
-  const closed = once(socket, 'close');
-  const [response] = await once(socket, 'upgrade');
+  const headers = { ...KEY, ...WEBSOCKET, 'sec-websocket-protocol': 'kasgres, graphql-ws' };
+  const sent = send({ port, path: '/v1/ws', headers });
+  sent.end();
+  const [response, socket] = await once(sent, 'upgrade');
+  socket.destroy();
   expect({ status: response.statusCode, protocol: response.headers['sec-websocket-protocol'] }).toEqual({
     status: 101,
     protocol: undefined,
   });
-  await closed;
 });
 
 it.each([
