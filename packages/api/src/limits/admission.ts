@@ -41,8 +41,8 @@ export interface Admission<Key extends RequestKey = RequestKey> {
   admitAtOnce(key: string, ru: number): AdmittedAtOnce<Key> | undefined;
   /** Like `admit`, for a client without a key. @param client its address. Returns undefined if such requests are not served */
   admitAnonymous(client: string, ru: number): Awaitable<Admitted<Key> | undefined>;
-  /** Charges what a request in flight costs beyond its first charge. A refusal also refunds the first charge. */
-  chargeMore(apiKey: Key, first: Charge, ru: number): Promise<Verdict>;
+  /** Charges what a request in flight costs beyond its first charge. A refusal also refunds the first charge, unless that is null. */
+  chargeMore(apiKey: Key, first: Charge | null, ru: number): Promise<Verdict>;
   release(apiKey: Key): void;
   /** Returns whether a key, or that of a stream token, is in force, without a charge. */
   isInForce(credential: string): Promise<boolean>;
@@ -150,7 +150,7 @@ export class LocalAdmission implements Admission<LocalKey> {
     return this.#limits.isBusy(bucket);
   }
 
-  chargeMore({ bucket }: LocalKey, first: Charge, ru: number): Promise<Verdict> {
+  chargeMore({ bucket }: LocalKey, first: Charge | null, ru: number): Promise<Verdict> {
     return this.#limits.chargeMore(bucket, first, ru);
   }
 

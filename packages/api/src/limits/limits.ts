@@ -90,12 +90,12 @@ export class Limits {
   }
 
   /**
-   * Charges what a request in flight costs beyond its first charge. A refusal also refunds the first charge.
+   * Charges what a request in flight costs beyond its first charge. A refusal also refunds the first charge, unless that is null.
    * @throws HttpError 503 if the store is unavailable
    */
-  async chargeMore(bucket: Bucket, first: Charge, ru: number): Promise<Verdict> {
+  async chargeMore(bucket: Bucket, first: Charge | null, ru: number): Promise<Verdict> {
     const verdict = await this.#charge(bucket, ru, 0);
-    if (verdict.refusal !== undefined) {
+    if (verdict.refusal !== undefined && first !== null) {
       this.#windows.refund(bucket.name, first.window, toHundredths(first.ru));
       this.#meter(bucket, -first.ru, -1, first.day);
     }

@@ -4,7 +4,7 @@ import type { Charge, Verdict } from '../limits/limits.ts';
 export type Call =
   | { id: number; do: 'admit'; key: string; ru: number }
   | { id: number; do: 'admitAnonymous'; client: string; ru: number }
-  | { id: number; do: 'chargeMore'; bucket: string; first: Charge; ru: number }
+  | { id: number; do: 'chargeMore'; bucket: string; first: Charge | null; ru: number }
   | { id: number; do: 'isInForce'; key: string }
   | { id: number; do: 'release'; bucket: string };
 

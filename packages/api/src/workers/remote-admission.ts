@@ -53,7 +53,7 @@ export class RemoteAdmission implements Admission<RemoteKey> {
     return error === undefined ? { apiKey, verdict: reply.verdict as Verdict } : { apiKey, error };
   }
 
-  async chargeMore({ bucket }: RemoteKey, first: Charge, ru: number): Promise<Verdict> {
+  async chargeMore({ bucket }: RemoteKey, first: Charge | null, ru: number): Promise<Verdict> {
     const { verdict, error } = await this.#call((id) => ({ id, do: 'chargeMore', bucket: bucket.name, first, ru }));
     if (error !== undefined) throw toError(error);
     return verdict as Verdict;

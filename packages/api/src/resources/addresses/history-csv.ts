@@ -1,14 +1,23 @@
-/** The transactions of an address as CSV, streamed in chunks by key: later chunks may show a later state, and no snapshot is held open. */
+/**
+ * The transactions of an address as CSV, streamed in chunks by key: later chunks may show a later state, and no snapshot is held open. Each chunk
+ * is charged before it is sent.
+ */
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { IndexReader } from '../../index-state/state.ts';
 import { commonTable } from '../../index-state/statement.ts';
+import { UnpaidError } from '../../limits/charge-as-read.ts';
 import { isAccepted } from '../transactions/fields.ts';
 import { joinAmounts } from './amounts.ts';
 import { filterBy, type HistoryFilter, shapeOf, timedTables } from './history-filter.ts';
 
 export const MAX_CSV_ROWS = 100_000;
 const CHUNK_ROWS = 1000;
+/** Rows that cost as much as a page. The request itself pays for the first ones. */
+export const ROWS_PER_PAGE = 100;
+/** In this time, the network takes the last rows, before the connection is closed. */
+const LAST_ROWS_MS = 1000;
 
 const COLUMNS = [
   'transaction_id',
@@ -23,12 +32,48 @@ const COLUMNS = [
 
 type Row = Record<(typeof COLUMNS)[number], string | null> & { key: bigint };
 
-export function csvOf(index: IndexReader, address: string, filter: HistoryFilter, caller: string): Readable {
-  return Readable.from(linesOf(index, address, filter, caller), { objectMode: false });
+/** Returns up to `limit` rows below a key, newest first. */
+export type ReadRows = (below: bigint, limit: number) => Promise<Row[]>;
+
+interface Payment {
+  /** Charges pages of rows beyond the first one, and may wait. @throws UnpaidError */
+  charge: (pages: number) => Promise<void>;
+  /** Pages that may be charged at once. */
+  maxPages: number;
 }
 
-async function* linesOf(index: IndexReader, address: string, filter: HistoryFilter, caller: string) {
+export function csvOf(readRows: ReadRows, payment: Payment): Readable {
+  return Readable.from(paidLinesOf(readRows, payment), { objectMode: false });
+}
+
+/** If the rest cannot be paid for, the last line says so, and the error closes the connection, so that the client notices, too. */
+async function* paidLinesOf(readRows: ReadRows, payment: Payment) {
+  try {
+    yield* linesOf(readRows, payment);
+  } catch (error) {
+    if (!(error instanceof UnpaidError)) throw error;
+    yield `incomplete: ${error.message}\n`;
+    await sleep(LAST_ROWS_MS);
+    throw error;
+  }
+}
+
+async function* linesOf(readRows: ReadRows, { charge, maxPages }: Payment) {
   yield `${COLUMNS.join(',')}\n`;
+  let below = 9_223_372_036_854_775_807n;
+  let limit = ROWS_PER_PAGE;
+  for (let count = 0; count < MAX_CSV_ROWS; ) {
+    const rows = await readRows(below, limit);
+    if (count > 0 && rows.length > 0) await charge(Math.ceil(rows.length / ROWS_PER_PAGE));
+    if (rows.length > 0) yield `${rows.map(toLine).join('\n')}\n`;
+    if (rows.length < limit) return;
+    count += rows.length;
+    limit = Math.min(CHUNK_ROWS, maxPages * ROWS_PER_PAGE, MAX_CSV_ROWS - count);
+    below = (rows.at(-1) as Row).key;
+  }
+}
+
+export function rowReader(index: IndexReader, address: string, filter: HistoryFilter, caller: string): ReadRows {
   const { from = null, to = null, min_amount: minimum = null } = filter;
   const shape = shapeOf(filter);
   const scriptId = sql`(select id from script)`;
@@ -37,9 +82,8 @@ async function* linesOf(index: IndexReader, address: string, filter: HistoryFilt
     script: sql`select id from scripts where address = ${address}`,
     ...(shape.isTimed && timedTables({ from: sql`${from}::bigint`, to: sql`${to}::bigint` }, scriptId)),
   };
-  let below = 9_223_372_036_854_775_807n;
-  for (let count = 0; count < MAX_CSV_ROWS; count += CHUNK_ROWS) {
-    const rows = await index.read(async ({ db }) => {
+  return (below, limit) =>
+    index.read(async ({ db }) => {
       const found = await sql<Row>`
         with ${sql.join(Object.entries(tables).map(commonTable))}
         select page.key, encode(transactions.transaction_id, 'hex') as transaction_id,
@@ -50,17 +94,13 @@ async function* linesOf(index: IndexReader, address: string, filter: HistoryFilt
         from unnest(array(
           select distinct transaction_id from script_deltas
           where ${sql.join(conditions, sql` and `)} and transaction_id < ${below}
-          order by transaction_id desc limit ${CHUNK_ROWS})) as page (key)
+          order by transaction_id desc limit ${limit})) as page (key)
         join transactions on transactions.id = page.key
         left join chain_blocks accepting on accepting.index = transactions.accepting_index
         ${joinAmounts(scriptId)}
         order by page.key desc`.execute(db);
       return found.rows;
     }, caller);
-    if (rows.length > 0) yield `${rows.map(toLine).join('\n')}\n`;
-    if (rows.length < CHUNK_ROWS) return;
-    below = (rows.at(-1) as Row).key;
-  }
 }
 
 /** No value contains a comma or a quote. */

@@ -17,9 +17,10 @@ import { requireTimeRange } from '../../pages/time-range.ts';
 import { type ApiPlugin, statementRoute } from '../../route.ts';
 import { type AddressParameters, requireNetwork, scriptIdOf } from '../../schemas/address.ts';
 import { addressInput, hashInput, sompi, sompiDelta } from '../../schemas/values.ts';
-import { listing, page } from '../shared.ts';
+import { listing, page, PAGE_COST } from '../shared.ts';
 import { joinAmounts } from './amounts.ts';
-import { csvOf, MAX_CSV_ROWS } from './history-csv.ts';
+import { chargeAsRead } from '../../limits/charge-as-read.ts';
+import { csvOf, MAX_CSV_ROWS, rowReader, ROWS_PER_PAGE } from './history-csv.ts';
 import {
   filterBy,
   type FilterShape,
@@ -113,7 +114,7 @@ const transactionListing = statementRoute(
   {
     ...listing('Address', '/v1/addresses/:address/transactions', 'listAddressTransactions'),
     summary: 'Transactions that spend from or pay to an address, newest first',
-    description: `With \`accept: text/csv\` the response is a CSV of up to ${MAX_CSV_ROWS} rows, without \`limit\` and cursors; it is read in chunks, so that later rows may show a later state of the chain. \`from\` and \`to\` refer to the time of acceptance; the order stays that of first writing.`,
+    description: `With \`accept: text/csv\` the response is a CSV of up to ${MAX_CSV_ROWS} rows, without \`limit\` and cursors; it is read in chunks, so that later rows may show a later state of the chain. Every ${ROWS_PER_PAGE} rows cost as much as a page, charged as they are read: the response waits for the rate. If the quota is used up, or the rate allows nothing for long, it ends with a line \`incomplete: …\` and a closed connection. \`from\` and \`to\` refer to the time of acceptance; the order stays that of first writing.`,
     params: z.strictObject({ address: addressInput }),
     query,
     response: page({
@@ -165,7 +166,13 @@ export const listAddressTransactions: ApiPlugin = async (app, services) => {
     reply.header('content-disposition', 'attachment; filename="transactions.csv"').type('text/csv; charset=utf-8');
     // Fastify responds to a HEAD at once and reads the stream to its end, so the whole history would be read after the request has ended.
     const isHead = request.method === 'HEAD';
-    const rows = isHead ? Readable.from([]) : csvOf(services.index, address, filterOf(given), callerOf(request));
+    const payment = {
+      charge: (pages: number) =>
+        chargeAsRead(services.admission, request, pages * PAGE_COST, () => !reply.raw.destroyed),
+      maxPages: Math.max(Math.floor((request.apiKey?.bucket.rateRu ?? 0) / PAGE_COST), 1),
+    };
+    const readRows = rowReader(services.index, address, filterOf(given), callerOf(request));
+    const rows = isHead ? Readable.from([]) : csvOf(readRows, payment);
     await reply.send(rows);
   });
   await app.register(transactionListing, services);
