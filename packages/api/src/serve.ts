@@ -8,6 +8,7 @@ import {
   type Logger,
   type Program,
   type Readiness,
+  readFileLimit,
   type Registry,
   sleep,
   toListenError,
@@ -15,6 +16,7 @@ import {
 } from '@kasgres/runtime';
 import { CONNECTIONS, connectionsPerWorker, openDatabase } from './database.ts';
 import type { Env } from './env.ts';
+import { roomForConnections } from './http/connections.ts';
 import { type Certificate, readCertificate, renewCertificate } from './http/certificate.ts';
 import { readExplorerFiles } from './explorer/files.ts';
 import { toHttpError, unavailable } from './http/errors.ts';
@@ -100,6 +102,7 @@ export async function serve({ program, env, logger, registry, admission, onServe
     corsOrigins: env.CORS_ORIGINS,
     trustProxy: env.TRUST_PROXY,
     workers,
+    room: roomForConnections({ fileLimit: readFileLimit(), readConnections, nodes: env.NODE_URL.length }),
   });
   await onServer(async () => {
     if (!server.server.listening) return { ready: false, reason: 'not listening yet' };

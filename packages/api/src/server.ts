@@ -1,5 +1,4 @@
 /** The HTTP server: limits on time and size of requests, and hooks of every response. */
-import type { Socket } from 'node:net';
 import { fastifyCors } from '@fastify/cors';
 import fastifyWebsocket from '@fastify/websocket';
 import type { Logger } from '@kasgres/runtime';
@@ -15,6 +14,7 @@ import { accessLogOf, logAccess } from './http/access-log.ts';
 import { releaseRequest } from './http/authentication.ts';
 import type { Certificate } from './http/certificate.ts';
 import { compressResponses } from './http/compression.ts';
+import { limitConnections, wantedConnections } from './http/connections.ts';
 import { ignoreHeadersOfNoBody, MAX_BODY_BYTES, parseJsonBodies } from './http/json-body.ts';
 import { corsOptions } from './http/cors.ts';
 import { serveOneAtATime } from './http/pipelining.ts';
@@ -28,8 +28,6 @@ import { isWebSocketRequest } from './stream/websocket.ts';
 import type { ApiMetrics } from './metrics.ts';
 import type { Services } from './services.ts';
 
-/** Beside streams. An idle connection takes about 20 kB. Further connections are closed at once. */
-const MAX_CONNECTIONS = 10_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Limits the time in which a TLS handshake completes, and in which a request arrives. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -56,10 +54,13 @@ interface ServerOptions {
   trustProxy?: readonly string[] | undefined;
   /** Processes that serve the same port and divide the limits among them; default 1. */
   workers?: number;
+  /** Connections that the limit of open files leaves room for; default: any number. */
+  room?: number;
 }
 
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { services, logger, certificate, corsOrigins, trustProxy, workers = 1 } = options;
+  const { room = Number.POSITIVE_INFINITY } = options;
   const loggerInstance: FastifyBaseLogger = new LazyLogger(() => logger);
   const protocol = {
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -92,15 +93,18 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
   });
   app.decorate('accessLog', accessLogOf(logger));
-  app.server.maxConnections = Math.ceil(MAX_CONNECTIONS / workers) + services.streams.maxStreams;
-  // Otherwise a worker would return the connection to the primary process, which would offer it again and again.
-  Object.assign(app.server, { dropMaxConnection: true });
+  const wanted = wantedConnections(workers, services.streams.maxStreams);
+  limitConnections(app, Math.min(wanted, room));
+  if (room < wanted)
+    logger.warn(
+      { connections: room, wanted },
+      'the limit of open files allows fewer connections: raise it (ulimit -n)',
+    );
   app.removeContentTypeParser('text/plain');
   // CORS adds headers to every response.
   if (corsOrigins === undefined) respondFromMemory(app, services, options.metrics);
   parseJsonBodies(app);
   addHooks(app, options);
-  closeIdleConnectionsOnShutdown(app);
   await compressResponses(app);
   if (corsOrigins !== undefined) await app.register(fastifyCors, corsOptions(corsOrigins));
   await app.register(fastifyWebsocket, {
@@ -143,25 +147,6 @@ function addHooks(app: FastifyInstance, { services, metrics, workers, trustProxy
     observe(metrics, request, reply);
     logAccess(request, reply);
     done();
-  });
-}
-
-/**
- * Closing the server waits for every connection. A busy one can be closed only when its response has been sent. Node does not count a
- * connection as idle before its first request, such as those that browsers open in advance.
- */
-function closeIdleConnectionsOnShutdown(app: FastifyInstance): void {
-  const sockets = new Set<Socket>();
-  app.server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  app.addHook('preClose', async () => {
-    const timer = setInterval(() => {
-      app.server.closeIdleConnections();
-      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-    }, 50);
-    app.server.once('close', () => clearInterval(timer));
   });
 }
 

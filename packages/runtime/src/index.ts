@@ -1,5 +1,6 @@
 /** What every program needs and that does not depend on Kaspa. */
 export { documentEnv, EnvError, type EnvSchema, parsed, postgresUrl, printEnvProblems, readEnv } from './env.ts';
+export { readFileLimit } from './file-limit.ts';
 export { toListenError } from './listen-error.ts';
 export { createLogger, LOG_LEVELS, type Logger, type LoggerOptions, type LogLevel, redactUrl } from './logger.ts';
 export {

@@ -41,6 +41,9 @@ export interface Probes {
   close: () => Promise<void>;
 }
 
+/** Further ones are closed at once, so that they take no files from the program. */
+const MAX_CONNECTIONS = 32;
+
 /** @throws {FatalError} if METRICS_PORT is taken */
 export async function startProbes(options: ProbesOptions): Promise<Probes> {
   const { host = '127.0.0.1', port, logger } = options;
@@ -52,6 +55,7 @@ export async function startProbes(options: ProbesOptions): Promise<Probes> {
     });
   });
   server.keepAliveTimeout = 1000;
+  server.maxConnections = MAX_CONNECTIONS;
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
   // Stays registered: a connection that cannot be accepted is an 'error' event, too, which would end the process without a listener.
   server.on('error', reject).listen(port, host, () => resolve());

@@ -48,7 +48,7 @@ export function parseJsonBodies(app: FastifyInstance): void {
   app.decorateRequest('bodyTag', '');
   // With a chunked body, only its end shows that it is empty.
   app.addContentTypeParser('*', async (_request: FastifyRequest, payload: IncomingMessage) => {
-    for await (const _chunk of payload) throw new HttpError(415, 'The body must be application/json');
+    if ((await readBody(payload, 0)) !== '') throw new HttpError(415, 'The body must be application/json');
   });
   app.removeContentTypeParser('application/json');
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {

@@ -36,7 +36,7 @@ const WITH_PORT = /^(?:([\d.]+):\d{1,5}|\[([\da-f:.]+)\](?::\d{1,5})?)$/i;
 
 /**
  * Leaves only addresses in `x-forwarded-for`, without ports, so that Fastify's `request.ip` is always an address. Proxies append to the header, so
- * whatever is not an address, and everything before it, is removed: the request then counts as that of the proxy after it. `Forwarded` is not
+ * text that is not an address, and everything before it, is removed: the request then counts as that of the proxy after it. `Forwarded` is not
  * read, since most proxies pass on what the client sent.
  */
 export function normalizeForwardedFor(headers: IncomingHttpHeaders): void {

@@ -1,7 +1,7 @@
 /** Headers that clients and proxies add to requests which do not need them. */
 import { once } from 'node:events';
-import { request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type IncomingMessage, request as send } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { getNetwork } from '@kasgres/kaspa';
 import type { FastifyInstance } from 'fastify';
@@ -28,9 +28,11 @@ afterAll(() => server.close());
 async function ask(method: string, path: string, headers: Record<string, string>, body?: string) {
   const sent = send({ port, method, path, headers });
   sent.end(body);
-  const [response] = await once(sent, 'response');
-  return { status: response.statusCode as number, headers: response.headers, body: await text(response) };
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return { status: response.statusCode, headers: response.headers, body: await text(response) };
 }
+
+const detailsOf = (body: string) => (JSON.parse(body) as { details?: unknown }).details;
 
 const H2C = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAEAAEAAAAIAAAABAAMAAABk' };
 const WEBSOCKET = {
@@ -51,7 +53,7 @@ it.each([H2C, WEBSOCKET])('reads the body of a POST that offers an upgrade to $u
   const body = JSON.stringify({ addresses: ['kaspasim:x'] });
   const headers = { ...KEY, ...upgrade, 'content-type': 'application/json', 'content-length': String(body.length) };
   const response = await ask('POST', BY_ADDRESSES, headers, body);
-  expect({ status: response.status, details: JSON.parse(response.body).details }).toMatchObject({
+  expect({ status: response.status, details: detailsOf(response.body) }).toMatchObject({
     status: 400,
     details: [{ path: 'addresses.0' }],
   });
@@ -65,7 +67,7 @@ it('confirms no subprotocol of a WebSocket', async () => {
   const headers = { ...KEY, ...WEBSOCKET, 'sec-websocket-protocol': 'kasgres, graphql-ws' };
   const sent = send({ port, path: '/v1/ws', headers });
   sent.end();
-  const [response, socket] = await once(sent, 'upgrade');
+  const [response, socket] = (await once(sent, 'upgrade')) as [IncomingMessage, Socket];
   socket.destroy();
   expect({ status: response.statusCode, protocol: response.headers['sec-websocket-protocol'] }).toEqual({
     status: 101,
@@ -86,7 +88,7 @@ it.each([
   const deleted = await ask('DELETE', '/v1/webhooks/7', { ...KEY, ...headers }, body);
   expect(deleted.status).not.toBe(415);
   const without = await ask('POST', BY_ADDRESSES, { ...KEY, ...headers }, body);
-  expect({ status: without.status, details: JSON.parse(without.body).details }).toMatchObject({ status: 400 });
+  expect(without.status).toBe(400);
 });
 
 it('refuses a body of another type', async () => {

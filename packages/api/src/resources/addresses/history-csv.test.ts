@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { request as send } from 'node:http';
+import { type IncomingMessage, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import Fastify from 'fastify';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { compressResponses } from '../../http/compression.ts';
-import { type Admission, type RequestKey } from '../../limits/admission.ts';
+import type { Admission, RequestKey } from '../../limits/admission.ts';
 import { chargeAsRead, UnpaidError } from '../../limits/charge-as-read.ts';
 import type { Verdict } from '../../limits/limits.ts';
 import { csvOf, MAX_CSV_ROWS, type ReadRows } from './history-csv.ts';
@@ -64,7 +64,7 @@ it.each(['identity', 'gzip'])('ends a response that cannot be paid for visibly i
   const { port } = app.server.address() as AddressInfo;
   const sent = send({ port, headers: { 'accept-encoding': encoding } });
   sent.end();
-  const [response] = await once(sent, 'response');
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
   let received = '';
   response.on('data', (chunk: Buffer) => (received += String(chunk)));
   await expect(buffer(response)).rejects.toThrow('aborted');

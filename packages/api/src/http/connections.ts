@@ -1,0 +1,86 @@
+/**
+ * Limits connections. They stay below the limit of open files with a reserve for the database and the nodes: otherwise idle clients could take all
+ * files, and every request would find the database out of reach.
+ */
+import type { Server, Socket } from 'node:net';
+import { FatalError } from '@kasgres/runtime';
+import type { FastifyInstance } from 'fastify';
+import { NODE_STREAMS } from '../node-calls.ts';
+
+/** Beside streams. An idle connection takes about 20 kB. */
+const MAX_CONNECTIONS = 10_000;
+
+/** Files of Node.js (about 25), connections to databases that are not for responses (database.ts, 10), and those of probes. */
+const OTHER_FILES = 40;
+/** With fewer, hardly a request would find a connection. */
+const MIN_CONNECTIONS = 4;
+
+interface Room {
+  fileLimit: number;
+  readConnections: number;
+  nodes: number;
+}
+
+/** Returns how many connections a process may have for clients. @throws FatalError if the limit of open files leaves no room for any */
+export function roomForConnections({ fileLimit, readConnections, nodes }: Room): number {
+  const free = fileLimit - OTHER_FILES - nodes * NODE_STREAMS;
+  // A connection of a client uses at most one for responses.
+  const room = Math.max(free - readConnections, Math.floor(free / 2));
+  if (room >= MIN_CONNECTIONS) return room;
+  throw new FatalError(
+    `The limit of ${fileLimit} open files leaves no room for connections of clients. Raise it, such as with \`ulimit -n 20000\`.`,
+  );
+}
+
+/** Returns how many connections a process would have with a sufficient limit of open files. */
+export const wantedConnections = (workers: number, maxStreams: number): number =>
+  Math.ceil(MAX_CONNECTIONS / workers) + maxStreams;
+
+interface ClosableServer extends Server {
+  closeIdleConnections?: () => void;
+}
+
+/**
+ * Has at most `limit` connections. When they are in use, one makes room for the next client: one that has sent nothing yet, such as those that
+ * browsers open in advance, or else those without a request in progress. If there are none, the next client's connection is closed at once.
+ */
+export function limitConnections(app: FastifyInstance, limit: number): void {
+  const server: ClosableServer = app.server;
+  /** The oldest first. */
+  const sockets = new Set<Socket>();
+  server.maxConnections = limit;
+  // Otherwise a worker would return the connection to the primary process, which would offer it again and again.
+  Object.assign(server, { dropMaxConnection: true });
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    if (sockets.size >= limit) makeRoom(socket);
+  });
+  const makeRoom = (newest: Socket): void => {
+    for (const socket of sockets) {
+      if (socket === newest || socket.bytesRead > 0) continue;
+      socket.destroy();
+      return;
+    }
+    server.closeIdleConnections?.();
+  };
+  closeIdleConnectionsOnShutdown(app, server, sockets);
+}
+
+/**
+ * Closing the server waits for every connection. A busy one can be closed only when its response has been sent. Node does not count a
+ * connection as idle before its first request, such as those that browsers open in advance.
+ */
+function closeIdleConnectionsOnShutdown(
+  app: FastifyInstance,
+  server: ClosableServer,
+  sockets: ReadonlySet<Socket>,
+): void {
+  app.addHook('preClose', async () => {
+    const timer = setInterval(() => {
+      server.closeIdleConnections?.();
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    }, 50);
+    server.once('close', () => clearInterval(timer));
+  });
+}
