@@ -36,6 +36,8 @@ import {
 } from '../../packages/devnet/src/simulation/index.ts';
 import { TcpProxy } from '../api/tcp-proxy.ts';
 
+/** The share of rounds in which a hostile miner adds blocks. */
+const { HOSTILE_RATE = '0' } = process.env;
 const START_MS = 1_750_000_000_000;
 /** An hour ends every other round, also within the blocks that a reorg removes: balance_changes counts by the hour. */
 const BLOCK_MS = 1_800_000;
@@ -90,6 +92,7 @@ export class SimulatedDag {
       redRate: 0.004,
       nonStandardRate: 0.01,
       variantRate: 0.1,
+      hostileRate: Number(HOSTILE_RATE),
       ...simulation,
     };
     const server = await NodeServer.start({ state: node, ...(faults && { faults }) });

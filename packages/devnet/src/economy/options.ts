@@ -46,6 +46,8 @@ export const DEFAULT_OPTIONS = {
   variantRate: 0.01,
   /** Per block with another on the same parents: it has the same miner, and so the same coinbase id. */
   sameCoinbaseRate: 0.2,
+  /** Per block: a hostile miner adds one or two that the rules in isolation allow, and most of which can never be on the chain. */
+  hostileRate: 0,
 };
 
 export type EconomyOptions = typeof ECONOMY;

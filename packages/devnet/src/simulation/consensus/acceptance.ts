@@ -1,6 +1,6 @@
 /** Acceptance. Source: rusty-kaspa, consensus/src/pipeline/virtual_processor/utxo_validation.rs. */
 import type { Block } from './block.ts';
-import { checkTransaction, type TransactionRules } from './transaction-rules.ts';
+import { checkMinedTransaction, type TransactionRules } from './transaction-rules.ts';
 import { createdEntries, type UtxoDiff, UtxoView } from '../../economy/utxo.ts';
 
 export interface Acceptance {
@@ -31,7 +31,7 @@ export function acceptMergeSet(
       const isCoinbase = index === 0;
       if (isCoinbase && position > 0) continue;
       if (!isCoinbase) {
-        const check = checkTransaction(transaction, utxos, daaScore, rules);
+        const check = checkMinedTransaction(transaction, utxos, daaScore, rules);
         if (check.kind !== 'valid') continue;
         utxos.apply({ added: [], removed: check.spent });
         blockFees += check.fee;

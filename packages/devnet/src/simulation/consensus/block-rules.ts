@@ -1,8 +1,17 @@
 /** The rules for every block, on the chain or off it. Source of the messages: rusty-kaspa, consensus/core/src/errors/block.rs. */
-import { decodeCoinbasePayload, type Header, isCoinbase, merkleRoot, toHex } from '@kasgres/kaspa';
+import {
+  type CoinbasePayload,
+  CoinbasePayloadError,
+  decodeCoinbasePayload,
+  type Header,
+  isCoinbase,
+  merkleRoot,
+  toHex,
+} from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import type { ConsensusParams } from './params.ts';
 import type { Pov } from './block.ts';
+import { findIsolationProblem, isFinalized } from './isolation-rules.ts';
 import { isDagAncestorOf } from './reachability.ts';
 import { describeOutpoint } from './transaction-rules.ts';
 import { outpointKey } from '../../economy/utxo.ts';
@@ -46,7 +55,9 @@ export function checkBody(header: Header, transactions: readonly DagTransaction[
       `invalid merkle root: header indicates ${toHex(header.hashMerkleRoot)} but calculated value is ${toHex(root)}`,
     );
   }
-  const payload = decodeCoinbasePayload(coinbase.payload);
+  const problem = findIsolationProblem(transactions, params);
+  if (problem !== undefined) throw refuse(problem);
+  const payload = readCoinbasePayload(coinbase);
   if (payload.blueScore !== header.blueScore) {
     throw refuse(`coinbase blue score of ${payload.blueScore} is not the expected value of ${header.blueScore}`);
   }
@@ -54,6 +65,24 @@ export function checkBody(header: Header, transactions: readonly DagTransaction[
     throw refuse(`wrong coinbase subsidy: expected ${params.subsidy} but got ${payload.subsidy}`);
   }
   checkIndependence(payments);
+}
+
+/** Throws `BlockRuleError` unless the lock time of each transaction has passed. */
+export function checkLockTimes(
+  transactions: readonly DagTransaction[],
+  { daaScore, pastMedianTime }: Pick<Pov, 'daaScore' | 'pastMedianTime'>,
+): void {
+  const locked = transactions.find((transaction) => !isFinalized(transaction, daaScore, pastMedianTime));
+  if (locked !== undefined) throw refuse(`transaction ${toHex(locked.transactionId)} is not finalized`);
+}
+
+function readCoinbasePayload({ payload }: DagTransaction): CoinbasePayload {
+  try {
+    return decodeCoinbasePayload(payload);
+  } catch (error) {
+    if (error instanceof CoinbasePayloadError) throw refuse(`bad coinbase payload: ${error.message}`);
+    throw error;
+  }
 }
 
 function checkIndependence(payments: readonly DagTransaction[]): void {

@@ -3,7 +3,7 @@ import { type Hash, merkleRoot, MuHash, transactionHash } from '@kasgres/kaspa';
 import type { Acceptance } from './acceptance.ts';
 import { type Block, getGhostdag } from './block.ts';
 import { coinbaseTransaction, getCoinbasePayload } from './coinbase.ts';
-import { checkTransaction, type TransactionRules } from './transaction-rules.ts';
+import { checkMinedTransaction, type TransactionRules } from './transaction-rules.ts';
 import type { UtxoView } from '../../economy/utxo.ts';
 
 export interface Commitments {
@@ -14,7 +14,7 @@ export interface Commitments {
 export interface ChainRules extends TransactionRules {
   subsidy: bigint;
   commitsToUtxos: boolean;
-  /** False for headers of a real node, whose commitments cannot be recomputed here. */
+  /** False for recorded blocks of a real node: their commitments, and the storage masses that the recording omits, cannot be checked here. */
   checksCommitments: boolean;
 }
 
@@ -31,7 +31,9 @@ export function isValidOnChain(block: Block, acceptance: Acceptance, view: UtxoV
     if (!areEqual(expected.utxoCommitment, header.utxoCommitment)) return false;
   }
   if (block.parents[0] !== ghostdag.selectedParent) return false;
-  return transactions.slice(1).every((payment) => checkTransaction(payment, view, daaScore, rules).kind === 'valid');
+  return transactions
+    .slice(1)
+    .every((payment) => checkMinedTransaction(payment, view, daaScore, rules).kind === 'valid');
 }
 
 /** kaspad's commitment to accepted ids is another hash of the same past. */

@@ -3,7 +3,7 @@ import { type Hash, type Header, toHex, workFromBits } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import { type UtxoLookup, UtxoSet, UtxoView } from '../../economy/utxo.ts';
 import { type Acceptance, acceptMergeSet } from './acceptance.ts';
-import { BlockRuleError, checkBody, checkHeader } from './block-rules.ts';
+import { BlockRuleError, checkBody, checkHeader, checkLockTimes } from './block-rules.ts';
 import { type Block, type ChainState, getGhostdag, type Pov } from './block.ts';
 import { type ChainRules, type Commitments, commitmentsAfter, isValidOnChain } from './chain-rules.ts';
 import { blockContext } from './difficulty.ts';
@@ -18,7 +18,12 @@ import {
   treePosition,
 } from './reachability.ts';
 import { StateCursor } from './state-cursor.ts';
-import { checkTransaction, type TransactionCheck, type TransactionRules } from './transaction-rules.ts';
+import {
+  checkMinedTransaction,
+  checkTransaction,
+  type TransactionCheck,
+  type TransactionRules,
+} from './transaction-rules.ts';
 import { findSink, pickVirtualParents } from './virtual-parents.ts';
 
 /** A block without the data that follow from its position in the DAG. */
@@ -64,7 +69,8 @@ export class Consensus {
     const { params, genesis, hasValidSignatures, checksCommitments = true, commitsToUtxos = false } = options;
     const { coinbaseMaturity, subsidy } = params;
     this.params = params;
-    this.rules = { coinbaseMaturity, hasValidSignatures, subsidy, commitsToUtxos, checksCommitments };
+    const transactionRules = { coinbaseMaturity, hasValidSignatures, checksStorageMass: checksCommitments };
+    this.rules = { ...transactionRules, subsidy, commitsToUtxos, checksCommitments };
     this.genesis = newBlock(
       0,
       genesis,
@@ -127,6 +133,7 @@ export class Consensus {
   add(body: BlockBody, keep: (body: BlockBody) => BlockBody = (same) => same): Block {
     checkBody(body.header, body.transactions, this.params);
     const pov = this.checkedPovOf(body.header);
+    checkLockTimes(body.transactions, pov);
     return this.insert(keep(body), pov);
   }
 
@@ -172,8 +179,13 @@ export class Consensus {
     return pov as Virtual;
   }
 
-  checkPayment(transaction: DagTransaction, utxos: UtxoLookup, daaScore = this.virtual.daaScore): TransactionCheck {
-    return checkTransaction(transaction, utxos, daaScore, this.rules);
+  /** Checks a transaction that is not in a block yet. */
+  checkPayment(transaction: DagTransaction, utxos: UtxoLookup): TransactionCheck {
+    return checkTransaction(transaction, utxos, this.virtual.daaScore, this.rules);
+  }
+
+  checkMinedPayment(transaction: DagTransaction, utxos: UtxoLookup, daaScore: number): TransactionCheck {
+    return checkMinedTransaction(transaction, utxos, daaScore, this.rules);
   }
 
   /** Returns whether a block on a previous virtual block could still be on the selected chain. */

@@ -1,11 +1,14 @@
 /** The rules for payments. Scripts and covenants are not checked. Source of the messages: rusty-kaspa, consensus/core/src/errors/tx.rs. */
 import { type Outpoint, toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
+import { requiredStorageMass } from '../../economy/build-transaction.ts';
 import { spentKeysOf, type UtxoEntry, type UtxoLookup } from '../../economy/utxo.ts';
 
 export interface TransactionRules {
   coinbaseMaturity: number;
   hasValidSignatures: (transaction: DagTransaction) => boolean;
+  /** False for transactions that were recorded without their storage mass. */
+  checksStorageMass: boolean;
 }
 
 export type TransactionCheck =
@@ -16,7 +19,24 @@ export type TransactionCheck =
 const SEQUENCE_LOCK_DISABLED = 1n << 63n;
 const SEQUENCE_LOCK_MASK = 0xffff_ffffn;
 
-/** @param daaScore of the accepting block */
+/**
+ * Checks a transaction of a block, which commits to its storage mass.
+ * @param daaScore of the accepting block
+ */
+export function checkMinedTransaction(
+  transaction: DagTransaction,
+  utxos: UtxoLookup,
+  daaScore: number,
+  rules: TransactionRules,
+): TransactionCheck {
+  const check = checkTransaction(transaction, utxos, daaScore, rules);
+  if (check.kind !== 'valid' || !rules.checksStorageMass) return check;
+  const expected = requiredStorageMass(transaction, check.spent);
+  if (transaction.storageMass === expected) return check;
+  return refuse(`expected storage mass ${expected} but got ${transaction.storageMass}`);
+}
+
+/** Like `checkMinedTransaction`, but of a transaction whose storage mass the node sets. */
 export function checkTransaction(
   transaction: DagTransaction,
   utxos: UtxoLookup,

@@ -141,7 +141,7 @@ export class BlockFilling {
     const id = toHex(payment.transactionId);
     const keys = spentKeysOf(payment);
     if (this.ids.has(id) || keys.some((key) => this.spent.has(key))) return false;
-    if (this.consensus.checkPayment(payment, this.utxos, this.virtual.daaScore).kind !== 'valid') return false;
+    if (this.consensus.checkMinedPayment(payment, this.utxos, this.virtual.daaScore).kind !== 'valid') return false;
     this.budget.take(variant);
     this.refusalsInARow = 0;
     this.ids.add(id);

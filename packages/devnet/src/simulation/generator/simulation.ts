@@ -13,6 +13,7 @@ import { getCoinbasePayload } from '../consensus/coinbase.ts';
 import type { Virtual } from '../consensus/consensus.ts';
 import { findChainAncestorAt, isDagAncestorOfAny } from '../consensus/reachability.ts';
 import { isImmature } from '../consensus/transaction-rules.ts';
+import { HostileMining } from './hostile-mining.ts';
 import { Mining } from './mining.ts';
 import type { SimulatedNode } from '../node/simulated-node.ts';
 
@@ -34,6 +35,7 @@ export class Simulation {
   private readonly wallet: Wallet;
   private readonly payments: Payments;
   private readonly mining: Mining;
+  private readonly hostileMining: HostileMining;
   /** The latest blocks and the virtual block after each, which is the view of miners who are behind. */
   private readonly recent: { block: Block; virtual: Virtual }[] = [];
   private latestBlock: Hash;
@@ -48,6 +50,7 @@ export class Simulation {
     this.wallet = new Wallet(this.keyring, ledgerOf(node));
     this.payments = new Payments({ options, keyring: this.keyring, wallet: this.wallet });
     this.mining = new Mining(node, options, this.keyring, this.payments);
+    this.hostileMining = new HostileMining(node);
     this.reload();
     this.latestBlock = node.consensus.sink.hash;
     this.recent.push({ block: node.consensus.sink, virtual: node.consensus.virtual });
@@ -78,8 +81,10 @@ export class Simulation {
 
   /** Mines at least one block: on the tip, late, or as a heavier branch. The timestamp is in Unix milliseconds. */
   mine(timestamp: number): void {
+    const { hostileRate, reorgRate, reorgDepth } = this.options;
+    const hostile = this.random('hostile block');
+    if (hostile.chance(hostileRate)) this.hostileMining.mine(timestamp, hostile);
     const random = this.random('block');
-    const { reorgRate, reorgDepth } = this.options;
     const depth = random.between(...reorgDepth);
     if (random.chance(reorgRate) && this.node.consensus.changeableDepth > depth) {
       this.mineBranch(depth, timestamp, random);
@@ -150,7 +155,9 @@ export class Simulation {
     const { consensus } = this.node;
     for (const { header, accepted = [] } of event.change.added) {
       for (const { block, transaction } of accepted) {
-        this.wallet.learn(transaction, Number(header.daaScore), transaction === block.transactions[0]);
+        const isCoinbase = transaction === block.transactions[0];
+        this.wallet.learn(transaction, Number(header.daaScore), isCoinbase);
+        this.hostileMining.transactions.learn(transaction, Number(header.daaScore), isCoinbase);
       }
     }
     this.recent.push({ block: consensus.get(this.latestBlock), virtual: consensus.virtual });

@@ -40,6 +40,7 @@ export function smallSimulatedDag(
   seed: string,
   blocks: number,
   nodeOptions: Partial<SimulatedNodeOptions> = {},
+  options: Partial<SimulationOptions> = {},
 ): SmallSimulatedDag {
   const bodies: BlockBody[] = [];
   const keep = (body: BlockBody): BlockBody => {
@@ -47,7 +48,7 @@ export function smallSimulatedDag(
     return body;
   };
   const node = smallNode({ keep, ...nodeOptions });
-  const simulatedDag = { node, simulation: new Simulation(node, { ...WILD_OPTIONS, seed }), bodies };
+  const simulatedDag = { node, simulation: new Simulation(node, { ...WILD_OPTIONS, ...options, seed }), bodies };
   growTo(blocks, simulatedDag);
   return simulatedDag;
 }

@@ -1,0 +1,358 @@
+/**
+ * Transactions of a hostile miner: everything that a node's rules in isolation allow. A block with one of them can rarely be on the selected chain, but
+ * it is merged like any other. None of them needs a key, so real nodes take them too.
+ */
+import { NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey, toHex, type Transaction } from '@kasgres/kaspa';
+import type { DagTransaction } from '../dag/dag.ts';
+import {
+  FINAL_SEQUENCE,
+  LOCK_TIME_THRESHOLD,
+  MAX_GAS_PER_LANE,
+  MAX_LANES,
+  MAX_SOMPI,
+} from '../simulation/consensus/isolation-rules.ts';
+import { MassBudget, requiredStorageMass, withDerived } from './build-transaction.ts';
+import type { Random } from './random.ts';
+import { createdEntries, spentKeysOf, type UtxoEntry } from './utxo.ts';
+
+/** The contents of blocks, without their coinbases. They may be mined in any order, also as siblings. */
+export type Plan = readonly (readonly DagTransaction[])[];
+
+/** What the miner knows of the chain. */
+export interface HostileView {
+  /** Of the next block. */
+  readonly daaScore: number;
+  /** Returns an output that is unspent now. */
+  find(key: string): UtxoEntry | undefined;
+  isMature(entry: UtxoEntry): boolean;
+  /** Returns whether an empty signature script spends it. */
+  isAnyones(entry: UtxoEntry): boolean;
+}
+
+export interface HostileSize {
+  /** Of a block. */
+  transactions: number;
+  /** Of a transaction. */
+  inputs: number;
+  /** Blocks of a plan. */
+  blocks: number;
+}
+
+const REMEMBERED_PAYMENTS = 200;
+const REMEMBERED_OUTPUTS = 200;
+const MAX_UINT32 = 2 ** 32 - 1;
+export const ANYONES_SCRIPT: ScriptPublicKey = { version: 0, script: Uint8Array.of(0x51) };
+const MAX_UINT64 = 2n ** 64n - 1n;
+/** A signature of zeros, and its hash type. No script takes it. */
+const BROKEN_SIGNATURE = Buffer.concat([Uint8Array.of(0x41), Buffer.alloc(64), Uint8Array.of(1)]);
+
+/** Text that no client should have to show: NUL, invalid UTF-8, bidirectional overrides, zero-width and control characters, half a surrogate. */
+const ODD_TEXTS: readonly Uint8Array[] = [
+  Buffer.from('1.0/\0pool'),
+  Buffer.from('312ffffe', 'hex'),
+  Buffer.from('\u202Eloop/\u200B\u0007\u001B[31m'),
+  Buffer.from('eda080', 'hex'),
+  Buffer.from('{"a":"\\u0000"}'),
+  Buffer.from(`'"<script>\\`),
+];
+
+export class HostileTransactions {
+  /** The latest accepted payments of others. */
+  private readonly payments: DagTransaction[] = [];
+  private readonly outputs: UtxoEntry[] = [];
+  private readonly rewards: UtxoEntry[] = [];
+  /** Ids of which there is another variant in every plan of variants. */
+  private repeated: DagTransaction[] = [];
+  private variants = 0;
+  private readonly view: HostileView;
+
+  constructor(view: HostileView) {
+    this.view = view;
+  }
+
+  /** Remembers an accepted transaction. */
+  learn(transaction: DagTransaction, daaScore: number, isCoinbase: boolean): void {
+    const created = createdEntries(transaction, daaScore, isCoinbase);
+    if (isCoinbase) remember(this.rewards, created, REMEMBERED_OUTPUTS);
+    else remember(this.payments, [transaction], REMEMBERED_PAYMENTS);
+    remember(this.outputs, created, REMEMBERED_OUTPUTS);
+  }
+
+  plan(kind: HostileKind, random: Random, size: HostileSize): Plan {
+    return PLANS[kind](this, random, size).map(fitting);
+  }
+
+  /** Returns the script of a stranger or one of any bytes, standard, odd and long ones. */
+  script(random: Random): ScriptPublicKey {
+    const stranger = this.payments.length > 0 && random.chance(0.4) ? random.pick(this.payments) : undefined;
+    const paid = stranger?.outputs[0]?.scriptPublicKey;
+    if (paid !== undefined) return paid;
+    if (random.chance(0.3)) return ANYONES_SCRIPT;
+    const version = random.pick([0, 0, 0, 1, 65_535]);
+    return { version, script: random.bytes(random.pick([0, 1, 2, 34, 35, 60, random.chance(0.1) ? 9_999 : 25])) };
+  }
+
+  /** Returns payloads and extra data of up to that many bytes. */
+  bytes(random: Random, limit: number): Uint8Array {
+    const bytes = random.chance(0.5) ? random.pick(ODD_TEXTS) : random.bytes(random.below(limit + 1));
+    return bytes.subarray(0, limit);
+  }
+
+  /** Spends these outpoints, which need not exist. Everything else is any value that the rules allow. */
+  arbitrary(random: Random, spent: readonly Outpoint[], amounts = someAmounts(random)): DagTransaction {
+    const version = random.pick([0, 0, 1]);
+    const isLane = version === 1 && random.chance(0.3);
+    const isLocked = random.chance(0.1);
+    const lockTime = isLocked ? random.pick([1n, MAX_UINT64, LOCK_TIME_THRESHOLD]) : 0n;
+    return withDerived({
+      version,
+      inputs: spent.map((previousOutpoint) => ({
+        previousOutpoint,
+        signatureScript: random.bytes(random.pick([0, 1, 5, 66, 200])),
+        sequence: isLocked ? FINAL_SEQUENCE : random.pick([0n, 1n, FINAL_SEQUENCE, random.uint64()]),
+        sigOpCount: version === 0 ? random.pick([0, 1, 1, 20]) : 0,
+        computeBudget: version === 0 ? 0 : random.pick([0, 12, 200]),
+      })),
+      outputs: amounts.map((amount) => ({
+        amount,
+        scriptPublicKey: this.script(random),
+        covenant:
+          version === 1 && random.chance(0.2)
+            ? { authorizingInput: random.pick([0, 1, 65_535]), covenantId: random.bytes(32) }
+            : undefined,
+      })),
+      lockTime,
+      subnetworkId: isLane ? laneOf(random) : NATIVE_SUBNETWORK,
+      gas: isLane ? random.pick([0n, 1n, MAX_GAS_PER_LANE]) : 0n,
+      payload: this.bytes(random, 100),
+      storageMass: random.pick([0n, 0n, 1n, BigInt(random.below(20_000))]),
+    });
+  }
+
+  /** Returns an accepted payment of somebody else. */
+  somePayment(random: Random): DagTransaction | undefined {
+    return this.payments.length === 0 ? undefined : random.pick(this.payments);
+  }
+
+  immature(random: Random): UtxoEntry | undefined {
+    const found = this.rewards.filter((entry) => !this.view.isMature(this.view.find(entry.key) ?? entry));
+    return found.length === 0 ? undefined : random.pick(found);
+  }
+
+  /** Returns an unspent output that anybody may spend now. */
+  spendable(): UtxoEntry | undefined {
+    const at = this.outputs.findLastIndex(({ key }) => {
+      const entry = this.view.find(key);
+      return entry !== undefined && this.view.isMature(entry) && this.view.isAnyones(entry);
+    });
+    const [entry] = at < 0 ? [] : this.outputs.splice(at, 1);
+    return entry && this.view.find(entry.key);
+  }
+
+  /** Returns the same ids each time, in variants that nobody has seen. */
+  freshVariants(random: Random, count: number): DagTransaction[] {
+    while (this.repeated.length < count) this.repeated.push(bare([nowhere(random)], random.chance(0.1) ? [1n] : []));
+    return this.repeated.slice(0, count).map((transaction) => this.variantOf(transaction));
+  }
+
+  variantOf(transaction: Transaction): DagTransaction {
+    this.variants += 1;
+    const signatureScript = Buffer.alloc(5, 0x04);
+    signatureScript.writeUInt32LE(this.variants, 1);
+    const [first, ...others] = transaction.inputs;
+    const inputs = first === undefined ? [] : [{ ...first, signatureScript }, ...others];
+    return withDerived({ ...transaction, inputs });
+  }
+}
+
+type MakePlan = (miner: HostileTransactions, random: Random, size: HostileSize) => Plan;
+
+const PLANS = {
+  /** They spend outpoints that do not exist. */
+  phantoms: (miner, random, { transactions, inputs, blocks }) =>
+    times(blocks, () =>
+      times(transactions, () =>
+        miner.arbitrary(
+          random,
+          times(random.between(1, inputs), () => nowhere(random)),
+        ),
+      ),
+    ),
+
+  /** Outputs of up to the maximum supply each, and what spends several of them: sums beyond 64 bits, fees beyond them, and negative ones. */
+  sums: (miner, random, { transactions }) => {
+    const pay = () => miner.arbitrary(random, [nowhere(random)], [MAX_SOMPI]);
+    const all = random.between(2, 9);
+    const groups = times(Math.ceil(transactions / 2), () => times(all, pay));
+    const spenders = groups.map((group) => {
+      const amounts = random.pick([[], [1n], [10_000_000_000n], [MAX_SOMPI]]);
+      return miner.arbitrary(random, group.map(firstOutput), amounts);
+    });
+    const tiny = miner.arbitrary(random, [nowhere(random)], [1n]);
+    return [groups.flat(), spenders, [tiny], [miner.arbitrary(random, [firstOutput(tiny)], [MAX_SOMPI])]];
+  },
+
+  /** Inputs of many transactions spend the outputs of a few, which may arrive later. */
+  late: (_miner, random, { transactions, inputs, blocks }) => {
+    const parents = times(transactions, () => {
+      const amounts = times(inputs, () => BigInt(random.between(1, 1_000_000_000)));
+      return bare([nowhere(random)], amounts, random.bytes(4));
+    });
+    const spend = ({ transactionId, outputs }: DagTransaction): DagTransaction => {
+      const outpoints = outputs.map((_, index) => ({ transactionId, index }));
+      return bare(outpoints, random.pick([[], [1n]]), random.bytes(4));
+    };
+    return [...times(blocks, () => parents.map(spend)), parents];
+  },
+
+  /** The same ids in every block, each time in another variant. */
+  variants: (miner, random, { transactions, blocks }) => {
+    const payment = miner.somePayment(random);
+    return times(blocks, (_, index) => [
+      ...miner.freshVariants(random, transactions),
+      ...(payment !== undefined && index === 0 ? [miner.variantOf(payment)] : []),
+    ]);
+  },
+
+  /** Payments of others that were accepted long ago. */
+  copies: (miner, random, { transactions, blocks }) =>
+    times(blocks, () => [...new Set(times(transactions, () => miner.somePayment(random)))].filter(isDefined)),
+
+  /** They spend again what an accepted payment has spent, or outputs that a known transaction does not have. */
+  conflicts: (miner, random, { transactions, blocks }) =>
+    times(blocks, () =>
+      [...new Set(times(transactions, () => miner.somePayment(random)))].filter(isDefined).map((payment) => {
+        const { transactionId } = payment;
+        const missing = { transactionId, index: random.pick([payment.outputs.length, 2 ** 31, MAX_UINT32]) };
+        const spent = random.pick([payment.inputs.map(({ previousOutpoint }) => previousOutpoint), [missing]]);
+        return miner.arbitrary(random, random.chance(0.3) ? [...spent, nowhere(random)] : spent);
+      }),
+    ),
+
+  /** They spend an existing output before it is mature, with a broken signature, a wrong mass, a lock, or for more than it has. */
+  forbidden: (miner, random) => {
+    const young = miner.immature(random);
+    const old = miner.spendable();
+    const early = young && plain(young, young.amount - 1n);
+    if (old === undefined) return early === undefined ? [] : [[early]];
+    const right = plain(old, old.amount - 1n);
+    const wrong = random.pick([
+      withDerived({ ...right, storageMass: right.storageMass + 1n }),
+      withInput(right, { signatureScript: BROKEN_SIGNATURE }),
+      withInput(right, { sequence: 0xffff_ffffn }),
+      plain(old, old.amount + 1n),
+      plain(old, MAX_SOMPI),
+    ]);
+    return early === undefined ? [[wrong]] : [[early], [wrong]];
+  },
+
+  /** Each spends the one before it, and all are valid if the mergeset has them in this order; sometimes together with a variant that is not. */
+  chains: (miner, random, { blocks }) => {
+    const first = miner.spendable();
+    if (first === undefined) return [];
+    const chain: DagTransaction[] = [];
+    for (let entry: UtxoEntry | undefined = first; entry !== undefined && chain.length <= blocks; ) {
+      const next = plain(entry, entry.amount - 1_000n, miner.bytes(random, 50));
+      chain.push(next);
+      [entry] = createdEntries(next, 0, false);
+    }
+    const [head] = chain;
+    const broken = head && random.chance(0.3) ? [[withInput(head, { signatureScript: BROKEN_SIGNATURE })]] : [];
+    return [...chain.map((transaction) => [transaction]), ...broken];
+  },
+} satisfies Record<string, MakePlan>;
+
+export type HostileKind = keyof typeof PLANS;
+export const HOSTILE_KINDS = Object.keys(PLANS) as readonly HostileKind[];
+
+/** Spends an output that anybody may spend for another one, with the storage mass that it needs. */
+function plain(spent: UtxoEntry, amount: bigint, payload?: Uint8Array): DagTransaction {
+  const transaction = bare([spent.outpoint], [amount], payload);
+  return withDerived({ ...transaction, storageMass: requiredStorageMass(transaction, [spent]) });
+}
+
+/** Returns a transaction of the least mass. */
+function bare(
+  spent: readonly Outpoint[],
+  amounts: readonly bigint[],
+  payload: Uint8Array = new Uint8Array(0),
+): DagTransaction {
+  return withDerived({
+    version: 0,
+    inputs: spent.map((previousOutpoint) => ({
+      previousOutpoint,
+      signatureScript: new Uint8Array(0),
+      sequence: 0n,
+      sigOpCount: 0,
+      computeBudget: 0,
+    })),
+    outputs: amounts.map((amount) => ({ amount, scriptPublicKey: ANYONES_SCRIPT, covenant: undefined })),
+    lockTime: 0n,
+    subnetworkId: NATIVE_SUBNETWORK,
+    gas: 0n,
+    payload,
+    storageMass: 0n,
+  });
+}
+
+function withInput(transaction: DagTransaction, change: Partial<Transaction['inputs'][number]>): DagTransaction {
+  return withDerived({ ...transaction, inputs: transaction.inputs.map((input) => ({ ...input, ...change })) });
+}
+
+function nowhere(random: Random): Outpoint {
+  return { transactionId: random.bytes(32), index: random.pick([0, 0, 1, 2 ** 31, MAX_UINT32]) };
+}
+
+function firstOutput({ transactionId }: DagTransaction): Outpoint {
+  return { transactionId, index: 0 };
+}
+
+/** Returns amounts that add up to at most the maximum supply. */
+function someAmounts(random: Random): bigint[] {
+  const count = random.pick([0, 1, 1, 2, 3]);
+  const limit = MAX_SOMPI / BigInt(Math.max(1, count));
+  return times(count, () => random.pick([1n, 1_000_000_000n, limit, 1n + (random.uint64() % limit)]));
+}
+
+function laneOf(random: Random): Uint8Array {
+  const id = new Uint8Array(NATIVE_SUBNETWORK.length);
+  // The second byte is not zero, so that it is no subnetwork of the protocol.
+  id.set([random.below(256), random.between(1, 255), random.below(256), random.below(256)]);
+  return id;
+}
+
+/** Drops what a block may not contain together with what is before it. */
+function fitting(block: readonly DagTransaction[]): DagTransaction[] {
+  const budget = new MassBudget();
+  const lanes = new Set<string>();
+  const ids = new Set<string>();
+  const spentIds = new Set<string>();
+  const spentKeys = new Set<string>();
+  return block.filter((transaction) => {
+    const id = toHex(transaction.transactionId);
+    const inputs = transaction.inputs.map(({ previousOutpoint }) => toHex(previousOutpoint.transactionId));
+    const keys = spentKeysOf(transaction);
+    if (ids.has(id) || spentIds.has(id) || inputs.some((spent) => ids.has(spent))) return false;
+    if (keys.some((key) => spentKeys.has(key)) || !budget.hasRoomFor(transaction)) return false;
+    lanes.add(toHex(transaction.subnetworkId));
+    if (lanes.size > MAX_LANES) return false;
+    budget.take(transaction);
+    ids.add(id);
+    for (const spent of inputs) spentIds.add(spent);
+    for (const key of keys) spentKeys.add(key);
+    return true;
+  });
+}
+
+function remember<T>(list: T[], items: readonly T[], limit: number): void {
+  list.push(...items);
+  if (list.length > 2 * limit) list.splice(0, list.length - limit);
+}
+
+function times<T>(count: number, make: (_: undefined, index: number) => T): T[] {
+  return Array.from({ length: count }, make);
+}
+
+function isDefined<T>(value: T | undefined): value is T {
+  return value !== undefined;
+}
