@@ -1,4 +1,4 @@
-/** Blocks of transactions that a node checks in isolation only: merged beside the chain, whatever their transactions spend. */
+/** Blocks of transactions that a node checks in isolation only: merged beside the chain, also if nothing that they spend exists. */
 import type { DagTransaction } from '@kasgres/devnet';
 import { NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey } from '@kasgres/kaspa';
 import { withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';

@@ -34,7 +34,20 @@ export {
 export { utxoSetItem } from './p2p/server.ts';
 export { type EconomyOptions } from './economy/options.ts';
 export { type Key, Keyring, type Landmark, landmarks } from './economy/keyring.ts';
-export { type Draft, buildTransaction, withDerived } from './economy/build-transaction.ts';
+export {
+  type Draft,
+  buildTransaction,
+  MassBudget,
+  requiredStorageMass,
+  withDerived,
+} from './economy/build-transaction.ts';
+export {
+  ANYONES_SCRIPT,
+  HOSTILE_KINDS,
+  type HostileKind,
+  type HostileSize,
+  HostileTransactions,
+} from './economy/hostile-transactions.ts';
 export { Payments } from './economy/payments.ts';
 export { digest, Random } from './economy/random.ts';
 export { createdEntries, outpointKey, scriptKey, type UtxoEntry } from './economy/utxo.ts';

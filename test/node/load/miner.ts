@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DagTransaction, type Random, readHeader, readTransaction, scriptKey, withDerived } from '@kasgres/devnet';
 import {
+  type CoinbasePayload,
   decodeCoinbasePayload,
   encodeCoinbasePayload,
   type Hash,
@@ -26,10 +27,10 @@ const PATIENCE_MS = 400;
 /** A miner who spends nothing. */
 export const IDLE_MINER = schnorrOwner(new Uint8Array(32).fill(1)).scriptPublicKey;
 
-export interface MinedBlock {
+export interface MinedBlock<Contained extends Pick<Payment, 'transaction'> = Payment> {
   hash: Hash;
   coinbase: DagTransaction;
-  payments: Payment[];
+  payments: Contained[];
   message: NonNullable<RequestOf<'submitBlock'>['block']>;
 }
 
@@ -74,7 +75,7 @@ export class Mining {
       template,
       payments,
       nonce,
-      isNonStandard ? this.#random.pick(this.#keys.nonStandard) : undefined,
+      isNonStandard ? { scriptPublicKey: this.#random.pick(this.#keys.nonStandard) } : undefined,
     );
     this.#wallet.expect(block.coinbase, true);
     for (const { transaction } of payments) this.#wallet.expect(transaction);
@@ -102,17 +103,17 @@ export async function getTemplate(node: NodeClient, miner: ScriptPublicKey = IDL
   return block;
 }
 
-/** @param payTo replaces the miner. Only while no output of the coinbase pays the template's miner */
-export function mine(
+/** @param miner replaces that of the template. The block is valid only while no output of the coinbase pays the template's miner */
+export function mine<Contained extends Pick<Payment, 'transaction'>>(
   template: protocol.Block,
-  payments: Payment[],
+  payments: Contained[],
   nonce: bigint,
-  payTo?: ScriptPublicKey,
-): MinedBlock {
+  miner?: Partial<Pick<CoinbasePayload, 'scriptPublicKey' | 'extraData'>>,
+): MinedBlock<Contained> {
   if (template.header === undefined) throw new Error('the template is empty');
   let coinbase = withDerived(readTransaction(template.transactions[0]));
-  if (payTo !== undefined) {
-    const payload = { ...decodeCoinbasePayload(coinbase.payload), scriptPublicKey: payTo };
+  if (miner !== undefined) {
+    const payload = { ...decodeCoinbasePayload(coinbase.payload), ...miner };
     coinbase = withDerived({ ...coinbase, payload: encodeCoinbasePayload(payload) });
   }
   const transactions = [coinbase, ...payments.map(({ transaction }) => transaction)];

@@ -1,0 +1,57 @@
+/** Full blocks of ordinary payments, which a node accepts: from outputs that anybody may spend to an address and back. */
+import { ANYONES_SCRIPT, type DagTransaction, MassBudget, requiredStorageMass, withDerived } from '@kasgres/devnet';
+import { NATIVE_SUBNETWORK, type Transaction } from '@kasgres/kaspa';
+import type { HostileMiner } from './hostile-miner.ts';
+
+/** Sompi. A block has room for about as many of these by compute mass as by storage mass. */
+const PAID = 500_000_000n;
+const FEE = 300_000n;
+/** A budget of one signature, as an ordinary payment has. */
+const SIG_OPS = 1;
+
+export class HonestPayments {
+  readonly #miner: HostileMiner;
+
+  constructor(miner: HostileMiner) {
+    this.#miner = miner;
+  }
+
+  /** Returns what fills a block, as far as there are outputs to spend. */
+  block(): DagTransaction[] {
+    const budget = new MassBudget();
+    const payments: DagTransaction[] = [];
+    for (const entry of this.#miner.spendableOutputs()) {
+      if (entry.amount < 3n * PAID) continue;
+      const unweighed: Transaction = {
+        version: 0,
+        inputs: [
+          {
+            previousOutpoint: entry.outpoint,
+            signatureScript: new Uint8Array(0),
+            sequence: 0n,
+            sigOpCount: SIG_OPS,
+            computeBudget: 0,
+          },
+        ],
+        outputs: [
+          { amount: PAID, scriptPublicKey: this.#someAddress(), covenant: undefined },
+          { amount: entry.amount - PAID - FEE, scriptPublicKey: ANYONES_SCRIPT, covenant: undefined },
+        ],
+        lockTime: 0n,
+        subnetworkId: NATIVE_SUBNETWORK,
+        gas: 0n,
+        payload: new Uint8Array(0),
+        storageMass: 0n,
+      };
+      const payment = withDerived({ ...unweighed, storageMass: requiredStorageMass(unweighed, [entry]) });
+      if (!budget.take(payment)) break;
+      payments.push(payment);
+    }
+    return payments;
+  }
+
+  #someAddress() {
+    const key = this.#miner.random.bytes(32);
+    return { version: 0, script: Buffer.concat([Uint8Array.of(0x20), key, Uint8Array.of(0xac)]) };
+  }
+}
