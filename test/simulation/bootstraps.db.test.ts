@@ -158,6 +158,29 @@ test('an altered UTXO set is never visible, and stops the indexer with an explan
   await expectRightFromBootstrap(harness);
 });
 
+test('a UTXO set with more sompi than exist is refused before its end, and nothing of it is kept', async () => {
+  const harness = await createPruningHarness('more than exists');
+  const { simulatedDag, database } = harness;
+  pruneAbove(simulatedDag, 60);
+  let reads = 0;
+  simulatedDag.p2pFaults.plan = (chunk) => {
+    if (chunk === 0) reads += 1;
+    return undefined;
+  };
+  simulatedDag.p2pFaults.set = () => {
+    const set = simulatedDag.node.pruningPointSet();
+    return { ...set, utxos: set.utxos.map((utxo) => ({ ...utxo, amount: 10n ** 18n })) };
+  };
+  const indexer = startIndexing(simulatedDag, database.url);
+  await expect.poll(() => reads, { timeout: 60_000 }).toBeGreaterThan(1);
+  expect(await visibleRows(database.pool)).toEqual({});
+  expect(await loadedUtxos(database.pool)).toBe(0);
+  simulatedDag.p2pFaults.set = undefined;
+  await atRest(database, harness.node, indexer);
+  await indexer.stop();
+  await expectRightFromBootstrap(harness);
+});
+
 /** Serves the set of the former pruning point for the current one, in this many reads after each move. */
 function handOutStaleSets({ simulatedDag }: Harness, staleReads: number): { reads: number } {
   const counted = { reads: 0 };

@@ -5,16 +5,23 @@
  */
 import { FatalError } from '@kasgres/runtime';
 
-/** The node responded with an error, whose text is `message`. */
+const TEXT_LENGTH = 1_000;
+
+/** Returns the beginning of a text of a node or peer, which may be as long as a message. */
+export function shortText(text: string, length = TEXT_LENGTH): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}
+
+/** The node responded with an error, whose text is `message`, shortened. */
 export class NodeRpcError extends Error {
   override readonly name = 'NodeRpcError';
   readonly op: string;
   readonly kind: NodeRpcErrorKind;
 
   constructor(op: string, message: string) {
-    super(message);
+    super(shortText(message));
     this.op = op;
-    this.kind = rpcErrorKind(message);
+    this.kind = rpcErrorKind(this.message);
   }
 }
 

@@ -22,6 +22,8 @@ export interface MessageStreamOptions {
   /** How much the node may send before this side has read it. */
   windowBytes: number;
   receiveLimitBytes: number;
+  /** How much may wait for a node that does not read. */
+  sendLimitBytes: number;
   /** The message is valid only until this returns. A NodeProtocolError that it throws closes the stream. */
   onMessage: (message: Uint8Array) => void;
   /** Called once, whichever side closes the stream, and never by the constructor. */
@@ -65,6 +67,8 @@ export class MessageStream {
     this.#stream = stream;
     const frames = new FrameReader(options.receiveLimitBytes, options.onMessage);
     stream.on('response', (headers) => this.#checkHeaders(headers[':status'], headers));
+    // gRPC has no informational responses, and a flood of them would pass unseen by every limit on messages.
+    stream.on('headers', () => this.#fail('it sent an informational response'));
     stream.on('trailers', (trailers: IncomingHttpHeaders) =>
       this.#fail(describeStatus(trailers) ?? 'it ended the stream'),
     );
@@ -74,9 +78,14 @@ export class MessageStream {
     stream.on('close', () => this.#fail('the stream was closed'));
   }
 
-  /** Does nothing if the stream is closed. */
+  /** Does nothing if the stream is closed. Closes it if the node leaves too much unread. */
   send(message: Uint8Array): void {
-    if (!this.#closed) this.#stream.write(encodeFrame(message));
+    if (this.#closed) return;
+    const waiting = this.#stream.writableLength;
+    if (waiting > this.#options.sendLimitBytes) {
+      return this.#fail(`it does not read what it is sent: ${waiting} bytes are waiting`);
+    }
+    this.#stream.write(encodeFrame(message));
   }
 
   /** Stops reading until `resume`, which blocks the node. Messages that were already received may still be delivered. */

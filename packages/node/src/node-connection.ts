@@ -6,6 +6,7 @@ import { backoff, type Logger, sleep } from '@kasgres/runtime';
 import type { AnyOp, RequestOf } from './calls.ts';
 import { type Envelope, encodeRequest, getResponseField, readEnvelope } from './envelope.ts';
 import { NodeProtocolError, NodeUnavailableError } from './errors.ts';
+import { Allowance } from './allowance.ts';
 import { MessageStream } from './message-stream.ts';
 import type { NodeAddress } from './node-address.ts';
 
@@ -14,6 +15,11 @@ const SILENT_HEARTBEATS = 3;
 const PATH = '/protowire.RPC/MessageStream';
 /** A page of blocks is tens of megabytes. */
 const WINDOW_BYTES = 64 * 1024 * 1024;
+/** More than all calls that the programs have under way, with the largest blocks and transactions. */
+const SEND_LIMIT_BYTES = 64 * 1024 * 1024;
+/** A node of the public networks sends about twenty notifications a second, and some thousands at once while it catches up. */
+const UNREQUESTED_PER_SECOND = 1_000;
+const UNREQUESTED_AT_ONCE = 50_000;
 
 export interface NodeConnectionOptions {
   address: NodeAddress;
@@ -140,12 +146,14 @@ export class NodeConnection {
   async #holdStream(): Promise<boolean> {
     const { address, receiveLimitBytes, heartbeatMs } = this.#options;
     const lost = Promise.withResolvers<NodeUnavailableError | NodeProtocolError>();
+    const unrequested = new Allowance(UNREQUESTED_AT_ONCE, UNREQUESTED_PER_SECOND);
     const stream = new MessageStream({
       address,
       path: PATH,
       windowBytes: WINDOW_BYTES,
       receiveLimitBytes,
-      onMessage: (message) => this.#receive(message),
+      sendLimitBytes: SEND_LIMIT_BYTES,
+      onMessage: (message) => this.#receive(message, unrequested),
       onClose: lost.resolve,
     });
     this.#stream = stream;
@@ -206,12 +214,17 @@ export class NodeConnection {
     }, heartbeatMs);
   }
 
-  #receive(message: Uint8Array): void {
+  #receive(message: Uint8Array, unrequested: Allowance): void {
     const envelope = readEnvelope(message);
-    if (envelope.id === 0) return this.#options.onNotification?.(envelope);
     // Unknown ids are responses after the deadline or an abort.
     const pending = this.#take(envelope.id);
-    if (pending === undefined) return;
+    if (pending === undefined) {
+      if (!unrequested.take()) {
+        throw new NodeProtocolError(`the node sends more than ${UNREQUESTED_PER_SECOND} notifications a second`);
+      }
+      if (envelope.id === 0) this.#options.onNotification?.(envelope);
+      return;
+    }
     if (envelope.field === pending.responseField) pending.resolve(envelope.body);
     else pending.reject(new NodeProtocolError(`the node responded to ${pending.op} with message ${envelope.field}`));
   }

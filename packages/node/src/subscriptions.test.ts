@@ -45,6 +45,18 @@ describe('a subscription', () => {
     expect(node.requests[0]?.payload.value).toMatchObject({ includeAcceptedTransactionIds: true });
   });
 
+  it('ends the connection of a node that sends notifications without end', async () => {
+    const node = await startNode(confirm);
+    const client = connect(node.url);
+    const onSubscribed = vi.fn<() => void>();
+    client.subscribe(['virtualDaaScoreChanged'], () => undefined, { onSubscribed });
+    await expect.poll(() => onSubscribed).toHaveBeenCalledTimes(1);
+    const [stream] = node.streams;
+    for (let sent = 0; sent < 60_000; sent += 1) stream?.respond(0n, daaScoreChanged(2n));
+    await expect.poll(() => stream?.http2Stream.destroyed, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => onSubscribed, { timeout: 5_000 }).toHaveBeenCalledTimes(2);
+  });
+
   it('is renewed on each new stream, and calls onSubscribed', async () => {
     const node = await startNode(confirm);
     const client = connect(node.url);

@@ -64,6 +64,7 @@ export async function awaitPruningPoint(dependencies: BootstrapDependencies): Pr
   const pruningPoint = toHex(block.hash);
   let sink = { blueScore: -1n, since: 0 };
   let lineAt = Number.NEGATIVE_INFINITY;
+  const begunAt = performance.now();
   for (;;) {
     // The sink first: a sink from after a move would make the pruning point from before it look far from its move.
     const { blueScore } = await node.call('getSinkBlueScore', {}, { signal });
@@ -88,6 +89,11 @@ export async function awaitPruningPoint(dependencies: BootstrapDependencies): Pr
       );
       return block;
     }
+    // The blue score is only a claim of the node, which would otherwise hold the bootstrap for as long as it likes.
+    if (now - begunAt >= Math.max(timing.standstillMs, longestWaitMs(network))) {
+      log.info({ blueScore }, 'the pruning point of the node should have moved by now; bootstrapping there');
+      return block;
+    }
     if (now - lineAt >= LINE_MS) {
       lineAt = now;
       const secondsLeft = Math.max(0, Math.ceil((Number(blueScoresLeft) * network.targetTimePerBlockMs) / 1_000));
@@ -109,6 +115,11 @@ export function blueScoreOfMove(
 export function isNear(blueScoresLeft: bigint, { finalityDepth }: Pick<Network, 'finalityDepth'>): boolean {
   const near = finalityDepth / NEAR_PARTS;
   return blueScoresLeft < near && blueScoresLeft > -near;
+}
+
+/** Twice as long as the sink takes from where a move is near to the move. */
+function longestWaitMs({ finalityDepth, targetTimePerBlockMs }: Network): number {
+  return (2 * Number(finalityDepth) * targetTimePerBlockMs) / Number(NEAR_PARTS);
 }
 
 export interface BootstrapTiming {

@@ -40,6 +40,7 @@ export const CHAIN_TABLES = [
   'cluster_members',
   'cluster_merges',
   'held_merges',
+  'held_merge_repeats',
   'change_links',
   'cluster_names',
   'cluster_labels',

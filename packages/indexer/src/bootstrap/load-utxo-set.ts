@@ -1,7 +1,16 @@
 /** Loads a UTXO set into `loaded_utxos` and checks its commitment. Nodes serve a set in one order, so an interrupted load resumes. */
 import { availableParallelism } from 'node:os';
 import { copyRows, inTransaction, LOADED_UTXOS } from '@kasgres/database';
-import { classifyScript, type Hash, MuHash, type Network, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
+import {
+  classifyScript,
+  type Hash,
+  MAX_SOMPI,
+  MuHash,
+  type Network,
+  scriptToAddress,
+  toHex,
+  type Utxo,
+} from '@kasgres/kaspa';
 import {
   NodeProtocolError,
   NodeUnavailableError,
@@ -20,8 +29,8 @@ import type { HashJob } from './utxo-set-hash.worker.ts';
 const SEGMENT_UTXOS = 50_000;
 const SEGMENT_BYTES = 32 * 1024 * 1024;
 const PRODUCT_HEX_DIGITS = 768;
-/** Of a bigint column; far above the sum of all UTXOs. */
-const MAX_AMOUNT = 2n ** 63n - 1n;
+/** Of a bigint column. */
+const MAX_DAA_SCORE = 2n ** 63n - 1n;
 const LINE_MS = 5_000;
 
 type HasherPool = WorkerPool<HashJob, bigint>;
@@ -30,6 +39,10 @@ interface Load {
   utxos: number;
   sompi: bigint;
   muhash: MuHash;
+}
+
+interface Sum {
+  sompi: bigint;
 }
 
 interface Segment {
@@ -69,6 +82,8 @@ async function loadOnce(dependencies: BootstrapDependencies, block: RpcBlock): P
   try {
     await readAll(dependencies, block, load, hasher);
   } catch (error) {
+    // What this node sent before is probably wrong, too, and would cost the next node a second download.
+    if (error instanceof NodeProtocolError) await forgetUtxoSet(client);
     if (!(error instanceof NodeUnavailableError)) throw error;
     throw new NodeUnavailableError(
       `the UTXO set of the pruning point comes over p2p, and ${error.message}. NODE_P2P_URL says which node to ask.`,
@@ -108,6 +123,7 @@ async function readAll(
 ): Promise<void> {
   const progress = createLoadProgress(log, load.utxos);
   const set = { url: p2pUrl, network: network.id, pruningPointHash: block.hash, signal };
+  const sum: Sum = { sompi: load.sompi };
   let toSkip = load.utxos;
   let segment = newSegment();
   let committing = Promise.resolve();
@@ -129,7 +145,7 @@ async function readAll(
         const product = hasher.run({ bytes: copy, skip }, [copy.buffer]);
         product.catch(() => undefined);
         segment.products.push(product);
-        for (const utxo of utxos.slice(skip)) writeUtxo(segment, utxo, network);
+        for (const utxo of utxos.slice(skip)) writeUtxo(segment, utxo, network, sum);
         segment.bytes += bytes.length;
       }
       progress(load.utxos + segment.rows.rows, (utxos.at(-1) as Utxo).outpoint.transactionId);
@@ -151,10 +167,15 @@ function newSegment(): Segment {
   return { rows: LOADED_UTXOS.createBuffer(), bytes: 0, sompi: 0n, products: [] };
 }
 
-function writeUtxo(segment: Segment, utxo: Utxo, network: Network): void {
+/** Throws NodeProtocolError, so that a set that cannot be right does not fill the disk before its commitment shows it. */
+function writeUtxo(segment: Segment, utxo: Utxo, network: Network, sum: Sum): void {
   const { outpoint, amount, scriptPublicKey, blockDaaScore, isCoinbase, covenantId } = utxo;
-  if (amount > MAX_AMOUNT || blockDaaScore > MAX_AMOUNT) {
-    throw new NodeProtocolError(`utxo ${outpoint.index} of ${toHex(outpoint.transactionId)} has an impossible amount`);
+  sum.sompi += amount;
+  if (sum.sompi > MAX_SOMPI || blockDaaScore > MAX_DAA_SCORE) {
+    const name = `UTXO ${outpoint.index} of ${toHex(outpoint.transactionId)}`;
+    throw new NodeProtocolError(
+      `the UTXO set is impossible: up to ${name}, with DAA score ${blockDaaScore}, it has ${sum.sompi} sompi, and at most ${MAX_SOMPI} exist`,
+    );
   }
   segment.rows.write({
     transaction_id: outpoint.transactionId,

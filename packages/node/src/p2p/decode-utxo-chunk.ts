@@ -23,6 +23,8 @@ const SCRIPT_VERSION = varintTag(2);
 const HASH_BYTES = bytesTag(1);
 
 const NO_BYTES = new Uint8Array(0);
+/** Nodes send a thousand. */
+const MAX_UTXOS = 10_000;
 
 type Entry = Omit<Utxo, 'outpoint'>;
 
@@ -32,8 +34,9 @@ export function decodeUtxoChunk(chunk: Uint8Array): Utxo[] {
   const utxos: Utxo[] = [];
   while (reader.more) {
     const tag = reader.tag();
-    if (tag === CHUNK_ITEMS) utxos.push(decodeItem(reader));
-    else reader.skip(tag);
+    if (tag !== CHUNK_ITEMS) reader.skip(tag);
+    else if (utxos.length < MAX_UTXOS) utxos.push(decodeItem(reader));
+    else throw new NodeProtocolError(`a chunk of a UTXO set has more than ${MAX_UTXOS} UTXOs`);
   }
   reader.leave(chunk.length);
   return utxos;

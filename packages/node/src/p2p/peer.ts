@@ -1,10 +1,17 @@
 /**
  * A connection to a node as one of its peers. It handles the requests that a node sends to every peer, and queues the other messages. While
- * the queue is full, the stream is paused, which blocks the node.
+ * the queue is full, the stream is paused, which blocks the node. Any peer may be hostile: only what the caller calls progress keeps the
+ * connection open, and all that comes and goes between two steps of progress is bounded.
  */
 import { randomBytes } from 'node:crypto';
 import type { NetworkId } from '@kasgres/kaspa';
-import { NodeUnavailableError, NodeUnsuitableError, PeerRejectedError } from '../errors.ts';
+import {
+  NodeProtocolError,
+  NodeUnavailableError,
+  NodeUnsuitableError,
+  PeerRejectedError,
+  shortText,
+} from '../errors.ts';
 import type { PeerVersion } from '../generated/p2p_pb.ts';
 import { MessageStream } from '../message-stream.ts';
 import { parseNodeAddress } from '../node-address.ts';
@@ -14,14 +21,21 @@ const PATH = '/protowire.P2P/MessageStream';
 const USER_AGENT = '/kasgres:0.1.0/';
 const ID_BYTES = 16;
 const WINDOW_BYTES = 1024 * 1024;
-/** A thousand UTXOs with the longest scripts that a block can hold. */
-const RECEIVE_LIMIT_BYTES = 2 ** 29;
+/** A thousand UTXOs with the longest scripts that a block can hold: 500,000 grams at 11 for each byte. */
+const RECEIVE_LIMIT_BYTES = 64 * 1024 * 1024;
+/** Responses to some thousand pings. */
+const SEND_LIMIT_BYTES = 64 * 1024;
 const QUEUE_LIMIT = 4;
+const QUEUE_LIMIT_BYTES = 16 * 1024 * 1024;
+/** Between two steps of progress. A node announces ten blocks a second, and pings every two minutes. */
+const LIMITS = { messages: 20_000, bytes: 2 * RECEIVE_LIMIT_BYTES, replies: 100 };
+const UNITS = { messages: 'messages', bytes: 'bytes', replies: 'pings' } as const;
+const NAME_LENGTH = 100;
 
 export interface PeerOptions {
   /** The p2p address of the node, not its RPC. */
   url: string;
-  /** How long the node may send nothing while a message is awaited. */
+  /** How long messages may be awaited without progress. */
   silenceMs: number;
   signal?: AbortSignal | undefined;
 }
@@ -30,6 +44,10 @@ export class Peer {
   readonly #options: PeerOptions;
   readonly #stream: MessageStream;
   readonly #queue: ReceivedPayload[] = [];
+  #queuedBytes = 0;
+  /** Since the last progress. */
+  #received = { messages: 0, bytes: 0, replies: 0 };
+  #waitedMs = 0;
   /** Resolves at the next message, or when the connection is closed. */
   #change = Promise.withResolvers<void>();
   #closed: { reason: unknown } | undefined;
@@ -42,7 +60,12 @@ export class Peer {
       path: PATH,
       windowBytes: WINDOW_BYTES,
       receiveLimitBytes: RECEIVE_LIMIT_BYTES,
-      onMessage: (message) => this.#receive(readPeerMessage(message)),
+      sendLimitBytes: SEND_LIMIT_BYTES,
+      onMessage: (message) => {
+        this.#count('messages', 1);
+        this.#count('bytes', message.length);
+        this.#receive(readPeerMessage(message));
+      },
       onClose: (reason) => this.#fail(reason),
     });
     options.signal?.addEventListener('abort', this.#abort, { once: true });
@@ -55,13 +78,20 @@ export class Peer {
     if (theirs.network !== name) {
       throw new NodeUnsuitableError(
         'wrong-network',
-        `the node at ${this.#options.url} is of ${theirs.network} instead of ${name}: set the p2p address of a node of ${name}`,
+        `the node at ${this.#options.url} is of ${shortText(theirs.network, NAME_LENGTH)} instead of ${name}: set the p2p address of a node of ${name}`,
       );
     }
     this.send({ case: 'version', value: introduction(theirs) });
     this.send({ case: 'verack', value: {} });
     await this.#until((payload) => payload.case === 'ready');
     this.send({ case: 'ready', value: {} });
+    this.progressed();
+  }
+
+  /** Must be called when the peer has sent what it is here for: limits count from then on. */
+  progressed(): void {
+    this.#received = { messages: 0, bytes: 0, replies: 0 };
+    this.#waitedMs = 0;
   }
 
   send(payload: PeerPayload): void {
@@ -78,12 +108,13 @@ export class Peer {
       await this.#untilChange();
     }
     const payload = this.#queue.shift() as ReceivedPayload;
-    if (this.#queue.length < QUEUE_LIMIT) this.#stream.resume();
+    this.#queuedBytes -= bytesOf(payload);
+    if (!this.#isFull) this.#stream.resume();
     return payload;
   }
 
-  close(): void {
-    this.#stream.close(new NodeUnavailableError('the connection to the peer was closed'));
+  close(reason = new NodeUnavailableError('the connection to the peer was closed')): void {
+    this.#stream.close(reason);
   }
 
   async #until<P extends ReceivedPayload>(isWanted: (payload: ReceivedPayload) => payload is P): Promise<P> {
@@ -93,38 +124,55 @@ export class Peer {
     }
   }
 
-  async #untilChange(): Promise<void> {
-    const { url, silenceMs } = this.#options;
-    let received = this.#stream.bytesReceived;
-    const timer = setInterval(() => {
-      // A large message on a slow connection is not silence.
-      const { bytesReceived } = this.#stream;
-      if (bytesReceived === received) {
-        this.#stream.close(new NodeUnavailableError(`the node at ${url} was silent for ${silenceMs} ms`));
-      }
-      received = bytesReceived;
-    }, silenceMs);
-    await this.#change.promise;
-    clearInterval(timer);
+  get #isFull(): boolean {
+    return this.#queue.length >= QUEUE_LIMIT || this.#queuedBytes >= QUEUE_LIMIT_BYTES;
   }
 
-  #receive(payload: ReceivedPayload): void {
-    if (payload.case === undefined) return;
-    if (payload.case === 'ping') return this.send({ case: 'pong', value: { nonce: payload.value.nonce } });
-    if (payload.case === 'requestAddresses') return this.send({ case: 'addresses', value: {} });
+  /** The time in which the caller is busy does not count. */
+  async #untilChange(): Promise<void> {
+    const { url, silenceMs } = this.#options;
+    const begunAt = performance.now();
+    const timer = setTimeout(
+      () => this.#stream.close(new NodeUnavailableError(`the node at ${url} was silent for ${silenceMs} ms`)),
+      silenceMs - this.#waitedMs,
+    );
+    await this.#change.promise;
+    clearTimeout(timer);
+    this.#waitedMs += performance.now() - begunAt;
+  }
+
+  /** Throws NodeProtocolError, which closes the stream, for a peer that keeps this side busy without progress. */
+  #count(what: keyof typeof LIMITS, amount: number): void {
+    this.#received[what] += amount;
+    if (this.#received[what] <= LIMITS[what]) return;
+    const { url } = this.#options;
+    throw new NodeProtocolError(`the node at ${url} sent more than ${LIMITS[what]} ${UNITS[what]} without progress`);
+  }
+
+  #reply(payload: PeerPayload): void {
+    this.#count('replies', 1);
+    this.send(payload);
+  }
+
+  #receive(payload: ReceivedPayload | undefined): void {
+    if (payload === undefined) return;
+    if (payload.case === 'ping') return this.#reply({ case: 'pong', value: { nonce: payload.value.nonce } });
+    if (payload.case === 'requestAddresses') return this.#reply({ case: 'addresses', value: {} });
     if (payload.case === 'reject') {
       const { url } = this.#options;
-      this.#fail(new PeerRejectedError(`the node at ${url} rejected this peer: ${payload.value.reason}`));
+      this.#fail(new PeerRejectedError(`the node at ${url} rejected this peer: ${shortText(payload.value.reason)}`));
       return this.close();
     }
     this.#queue.push(payload);
-    if (this.#queue.length >= QUEUE_LIMIT) this.#stream.pause();
+    this.#queuedBytes += bytesOf(payload);
+    if (this.#isFull) this.#stream.pause();
     this.#notify();
   }
 
   readonly #abort = (): void => {
     this.#fail(this.#options.signal?.reason);
     this.#queue.length = 0;
+    this.#queuedBytes = 0;
     this.close();
   };
 
@@ -138,6 +186,10 @@ export class Peer {
     this.#change.resolve();
     this.#change = Promise.withResolvers();
   }
+}
+
+function bytesOf(payload: ReceivedPayload): number {
+  return payload.case === 'pruningPointUtxoSetChunk' ? payload.chunk.length : 0;
 }
 
 /** Repeats the node's protocol version, since it rejects older ones. The messages used here are the same in all versions. */
