@@ -1344,21 +1344,40 @@ create table held_merges (
   other_script_id bigint not null,
   state text not null,
   settled_chain_index bigint,
+  cluster_id bigint,
+  other_cluster_id bigint,
+  transactions bigint not null default 1,
   constraint held_merges_pkey primary key (id),
   constraint held_merges_settled check ((state = 'merged') = (settled_chain_index is not null)),
   constraint held_merges_state check (state = any (array['held', 'approved', 'merged', 'rejected']))
 );
+create index held_merges_chain_index on held_merges (chain_index);
+create unique index held_merges_pair on held_merges (cluster_id, other_cluster_id) where state in ('held', 'approved');
 create index held_merges_settled_chain_index on held_merges (settled_chain_index) where settled_chain_index is not null;
 create index held_merges_transaction_id on held_merges (transaction_id);
 create index held_merges_waiting on held_merges (state, id) where state in ('held', 'approved');
-comment on table held_merges is 'Merges that would make a cluster larger than its limit, until a person has looked at it.';
+comment on table held_merges is 'Merges that would make a cluster larger than its limit, until a person has looked at it: one row for two clusters, however many transactions tie them.';
 comment on column held_merges.id is 'Key, in order.';
 comment on column held_merges.chain_index is 'Chain block that accepts the transaction.';
-comment on column held_merges.transaction_id is 'The transaction.';
+comment on column held_merges.transaction_id is 'The first transaction that ties the two.';
 comment on column held_merges.script_id is 'An input''s script.';
 comment on column held_merges.other_script_id is 'Another input''s script, in another cluster.';
 comment on column held_merges.state is 'held: waits for a person; approved: a person has raised a limit, and the indexer carries it out next, or holds it again; merged: carried out (or the two were together by then); rejected: never will be.';
 comment on column held_merges.settled_chain_index is 'clustering.chain_index when it became merged; null otherwise.';
+comment on column held_merges.cluster_id is 'The smaller root of the two clusters (or single scripts) when it was first held.';
+comment on column held_merges.other_cluster_id is 'The larger root.';
+comment on column held_merges.transactions is 'Number of transactions that tie the two: the first, and those of held_merge_repeats.';
+
+create table held_merge_repeats (
+  chain_index bigint not null,
+  held_merge_id bigint not null,
+  transactions bigint not null,
+  constraint held_merge_repeats_pkey primary key (chain_index, held_merge_id)
+);
+comment on table held_merge_repeats is 'Further transactions that tie two clusters whose merge is held already, so that undoing takes them back.';
+comment on column held_merge_repeats.chain_index is 'Chain block that accepts them.';
+comment on column held_merge_repeats.held_merge_id is 'held_merges.id.';
+comment on column held_merge_repeats.transactions is 'Their number.';
 
 create table change_links (
   transaction_id bigint not null,

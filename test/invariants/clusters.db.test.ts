@@ -53,6 +53,8 @@ const STATEMENTS = [
   `delete from tag_sources`,
   `delete from tag_labels where address = (select min(address) from tags)`,
   `insert into held_merges values (1, 1, 1, (select min(id) from clusters), (select max(id) from clusters), 'merged', 1)`,
+  `insert into held_merges values (1, 1, 1, (select min(id) from clusters), (select max(id) from clusters), 'held', null, 1, 2, 2)`,
+  `insert into held_merge_repeats values (1, 1, 1)`,
 ];
 
 test('the check of invariant 12 finds every manual change of clusters', async () => {

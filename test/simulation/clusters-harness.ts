@@ -65,9 +65,11 @@ const SECTIONS: Record<string, string> = {
     join scripts stays on stays.id = m.cluster_id join scripts merged on merged.id = m.merged_cluster_id
     join scripts s on s.id = m.script_id join scripts o on o.id = m.merged_script_id`,
   'held merges': `
-    select json_build_array(h.id, h.chain_index, t.transaction_id, s.script, o.script, h.state, h.settled_chain_index)
+    select json_build_array(h.id, h.chain_index, t.transaction_id, s.script, o.script, h.state, h.settled_chain_index, h.transactions)
     from held_merges h join transactions t on t.id = h.transaction_id
     join scripts s on s.id = h.script_id join scripts o on o.id = h.other_script_id`,
+  'repeated held merges': `
+    select json_build_array(r.chain_index, r.held_merge_id, r.transactions) from held_merge_repeats r`,
   'change links': `
     select json_build_array(t.transaction_id, s.script, o.script, l.chain_index)
     from change_links l join transactions t on t.id = l.transaction_id

@@ -74,6 +74,7 @@ async function review(db: Kysely): Promise<void> {
     held: 'heldMerges',
     'size after merges': 'sizeWithHeld',
     'example transaction': ({ transactionId }) => transactionId ?? '(removed by RETENTION)',
+    transactions: 'transactions',
   });
 }
 

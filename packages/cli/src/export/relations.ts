@@ -154,6 +154,7 @@ export const TABLES: Readonly<Record<string, Relation>> = {
   cluster_labels: state,
   cluster_links: state,
   held_merges: state,
+  held_merge_repeats: state,
   change_links: state,
   address_transactions: left('it follows from inputs and outputs'),
   script_deltas: left('it follows from inputs and outputs'),

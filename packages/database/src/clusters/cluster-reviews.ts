@@ -13,6 +13,8 @@ interface ClusterAtLimit {
   /** The approved limit; undefined for the configured one. */
   sizeLimit: bigint | undefined;
   heldMerges: bigint;
+  /** Number of transactions that tie these clusters. */
+  transactions: bigint;
   /** Size with all held merges. */
   sizeWithHeld: bigint;
   /** Transaction id of the first held merge whose transaction is indexed; undefined if RETENTION removed all. */
@@ -22,14 +24,14 @@ interface ClusterAtLimit {
 /** Held merges with the clusters of their two scripts. A script without a cluster counts as a cluster of size 1. */
 const HELD = sql`
   held as (
-    select h.id, h.transaction_id, coalesce(cluster_of(h.script_id), h.script_id) as one,
+    select h.id, h.transaction_id, h.transactions, coalesce(cluster_of(h.script_id), h.script_id) as one,
            coalesce(cluster_of(h.other_script_id), h.other_script_id) as other
       from held_merges h where h.state = 'held'
   ),
   sides as (
-    select id, transaction_id, one as cluster_id, other as other_id from held
+    select id, transaction_id, transactions, one as cluster_id, other as other_id from held
     union all
-    select id, transaction_id, other, one from held
+    select id, transaction_id, transactions, other, one from held
   ),
   sized as (
     select sides.*, coalesce(own.size, 1) as size, coalesce(others.size, 1) as other_size, own.size_limit
@@ -43,13 +45,15 @@ export async function listClustersAtLimit(db: Kysely<Database>): Promise<Cluster
     size: bigint;
     size_limit: bigint | null;
     held: bigint;
+    transactions: bigint;
     size_with_held: bigint;
     transaction_id: Buffer | null;
   }>`
     with ${HELD},
-    larger as (select * from sized where (size, cluster_id) > (other_size, other_id) or cluster_id = other_id),
+    larger as (select distinct * from sized where (size, cluster_id) > (other_size, other_id) or cluster_id = other_id),
     parts as (select cluster_id, other_id, max(other_size) as other_size from larger group by 1, 2)
-    select s.address, max(l.size) as size, max(l.size_limit) as size_limit, count(distinct l.id) as held,
+    select s.address, max(l.size) as size, max(l.size_limit) as size_limit, count(*) as held,
+           sum(l.transactions)::bigint as transactions,
            max(l.size) + (select sum(other_size) from parts p where p.cluster_id = l.cluster_id)::bigint as size_with_held,
            (array_agg(t.transaction_id order by l.id) filter (where t.id is not null))[1] as transaction_id
       from larger l join scripts s on s.id = l.cluster_id left join transactions t on t.id = l.transaction_id
@@ -59,6 +63,7 @@ export async function listClustersAtLimit(db: Kysely<Database>): Promise<Cluster
     size: row.size,
     sizeLimit: row.size_limit ?? undefined,
     heldMerges: row.held,
+    transactions: row.transactions,
     sizeWithHeld: row.size_with_held,
     transactionId: row.transaction_id?.toString('hex'),
   }));
@@ -103,7 +108,9 @@ export function approveCluster(
   });
 }
 
-/** Rejects the merges of a transaction permanently. @returns the number of rejected merges */
+/**
+ * Rejects the merges of clusters that a transaction was the first to tie, permanently. Later transactions that tie the same clusters are held
+ * again. @returns the number of rejected merges */
 export function rejectHeldMerges(db: Kysely<Database>, transactionId: Uint8Array): Promise<number> {
   return db.transaction().execute(async (transaction) => {
     await lockClusters(transaction);

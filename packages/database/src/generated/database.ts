@@ -808,15 +808,38 @@ export interface Generations {
   generation: number;
 }
 
+export interface HeldMergeRepeats {
+  /**
+   * Chain block that accepts them.
+   */
+  chain_index: bigint;
+  /**
+   * held_merges.id.
+   */
+  held_merge_id: bigint;
+  /**
+   * Their number.
+   */
+  transactions: bigint;
+}
+
 export interface HeldMerges {
   /**
    * Chain block that accepts the transaction.
    */
   chain_index: bigint;
   /**
+   * The smaller root of the two clusters (or single scripts) when it was first held.
+   */
+  cluster_id: bigint | null;
+  /**
    * Key, in order.
    */
   id: bigint;
+  /**
+   * The larger root.
+   */
+  other_cluster_id: bigint | null;
   /**
    * Another input's script, in another cluster.
    */
@@ -834,9 +857,13 @@ export interface HeldMerges {
    */
   state: string;
   /**
-   * The transaction.
+   * The first transaction that ties the two.
    */
   transaction_id: bigint;
+  /**
+   * Number of transactions that tie the two: the first, and those of held_merge_repeats.
+   */
+  transactions: Generated<bigint>;
 }
 
 export interface LoadedUtxos {
@@ -1717,6 +1744,7 @@ export interface DB {
   earlier_transactions: EarlierTransactions;
   gaps: Gaps;
   generations: Generations;
+  held_merge_repeats: HeldMergeRepeats;
   held_merges: HeldMerges;
   loaded_utxos: LoadedUtxos;
   meta: Meta;

@@ -25,7 +25,7 @@ class Tables {
     const clusters = [...new Set(roots.values())].map((root) => this.#cluster(root));
     const balances = new Map(scripts.map((script) => [script, script]));
     const nextMergeId = BigInt(this.merges.length);
-    const forest = new Forest({ roots, clusters, balances, sizeLimit, nextMergeId, nextHeldMergeId: 0n });
+    const forest = new Forest({ roots, clusters, balances, sizeLimit, nextMergeId });
     for (const tie of ties) forest.tie(tie);
     for (const { script, ...row } of forest.memberRows()) {
       this.members.set(script, { parent: row.parent, next: row.next, previous: row.previous });
@@ -227,7 +227,6 @@ test('it applies a raised limit to the merged cluster, and restores it by undoin
     balances: new Map(),
     sizeLimit: 1n,
     nextMergeId: 1n,
-    nextHeldMergeId: 1n,
   });
   forest.tie({ chainIndex: 1n, transaction: 1n, scripts: [1n, 2n] });
   expect(forest.merges).toEqual([]);

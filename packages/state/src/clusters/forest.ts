@@ -42,12 +42,15 @@ export interface Merge {
   ringEnd: bigint;
 }
 
+/** A transaction ties two clusters that would be too large together. */
 export interface HeldMerge {
-  id: bigint;
   chainIndex: bigint;
   transaction: bigint;
   script: bigint;
   otherScript: bigint;
+  /** The roots of their clusters, the smaller one first. */
+  cluster: bigint;
+  otherCluster: bigint;
 }
 
 export interface ForestOptions {
@@ -57,7 +60,6 @@ export interface ForestOptions {
   balances: ReadonlyMap<bigint, bigint>;
   sizeLimit: bigint;
   nextMergeId: bigint;
-  nextHeldMergeId: bigint;
 }
 
 export class Forest {
@@ -68,7 +70,6 @@ export class Forest {
   /** Approved merges that would still make a cluster too large. */
   readonly heldAgain: bigint[] = [];
   nextMergeId: bigint;
-  nextHeldMergeId: bigint;
   readonly #options: ForestOptions;
   readonly #clusters: Map<bigint, Cluster>;
   readonly #existing: ReadonlySet<bigint>;
@@ -82,7 +83,6 @@ export class Forest {
     this.#clusters = new Map(options.clusters.map((cluster) => [cluster.root, { ...cluster }]));
     this.#existing = new Set(this.#clusters.keys());
     this.nextMergeId = options.nextMergeId;
-    this.nextHeldMergeId = options.nextHeldMergeId;
   }
 
   /** Merges the clusters of the scripts; holds merges that would make a cluster too large. */
@@ -91,18 +91,22 @@ export class Forest {
     const apart: bigint[] = [];
     for (const script of scripts) {
       const joined = apart.some((earlier) => this.#join({ chainIndex, transaction, heldMerge }, earlier, script));
-      if (joined) {
-        if (heldMerge !== undefined) this.settled.push(heldMerge);
-        continue;
-      }
-      for (const earlier of apart) {
-        if (heldMerge !== undefined) this.heldAgain.push(heldMerge);
-        else {
-          this.held.push({ id: this.nextHeldMergeId, chainIndex, transaction, script: earlier, otherScript: script });
-          this.nextHeldMergeId += 1n;
-        }
-      }
-      apart.push(script);
+      if (!joined) apart.push(script);
+      else if (heldMerge !== undefined) this.settled.push(heldMerge);
+    }
+    if (apart.length < 2) return;
+    if (heldMerge === undefined) this.#hold({ chainIndex, transaction }, apart);
+    else this.heldAgain.push(heldMerge);
+  }
+
+  /** Holds one merge of each cluster with the largest, which ties them all as every combination would. */
+  #hold(why: Pick<HeldMerge, 'chainIndex' | 'transaction'>, apart: readonly bigint[]): void {
+    const clusters = apart.map((script) => ({ script, ...this.#get(this.find(script)) }));
+    const largest = clusters.reduce((largest, cluster) => (cluster.size > largest.size ? cluster : largest));
+    for (const { script, root } of clusters) {
+      if (root === largest.root) continue;
+      const [cluster, otherCluster] = root < largest.root ? [root, largest.root] : [largest.root, root];
+      this.held.push({ ...why, script: largest.script, otherScript: script, cluster, otherCluster });
     }
   }
 

@@ -17,6 +17,7 @@ import {
   readTies,
 } from './read.ts';
 import { undoTowards } from './undo.ts';
+import { writeHeld } from './held-merges.ts';
 import { writeForest, writePosition } from './write.ts';
 
 export interface ClusteringOptions {
@@ -129,14 +130,10 @@ async function unite(
   to: Pick<Position, 'chainIndex' | 'blockId'>,
 ): Promise<Pick<Step, 'merges' | 'held'>> {
   const near = await readNeighbourhood(client, [...new Set(ties.flatMap(({ scripts }) => scripts))]);
-  const { nextMergeId, nextHeldMergeId } = position;
-  const forest = new Forest({ ...near, sizeLimit, nextMergeId, nextHeldMergeId });
+  const forest = new Forest({ ...near, sizeLimit, nextMergeId: position.nextMergeId });
   for (const tie of ties) forest.tie(tie);
   await writeForest(client, forest, near.clusters, to.chainIndex);
-  await writePosition(client, {
-    ...to,
-    nextMergeId: forest.nextMergeId,
-    nextHeldMergeId: forest.nextHeldMergeId,
-  });
+  const nextHeldMergeId = await writeHeld(client, forest.held, position.nextHeldMergeId);
+  await writePosition(client, { ...to, nextMergeId: forest.nextMergeId, nextHeldMergeId });
   return { merges: forest.merges.length, held: forest.held.length };
 }

@@ -4,6 +4,7 @@ import type { ClientBase } from 'pg';
 import { columnsOf } from '../queryable.ts';
 import { queueTagFlags } from '../tag-flags/tag-flags.ts';
 import { findQueued, setOwnTagFlags } from '../tag-flags/walk.ts';
+import { undoHeld } from './held-merges.ts';
 import { type UndoableMerge, undoMerges } from './forest.ts';
 import { findAncestor, findNamed, type Fork, type KnownCluster, type Position, readClusters } from './read.ts';
 import { upsertClusters, writePosition, writePrevious } from './write.ts';
@@ -15,15 +16,7 @@ const MERGES_AT_ONCE = 1_000;
 export async function undoTowards(client: ClientBase, position: Position, fork: Fork): Promise<number> {
   const { merges, to } = await readLastMerges(client, fork.chainIndex);
   if (merges.length > 0) await undo(client, merges);
-  const { rows: held } = await client.query<{ id: bigint }>(
-    'delete from held_merges where chain_index > $1 returning id',
-    [to],
-  );
-  // The approval of an operator still holds.
-  await client.query(
-    `update held_merges set state = 'approved', settled_chain_index = null where settled_chain_index > $1`,
-    [to],
-  );
+  const held = await undoHeld(client, to);
   await client.query('delete from change_links where chain_index > $1', [to]);
   const blockId =
     to === fork.chainIndex
@@ -33,7 +26,7 @@ export async function undoTowards(client: ClientBase, position: Position, fork: 
     chainIndex: to,
     blockId,
     nextMergeId: merges.at(-1)?.id ?? position.nextMergeId,
-    nextHeldMergeId: held.reduce((least, { id }) => (id < least ? id : least), position.nextHeldMergeId),
+    nextHeldMergeId: held.reduce((least, id) => (id < least ? id : least), position.nextHeldMergeId),
   });
   return merges.length;
 }

@@ -111,6 +111,13 @@ const SELECT_WRONGLY_SETTLED = `
   where state = 'merged' and (script_id = other_script_id or cluster_of(script_id) is distinct from cluster_of(other_script_id))
   limit 20`;
 
+const SELECT_WRONG_COUNTS = `
+  select format('held merge %s counts %s transactions instead of %s', h.id, h.transactions, 1 + coalesce(r.transactions, 0)) as fault
+  from held_merges h
+  full join (select held_merge_id, sum(transactions) as transactions from held_merge_repeats group by 1) r on r.held_merge_id = h.id
+  where h.transactions is distinct from 1 + coalesce(r.transactions, 0)
+  limit 20`;
+
 const MERGES_AT_ONCE = 100_000;
 
 const SELECT_MERGES = `
@@ -127,6 +134,7 @@ const verifyRows = faultsOf(
   SELECT_UNFOUNDED,
   SELECT_WRONG_NAMES,
   SELECT_WRONGLY_SETTLED,
+  SELECT_WRONG_COUNTS,
 );
 
 export async function verifyClusters(db: Queryable): Promise<string[]> {

@@ -3,6 +3,7 @@ import { addTagsOfMembers, moveClusterTags } from '@kasgres/database';
 import { columnsOf } from '../queryable.ts';
 import { queueTagFlags } from '../tag-flags/tag-flags.ts';
 import type { Cluster, Forest, Merge } from './forest.ts';
+import { settleHeld } from './held-merges.ts';
 import { findNamed, type KnownCluster, type Position } from './read.ts';
 
 export async function writeForest(
@@ -12,7 +13,6 @@ export async function writeForest(
   chainIndex: bigint,
 ): Promise<void> {
   await settleHeld(client, forest, chainIndex);
-  await writeHeld(client, forest);
   if (forest.merges.length === 0) return;
   await writeMerges(client, forest.merges);
   await writeMembers(client, forest);
@@ -97,27 +97,6 @@ export async function upsertClusters(
              values (changed.id, changed.size, changed.balance, changed.size_limit)`,
     values: columnsOf(clusters, 'root', 'size', 'balance', 'sizeLimit'),
   });
-}
-
-async function writeHeld(client: ClientBase, { held }: Forest): Promise<void> {
-  if (held.length === 0) return;
-  await client.query(
-    `insert into held_merges (id, chain_index, transaction_id, script_id, other_script_id, state)
-     select *, 'held' from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])`,
-    columnsOf(held, 'id', 'chainIndex', 'transaction', 'script', 'otherScript'),
-  );
-}
-
-async function settleHeld(client: ClientBase, forest: Forest, chainIndex: bigint): Promise<void> {
-  if (forest.settled.length > 0) {
-    await client.query(
-      `update held_merges set state = 'merged', settled_chain_index = $2 where id = any($1::bigint[])`,
-      [forest.settled, chainIndex],
-    );
-  }
-  if (forest.heldAgain.length > 0) {
-    await client.query(`update held_merges set state = 'held' where id = any($1::bigint[])`, [forest.heldAgain]);
-  }
 }
 
 async function writeNames(client: ClientBase, forest: Forest, before: readonly KnownCluster[]): Promise<void> {
