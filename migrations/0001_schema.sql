@@ -323,12 +323,36 @@ create table block_transactions (
   body integer not null
 ) partition by range (block_id);
 create index block_transactions_block_id on block_transactions (block_id) with (fillfactor = 100);
-create index block_transactions_transaction_id on block_transactions (transaction_id);
+-- With the block, so that the first blocks of a transaction are found without the others, of which anybody can mine any number.
+create index block_transactions_transaction_id on block_transactions (transaction_id, block_id);
 comment on table block_transactions is 'Which block contains which transaction, at which place. One transaction may be in several blocks.';
 comment on column block_transactions.block_id is 'The block.';
 comment on column block_transactions.transaction_id is 'The transaction.';
 comment on column block_transactions.index is 'Place in the block; 0 is the coinbase.';
 comment on column block_transactions.body is 'Number of the variant that this block carries (0: the one in transactions).';
+
+-- Anybody can mine a transaction again and again, and transactions that spend what others own but are never accepted. These two tables keep reads from
+-- counting or searching them.
+create table repeated_transactions (
+  transaction_id bigint not null,
+  block_count bigint not null,
+  constraint repeated_transactions_pkey primary key (transaction_id)
+);
+comment on table repeated_transactions is 'Transactions that more than 16 blocks contain.';
+comment on column repeated_transactions.transaction_id is 'transactions.id.';
+comment on column repeated_transactions.block_count is 'Number of its rows in block_transactions.';
+
+create table contested_outputs (
+  transaction_id bigint not null,
+  index bigint not null,
+  spender_id bigint,
+  constraint contested_outputs_pkey primary key (transaction_id, index)
+);
+create index contested_outputs_spender_id on contested_outputs (spender_id) where spender_id is not null;
+comment on table contested_outputs is 'Outputs that more than 4 transactions spend, at most one of which is accepted.';
+comment on column contested_outputs.transaction_id is 'transactions.id of the transaction that created the output, or the same of a pre-bootstrap transaction.';
+comment on column contested_outputs.index is 'Index of the output.';
+comment on column contested_outputs.spender_id is 'transactions.id of the accepted transaction that spends it; null while there is none.';
 
 create table scripts (
   id bigint not null,
@@ -899,14 +923,17 @@ language sql stable set search_path = public as $$
      cross join lateral (select id, true as is_blue, position from unnest(m.merge_set_blues) with ordinality blues (id, position)
                          union all select unnest(m.merge_set_reds), false, null) listed
       join blocks b on b.id = listed.id),
-  -- By the place of the block in the mergeset, then of the transaction in the block: the order in which the node accepts.
+  -- By the place of the block in the mergeset, then of the transaction in the block: the order in which the node accepts. Read from the merged blocks,
+  -- since any number of other blocks may contain the same transactions.
+  contained as materialized (
+    select bt.transaction_id, bt.body, merged.place << 32 | bt.index as place
+      from merged cross join lateral (select * from block_transactions bt where bt.block_id = merged.id offset 0) bt),
   copies as (
-    select accepted.position, t.fee, array_agg(merged.place << 32 | bt.index) as places
+    select accepted.position, t.fee, array_agg(contained.place) as places
       from chain_block m
      cross join lateral unnest(m.accepted_transactions) with ordinality accepted (id, position)
-      join transactions t on t.id = accepted.id and t.subnetwork_id <> 1
-      join block_transactions bt on bt.transaction_id = t.id and bt.body = coalesce(t.accepted_body, bt.body)
-      join merged on merged.id = bt.block_id
+      join contained on contained.transaction_id = accepted.id
+      join transactions t on t.id = accepted.id and t.subnetwork_id <> 1 and contained.body = coalesce(t.accepted_body, contained.body)
      group by accepted.position, t.fee),
   -- A copy that comes before what the previous transaction was accepted from was not accepted: an input of it was only created later in the mergeset.
   accepted_copies as (
@@ -1674,6 +1701,35 @@ begin
 end $$;
 comment on function variant_input is 'Columns of an input that differ in a further variant of its transaction.';
 
+create function accepted_spender_id(of_transaction bigint, of_index bigint) returns bytea language plpgsql stable parallel safe set search_path = public as $$
+begin
+  return (
+    select spender.transaction_id from contested_outputs c join transactions spender on spender.id = c.spender_id
+     where c.transaction_id = of_transaction and c.index = of_index);
+end $$;
+comment on function accepted_spender_id is 'Id of the accepted transaction that spends an output of contested_outputs; null without one.';
+
+create function blocks_with_accepting(of_transaction bigint, accepting_block bigint, first_blocks bigint[]) returns bigint[]
+language plpgsql stable parallel safe set search_path = public as $$
+begin
+  if exists (select from blocks where id = any (first_blocks) and merging_block_id = accepting_block) then
+    return first_blocks;
+  end if;
+  return first_blocks || array(
+    select bt.block_id
+      from (select unnest(b.merge_set_blues || b.merge_set_reds) as id from blocks b where b.id = accepting_block) merged
+     cross join lateral (
+       select bt.block_id from block_transactions bt where bt.transaction_id = of_transaction and bt.block_id = merged.id offset 0) bt
+     where bt.block_id <> all (first_blocks));
+end $$;
+comment on function blocks_with_accepting is 'The first blocks that contain a transaction; if it is accepted from none of them, also those that the accepting block merges.';
+
+create function block_count_of(of_transaction bigint) returns bigint language plpgsql stable parallel safe set search_path = public as $$
+begin
+  return (select block_count from repeated_transactions where transaction_id = of_transaction);
+end $$;
+comment on function block_count_of is 'Number of blocks that contain a transaction of repeated_transactions.';
+
 -- With the rights of its owner, since a function in a view runs with those of the analyst.
 create function fee_of_existing_utxos(transaction bigint) returns bigint
 language plpgsql stable parallel safe security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -1951,11 +2007,14 @@ select encode(t.transaction_id, 'hex') as transaction_id,
        encode(o.covenant_id, 'hex') as covenant_id,
        t.accepting_index is not null as is_accepted,
        (select to_timestamp(c.timestamp / 1000::double precision) from chain_blocks c where c.index = t.accepting_index) as accepted_at,
-       (select encode(spender.transaction_id, 'hex')
-          from transaction_inputs i
-          join transactions spender on spender.id = i.transaction_id
-         where i.previous_transaction_id = o.transaction_id and i.previous_index = o.index and spender.accepting_index is not null
-         limit 1) as spent_by,
+       -- Of more than 4 spenders, contested_outputs has the accepted one.
+       (select coalesce(max(encode(spender.transaction_id, 'hex')) filter (where spender.accepting_index is not null),
+                        case when count(*) = 4 then (
+                          select encode(a.transaction_id, 'hex') from contested_outputs n join transactions a on a.id = n.spender_id
+                           where n.transaction_id = o.transaction_id and n.index = o.index) end)
+          from (select i.transaction_id as id from transaction_inputs i
+                 where i.previous_transaction_id = o.transaction_id and i.previous_index = o.index limit 4) spending
+          join transactions spender on spender.id = spending.id) as spent_by,
        t.subnetwork_id = 1 as is_coinbase,
        o.transaction_id as transaction_key,
        o.script_id as address_key

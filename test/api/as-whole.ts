@@ -20,7 +20,7 @@ export interface RestTransaction {
   confirmations: number;
   blockHashes: string[];
   inputs: { previousOutput: { transactionId: string; index: number; amount: string | null } }[];
-  outputs: { spentBy: string | null }[];
+  outputs: { spentBy: string | null; isSpent: boolean }[];
 }
 
 /** Requests for blocks around these positions, with blocks beside the chain, and for their transactions. */
@@ -66,7 +66,8 @@ export async function expectAsWhole(index: CutIndex, whole: Responses, places: r
 function withKnownSpenders(transaction: RestTransaction, accepted: ReadonlySet<string>): RestTransaction {
   const outputs = transaction.outputs.map((output) => ({
     ...output,
-    spentBy: output.spentBy !== null && accepted.has(output.spentBy) ? output.spentBy : null,
+    spentBy: output.spentBy !== null && (!output.isSpent || accepted.has(output.spentBy)) ? output.spentBy : null,
+    isSpent: output.isSpent && accepted.has(output.spentBy ?? ''),
   }));
   return { ...transaction, outputs };
 }
@@ -119,5 +120,5 @@ async function listOwners({ pool }: CutIndex): Promise<string[]> {
 const ownOf = ({ transactionId, inputs, outputs }: RestTransaction): unknown => [
   transactionId,
   inputs.length,
-  outputs.map(({ spentBy: _spender, ...output }) => output),
+  outputs.map(({ spentBy: _spender, isSpent: _isSpent, ...output }) => output),
 ];

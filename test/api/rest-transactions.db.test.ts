@@ -239,7 +239,7 @@ test('it lists the transactions of an address, which add up to its balance', asy
     const all = await readAll(LISTING, { address });
     expect(idsOf(all)).toEqual(touching.get(address));
     const expected = all.map((item) => {
-      const transaction = transactions.expected(String(item['transactionId']), item['hash']) ?? {};
+      const transaction = transactions.expected(String(item['transactionId']), item) ?? {};
       return { ...transaction, ...expectedSums(transaction, address) };
     });
     expect(firstDifference(expected, all)).toBeUndefined();

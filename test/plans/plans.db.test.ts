@@ -17,6 +17,7 @@ import { FILL_DEADLINE_MS, type Harness, openHarness, type RecordedQuery, type R
 import { PAID_BY_ALL, PAID_IN_VAIN } from './large-index-rows.ts';
 import { addressOf } from './large-index.ts';
 import { listings, owner, pageOf, pagesOf } from './listings.ts';
+import { COPIES, findVictims, mineAgain, requestsFor } from './mined-again.ts';
 import { findLandmarks, get, type Landmarks, lookUps } from './requests.ts';
 
 /** Plans are pinned on the embedded Postgres: another one may have good reasons for others. */
@@ -318,6 +319,38 @@ test('it reads no whole table for the queries that docs/sql.md calls fast, with 
   // For longer ranges, Postgres scans these small tables rather than look up each row in ten partitions.
   const queries = fastQueries(landmarks, { hours: 6, chainBlocks: 20 });
   expect(await findFullReadsOf(queries, [harness.likeApi, harness.likeApiUnconfigured])).toEqual([]);
+});
+
+describe('what anybody can mine again and again', () => {
+  /** Returns what responses cost and how long they are. Their plans are not pinned, since they are those of other requests. */
+  async function costsOf(requests: Readonly<Record<string, Request>>) {
+    const costs: Record<string, { buffers: number; bytes: number }> = {};
+    for (const [name, request] of Object.entries(requests)) {
+      const { status, text, queries } = await harness.ask(request);
+      expect(status, `${name}: ${text.slice(0, 300)}`).toBe(200);
+      let buffers = 0;
+      for (const query of queries) buffers += (await explain(harness.likeApi, query)).buffers;
+      costs[name] = { buffers, bytes: text.length };
+    }
+    return costs;
+  }
+
+  test('it reads as much for transactions in thousands of blocks whose outputs hundreds claim to spend', async () => {
+    const { pool } = harness.database;
+    const victims = await findVictims(pool);
+    const requests = requestsFor(victims);
+    const before = await costsOf(requests);
+    await mineAgain(pool, victims);
+    for (const [name, { buffers, bytes }] of Object.entries(await costsOf(requests))) {
+      expect(buffers, name).toBeLessThan(4 * (before[name]?.buffers ?? 0) + 1000);
+      expect(bytes, name).toBeLessThan(2 ** 20);
+    }
+    const { text } = await harness.ask(requests['one transaction']);
+    const { transaction } = JSON.parse(text) as { transaction: { blockHashes: string[]; blockCount: number } };
+    expect(transaction.blockHashes).toHaveLength(16);
+    expect(transaction.blockHashes).toContain(victims.at(-1)?.containing);
+    expect(transaction.blockCount).toBeGreaterThan(COPIES);
+  });
 });
 
 describe('plans', () => {

@@ -58,7 +58,11 @@ export type BatchItem =
   | { kind: 'chain-block'; chainBlock: ChainBlock }
   | { kind: 'accepted'; transaction: AcceptedTransaction }
   /** Scripts of the transactions that this batch counts, accepted or not, repeated for each transaction. */
-  | { kind: 'touched'; scripts: readonly number[] };
+  | { kind: 'touched'; scripts: readonly number[] }
+  /** Transactions of a block that this batch writes. */
+  | { kind: 'contained'; transactions: readonly number[] }
+  /** Transactions with inputs that this batch writes or completes. */
+  | { kind: 'spending'; transactions: readonly number[] };
 
 export interface RemovedChainBlock {
   chainBlock: ChainBlock;
@@ -78,6 +82,8 @@ export interface BatchRange {
   fork: number;
   forkTime: bigint;
   to: number;
+  /** The key from which the batch writes transactions; pre-bootstrap ones have lower keys. */
+  firstTransaction: number;
 }
 
 /** The changes of one batch, by the class in which each kind keeps them. Kinds read each other's changes by importing that class. */

@@ -2,6 +2,7 @@
 export { BalanceDeltas } from './balances/balance-deltas.ts';
 export { countTouched } from './balances/balances.ts';
 export { type ClusteringOptions, clusterStep, flagStep, type Step } from './clusters/step.ts';
+export { findContested } from './contested-outputs/contested-outputs.ts';
 export {
   type AcceptedTransaction,
   type CatchUpTotals,

@@ -13,6 +13,7 @@ import { inPipeline } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { balances } from './balances/balances.ts';
 import { clusters } from './clusters/clusters.ts';
+import { contestedOutputs } from './contested-outputs/contested-outputs.ts';
 import {
   type BatchItem,
   type CatchUpTotals,
@@ -28,6 +29,7 @@ import { hourlyBalanceChanges } from './hourly-balance-changes/hourly-balance-ch
 import { minerHours } from './miner-hours/miner-hours.ts';
 import { networkIntervals } from './network-intervals/network-intervals.ts';
 import type { Queryable, Verification } from './queryable.ts';
+import { repeatedTransactions } from './repeated-transactions/repeated-transactions.ts';
 import { scriptActivity } from './script-activity/script-activity.ts';
 import { tagFlags } from './tag-flags/tag-flags.ts';
 import { utxos } from './utxos/utxos.ts';
@@ -42,6 +44,8 @@ const DERIVED_STATE: readonly DerivedState[] = [
   clusters,
   networkIntervals,
   minerHours,
+  repeatedTransactions,
+  contestedOutputs,
 ];
 
 export function collectState(item: BatchItem, changes: StateChanges): void {

@@ -30,6 +30,8 @@ export class NodeTransactions {
   readonly #carried: ReadonlyMap<string, readonly Carried[]>;
   /** By outpoint: the accepted transaction that spends it. */
   readonly #spenders = new Map<string, string>();
+  /** By outpoint: transactions that spend it, accepted or not. */
+  readonly #claims = new Map<string, string[]>();
 
   constructor(dag: NodeDag, findAcceptedHash: FindAcceptedHash) {
     this.#dag = dag;
@@ -39,9 +41,11 @@ export class NodeTransactions {
     );
     this.#carried = Map.groupBy(carried, ({ transaction }) => transaction.verboseData?.transactionId ?? '');
     for (const [id, [first]] of this.#carried) {
-      if (!dag.acceptedBy.has(id)) continue;
-      for (const { previousOutpoint } of first?.transaction.inputs ?? [])
-        this.#spenders.set(nameOf(previousOutpoint), id);
+      for (const { previousOutpoint } of first?.transaction.inputs ?? []) {
+        const outpoint = nameOf(previousOutpoint);
+        this.#claims.set(outpoint, [...(this.#claims.get(outpoint) ?? []), id]);
+        if (dag.acceptedBy.has(id)) this.#spenders.set(outpoint, id);
+      }
     }
   }
 
@@ -60,8 +64,30 @@ export class NodeTransactions {
     return new Set([...utxos, ...outputs].flatMap(({ verboseData }) => verboseData?.scriptPublicKeyAddress ?? []));
   }
 
-  /** Returns the JSON with the payload; undefined if the variant with this hash must not be shown. */
-  expected(transactionId: string, hash: unknown): Json | undefined {
+  /** The accepted spender, or any of the others, of which `shown` is one. */
+  #expectedSpender(outpoint: string, shown: string | null | undefined): string | null {
+    const accepted = this.#spenders.get(outpoint);
+    if (accepted !== undefined) return accepted;
+    const claims = this.#claims.get(outpoint) ?? [];
+    return claims.find((id) => id === shown) ?? claims[0] ?? null;
+  }
+
+  /** Those from which the transaction was accepted, then those merged first. Returns them by time. */
+  #expectedBlocks(blocks: readonly Carried[], accepting: ChainBlock | undefined): string[] {
+    const placeOf = ({ block }: Carried): number => {
+      const merging = this.#dag.mergedBy.get(hashOf(block));
+      if (merging === undefined) return Infinity;
+      return merging === accepting ? -1 : Number(merging.header.blueScore);
+    };
+    const first = blocks
+      .map((each) => ({ each, place: placeOf(each) }))
+      .toSorted((a, b) => (a.place === b.place ? 0 : a.place - b.place));
+    const listed = new Set(first.slice(0, MAX_BLOCK_HASHES).map(({ each }) => each));
+    return blocks.filter((block) => listed.has(block)).map(({ block }) => hashOf(block));
+  }
+
+  /** Returns the JSON with the payload; undefined if the variant with this hash must not be shown. @param shown the response */
+  expected(transactionId: string, { hash, outputs = [] }: ShownTransaction): Json | undefined {
     const accepting = this.#dag.acceptedBy.get(transactionId);
     const blocks = this.#carriedOf(transactionId).toSorted(byTimeAndHash);
     const merged = blocks.filter(({ block }) => accepting && this.#dag.mergedBy.get(hashOf(block)) === accepting);
@@ -82,7 +108,8 @@ export class NodeTransactions {
       lockTime: String(variant.lockTime),
       gas: String(variant.gas),
       payload: variant.payload === '' ? '' : `0x${variant.payload}`,
-      blockHashes: blocks.map(({ block }) => hashOf(block)),
+      blockHashes: this.#expectedBlocks(blocks, accepting),
+      blockCount: blocks.length,
       ...this.#expectedAcceptance(accepting),
       inputs: variant.inputs.map((input, index) => this.#expectedInput(transactionId, variant.version, input, index)),
       outputs: variant.outputs.map((output, index) => ({
@@ -92,7 +119,8 @@ export class NodeTransactions {
         ...(output.covenant && {
           covenant: { authorizingInput: output.covenant.authorizingInput, covenantId: output.covenant.covenantId },
         }),
-        spentBy: this.#spenders.get(nameOf({ transactionId, index })) ?? null,
+        spentBy: this.#expectedSpender(nameOf({ transactionId, index }), outputs[index]?.spentBy),
+        isSpent: this.#spenders.has(nameOf({ transactionId, index })),
       })),
     };
   }
@@ -152,6 +180,14 @@ export class NodeTransactions {
     return this.#carried.get(transactionId) ?? [];
   }
 }
+
+/** What of a response is one of several right ones. */
+interface ShownTransaction {
+  hash?: unknown;
+  outputs?: { spentBy?: string | null }[];
+}
+
+const MAX_BLOCK_HASHES = 16;
 
 const NO_UTXO = { amount: null, scriptPublicKey: null, scriptPublicKeyAddress: null, scriptPublicKeyType: null };
 
@@ -221,7 +257,7 @@ export async function compareTransactions(api: ApiClient, transactions: NodeTran
 
 /** Describes the first difference of a transaction that is shown with its payload. */
 export function differenceOf(transactions: NodeTransactions, id: string, shown: unknown): string | undefined {
-  const expected = transactions.expected(id, (shown as Json | undefined)?.['hash']);
+  const expected = transactions.expected(id, (shown ?? {}) as ShownTransaction);
   if (expected === undefined) return 'none of its variants is shown';
   return firstDifference(expected, shown);
 }

@@ -1315,8 +1315,10 @@ export interface components {
             gas: string;
             /** @description Only if requested */
             payload?: string;
-            /** @description Blocks that contain it, earliest first */
+            /** @description Blocks that contain it, earliest first. At most 16: those from which it was accepted, then those merged first */
             blockHashes: components["schemas"]["Hash"][];
+            /** @description Number of all blocks that contain it: anybody can mine it again */
+            blockCount: number;
             isAccepted: boolean;
             /** @description Null if not accepted, or if accepted before the first indexed block or in a gap */
             acceptingBlockHash: components["schemas"]["Hash"] | null;
@@ -1364,8 +1366,10 @@ export interface components {
                     authorizingInput: number;
                     covenantId: components["schemas"]["Hash"];
                 };
-                /** @description Id of the accepted transaction that spends it; null if unspent, or if that transaction is in a gap */
+                /** @description Id of the accepted transaction that spends it, else of one that claims to and is not accepted; null if there is none, or if it is in a gap */
                 spentBy: components["schemas"]["Hash"] | null;
+                /** @description Whether `spentBy` is accepted. Otherwise the output is not spent */
+                isSpent: boolean;
             }[];
         };
         AddressTransaction: {
@@ -1389,8 +1393,10 @@ export interface components {
             gas: string;
             /** @description Only if requested */
             payload?: string;
-            /** @description Blocks that contain it, earliest first */
+            /** @description Blocks that contain it, earliest first. At most 16: those from which it was accepted, then those merged first */
             blockHashes: components["schemas"]["Hash"][];
+            /** @description Number of all blocks that contain it: anybody can mine it again */
+            blockCount: number;
             isAccepted: boolean;
             /** @description Null if not accepted, or if accepted before the first indexed block or in a gap */
             acceptingBlockHash: components["schemas"]["Hash"] | null;
@@ -1438,8 +1444,10 @@ export interface components {
                     authorizingInput: number;
                     covenantId: components["schemas"]["Hash"];
                 };
-                /** @description Id of the accepted transaction that spends it; null if unspent, or if that transaction is in a gap */
+                /** @description Id of the accepted transaction that spends it, else of one that claims to and is not accepted; null if there is none, or if it is in a gap */
                 spentBy: components["schemas"]["Hash"] | null;
+                /** @description Whether `spentBy` is accepted. Otherwise the output is not spent */
+                isSpent: boolean;
             }[];
             /** @description Sum of the UTXOs of the address that it spends */
             amountSent: string;
@@ -1714,6 +1722,8 @@ export interface components {
             payload?: string;
             blockHashes: components["schemas"]["Hash"][];
             /** @constant */
+            blockCount: 0;
+            /** @constant */
             isAccepted: false;
             /** @description Null if not accepted, or if accepted before the first indexed block or in a gap */
             acceptingBlockHash: components["schemas"]["Hash"] | null;
@@ -1761,8 +1771,10 @@ export interface components {
                     authorizingInput: number;
                     covenantId: components["schemas"]["Hash"];
                 };
-                /** @description Id of the accepted transaction that spends it; null if unspent, or if that transaction is in a gap */
+                /** @description Id of the accepted transaction that spends it, else of one that claims to and is not accepted; null if there is none, or if it is in a gap */
                 spentBy: components["schemas"]["Hash"] | null;
+                /** @description Whether `spentBy` is accepted. Otherwise the output is not spent */
+                isSpent: boolean;
             }[];
         };
         PendingTransaction: {
@@ -5311,6 +5323,8 @@ export interface operations {
                         blocks: components["schemas"]["RestBlock"][];
                         /** @description The transactions of these blocks, each once, in the order of its first block */
                         transactions: components["schemas"]["RestTransaction"][];
+                        /** @description Whether there are more blocks or transactions: of the highest scores, beyond 1000 blocks and 10000 transactions */
+                        truncated: boolean;
                         /** @description Tags of addresses in the response, by address, with `include=tags`: those of the address, else of its cluster */
                         tags?: {
                             [key: string]: components["schemas"]["AddressTag"];

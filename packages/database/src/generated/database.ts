@@ -711,6 +711,21 @@ export interface Clusters {
   size_limit: bigint | null;
 }
 
+export interface ContestedOutputs {
+  /**
+   * Index of the output.
+   */
+  index: bigint;
+  /**
+   * transactions.id of the accepted transaction that spends it; null while there is none.
+   */
+  spender_id: bigint | null;
+  /**
+   * transactions.id of the transaction that created the output, or the same of a pre-bootstrap transaction.
+   */
+  transaction_id: bigint;
+}
+
 export interface DeferredIndexes {
   /**
    * Statement that makes it, from pg_get_indexdef.
@@ -1118,6 +1133,17 @@ export interface RemovedChainBlocks {
    * The block. It may be a chain block again.
    */
   block_id: bigint;
+}
+
+export interface RepeatedTransactions {
+  /**
+   * Number of its rows in block_transactions.
+   */
+  block_count: bigint;
+  /**
+   * transactions.id.
+   */
+  transaction_id: bigint;
 }
 
 export interface ScriptDeltas {
@@ -1737,6 +1763,7 @@ export interface DB {
   cluster_names: ClusterNames;
   clustering: Clustering;
   clusters: Clusters;
+  contested_outputs: ContestedOutputs;
   deferred_indexes: DeferredIndexes;
   earlier_balance_changes: EarlierBalanceChanges;
   earlier_blocks: EarlierBlocks;
@@ -1756,6 +1783,7 @@ export interface DB {
   next_start_spent: NextStartSpent;
   rate_limits: RateLimits;
   removed_chain_blocks: RemovedChainBlocks;
+  repeated_transactions: RepeatedTransactions;
   script_deltas: ScriptDeltas;
   script_labels: ScriptLabels;
   scripts: Scripts;

@@ -66,11 +66,11 @@ export function Sides({ transaction, tags, limit = Number.POSITIVE_INFINITY, own
         →
       </span>
       <ol aria-label="Outputs">
-        {outputs.slice(0, limit).map(({ index, scriptPublicKeyAddress, amount, spentBy }) => (
+        {outputs.slice(0, limit).map(({ index, scriptPublicKeyAddress, amount, spentBy, isSpent }) => (
           <li key={index} class={ownClass(scriptPublicKeyAddress)}>
             <AddressLink address={scriptPublicKeyAddress} tag={tags[scriptPublicKeyAddress ?? '']} />
             {hasSpenders &&
-              (spentBy === null ? (
+              (!isSpent || spentBy === null ? (
                 <span class="spent muted">unspent</span>
               ) : (
                 <a class="spent" href={`/transactions/${spentBy}`}>

@@ -96,6 +96,9 @@ function Summary({ transaction }: Pick<Found, 'transaction'>) {
                     <HashLink kind="block" hash={hash} />
                   </li>
                 ))}
+                {transaction.blockCount > transaction.blockHashes.length && (
+                  <li class="muted">{formatCount(transaction.blockCount - transaction.blockHashes.length)} more</li>
+                )}
               </ul>
             ),
           ],

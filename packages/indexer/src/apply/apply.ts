@@ -96,8 +96,10 @@ async function completeBlocks(
 async function completeInputs(client: ClientBase, batch: Batch, state: StateChanges): Promise<void> {
   if (batch.rows.transactions.rows === 0) return;
   const { from, preBootstrapTransactions: preBootstrap } = batch;
-  const scripts = await resolveLateInputs(client, { from: from.nextTransactionId, preBootstrap });
+  const completed = await resolveLateInputs(client, { from: from.nextTransactionId, preBootstrap });
+  const scripts = completed.flatMap(({ newScript }) => (newScript === null ? [] : [newScript]));
   collectState({ kind: 'touched', scripts }, state);
+  collectState({ kind: 'spending', transactions: completed.map(({ transaction }) => transaction) }, state);
 }
 
 /** Counts the transactions of blocks that this batch merges, and of blocks that stayed unmerged for long. */

@@ -8,8 +8,17 @@ export interface NewlyWritten {
   preBootstrap: readonly number[];
 }
 
-/** Returns the scripts that each transaction touches through these inputs, and not through others. */
-export async function resolveLateInputs(client: ClientBase, { from, preBootstrap }: NewlyWritten): Promise<number[]> {
+/** A script of the completed inputs of a transaction. */
+interface Completed {
+  transaction: number;
+  /** Null if the transaction touches it through other inputs or outputs, too. */
+  newScript: number | null;
+}
+
+export async function resolveLateInputs(
+  client: ClientBase,
+  { from, preBootstrap }: NewlyWritten,
+): Promise<Completed[]> {
   return [...(await resolvePending(client, from)), ...(await completeSpent(client, preBootstrap))];
 }
 
@@ -25,7 +34,7 @@ export async function resolveAllLateInputs(client: ClientBase): Promise<void> {
 }
 
 /** Completes inputs that name a transaction by its id. @param from the least key of a transaction that may have been written since */
-async function resolvePending(client: ClientBase, from: number): Promise<number[]> {
+async function resolvePending(client: ClientBase, from: number): Promise<Completed[]> {
   const pending = await client.query("select from transaction_inputs where previous_transaction_hash <> '' limit 1");
   if (pending.rowCount === 0) return [];
   return await complete(
@@ -48,7 +57,7 @@ async function resolvePending(client: ClientBase, from: number): Promise<number[
 }
 
 /** Completes inputs that name a transaction by its key and have no amount. */
-async function completeSpent(client: ClientBase, transactions: readonly number[]): Promise<number[]> {
+async function completeSpent(client: ClientBase, transactions: readonly number[]): Promise<Completed[]> {
   if (transactions.length === 0) return [];
   return await complete(
     client,
@@ -62,7 +71,7 @@ async function completeSpent(client: ClientBase, transactions: readonly number[]
 }
 
 /** Postgres reads `script_deltas` as it was before the update; `offset 0` keeps it from hashing all of it. */
-async function complete(client: ClientBase, update: string, values: unknown[]): Promise<number[]> {
+async function complete(client: ClientBase, update: string, values: unknown[]): Promise<Completed[]> {
   const { rows } = await client.query<{ transaction_id: bigint; script_id: bigint | null; is_new: boolean }>(
     `with resolved as (${update} returning i.transaction_id, i.script_id)
      select transaction_id, script_id,
@@ -83,5 +92,8 @@ async function complete(client: ClientBase, update: string, values: unknown[]): 
         and not exists (select from transaction_inputs i where i.transaction_id = t.id and i.amount is null)`,
     [rows.map((row) => row.transaction_id), MAX_SOMPI],
   );
-  return rows.flatMap(({ script_id, is_new }) => (script_id !== null && is_new ? [Number(script_id)] : []));
+  return rows.map(({ transaction_id, script_id, is_new }) => ({
+    transaction: Number(transaction_id),
+    newScript: script_id !== null && is_new ? Number(script_id) : null,
+  }));
 }

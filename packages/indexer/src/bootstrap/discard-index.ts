@@ -12,6 +12,8 @@ export const CHAIN_TABLES = [
   'blocks',
   'block_parents',
   'block_transactions',
+  'repeated_transactions',
+  'contested_outputs',
   'transactions',
   'transaction_bodies',
   'transaction_body_inputs',

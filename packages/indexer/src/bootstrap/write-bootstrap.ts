@@ -1,6 +1,6 @@
 /** Writes the rows of a bootstrap from `loaded_utxos`. Known scripts and transactions keep their keys. */
 import type { Hash } from '@kasgres/kaspa';
-import { countTouched, replaceUtxoSet } from '@kasgres/state';
+import { countTouched, findContested, replaceUtxoSet } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import { resolveLateInputs } from '../apply/late-inputs.ts';
 import type { Checkpoint } from '../prepare/batch.ts';
@@ -89,5 +89,9 @@ export async function writeGap(client: ClientBase, after: Hash, before: Hash, re
 /** Must run after `start_utxos` has its set and the checkpoint is at the block. @param chainTime Unix milliseconds */
 export async function replaceState(client: ClientBase, chainTime: bigint, fromTransactionId: number): Promise<void> {
   await replaceUtxoSet(client, chainTime);
-  await countTouched(client, await resolveLateInputs(client, { from: fromTransactionId, preBootstrap: [] }));
+  const completed = await resolveLateInputs(client, { from: fromTransactionId, preBootstrap: [] });
+  const scripts = completed.flatMap(({ newScript }) => (newScript === null ? [] : [newScript]));
+  await countTouched(client, scripts);
+  const spending = completed.map(({ transaction }) => transaction);
+  await findContested(client, spending);
 }

@@ -97,8 +97,17 @@ export class Preparer {
     if (this.#totals !== undefined) sumUpChain(this.#totals, chain, { registry: this.#registry, seen, resolved });
     let state: StateChanges | undefined;
     if (touched !== undefined) {
-      const range = { checkpoint: from.chainIndex, fork: fork.chainIndex, forkTime: fork.chainTime, to: index };
-      state = new StateChanges(range);
+      state = new StateChanges({
+        checkpoint: from.chainIndex,
+        fork: fork.chainIndex,
+        forkTime: fork.chainTime,
+        to: index,
+        firstTransaction: seen.firstNewTransaction,
+      });
+      for (const { isNew, transactions } of seen.blocks.values()) {
+        if (isNew) collectState({ kind: 'contained', transactions: transactions.map(({ key }) => key) }, state);
+      }
+      collectState({ kind: 'spending', transactions: seen.newTransactions.map(({ key }) => key) }, state);
       for (const [block, scripts] of touched) {
         if (seen.blocks.get(block)?.mergingBlock === null) {
           seen.rows.unmerged_touches.write({ block_id: block, script_ids: scripts });

@@ -56,6 +56,7 @@ export async function prepareCut(
   const border = await findBorder(client, cut, bound, finalityDepth);
   await findBlocks(client, cut, bound, border);
   await findTransactions(client, bound);
+  await countRemovedCopies(client, bound);
   await replaceStart(client);
   await findReferences(client, bound, border);
   await findRemovedChainBlocks(client, cut, bound);
@@ -162,6 +163,37 @@ async function findTransactions(client: ClientBase, bound: number): Promise<void
            where other.transaction_id = bt.transaction_id and ${stays('blocks', 'other.block_id', bound)})`,
   );
   await client.query('analyze cut_kept_transactions, cut_removed_transactions');
+}
+
+/** Counts the removed blocks that contain a transaction that stays. */
+async function countRemovedCopies(client: ClientBase, bound: number): Promise<void> {
+  await client.query(
+    `create temporary table cut_copies on commit drop as
+     select bt.transaction_id, count(*) as blocks
+       from (select id from cut_kept_transactions
+             union
+             select bt.transaction_id from cut_removed_blocks removed join block_transactions bt on bt.block_id = removed.id) stay
+       join block_transactions bt on bt.transaction_id = stay.id
+      where not ${stays('blocks', 'bt.block_id', bound)}
+      group by bt.transaction_id`,
+  );
+}
+
+/** Updates what is kept of repeated transactions and contested outputs. Batches change these, too, so this must run at the end. */
+async function forgetRemovedCopies(client: ClientBase): Promise<void> {
+  await client.query(
+    `update repeated_transactions r set block_count = r.block_count - removed.blocks
+       from cut_copies removed where r.transaction_id = removed.transaction_id`,
+  );
+  await client.query(
+    `delete from repeated_transactions r
+      where block_count <= 16 or not exists (select from transactions t where t.id = r.transaction_id)`,
+  );
+  await client.query(
+    `update contested_outputs c set spender_id = null
+      where spender_id is not null
+        and not exists (select from transactions t where t.id = c.spender_id and (t.accepting_index is not null or is_pre_bootstrap(t.id)))`,
+  );
 }
 
 /**
@@ -408,6 +440,7 @@ async function writeStart(client: ClientBase, { cut, utxos }: PreparedCut): Prom
     'delete from removed_chain_blocks r using cut_removed_chain_blocks removed where r.block_id = removed.block_id',
   );
   await client.query('delete from gaps');
+  await forgetRemovedCopies(client);
   await restartFrom(client, cut);
   await client.query('update checkpoint set version = next_version(version), updated_at = clock_timestamp()');
 }

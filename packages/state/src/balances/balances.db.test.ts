@@ -12,7 +12,7 @@ const HOUR = 480_000;
 test('it writes the change of the latest hour if a reorg changes nothing else of a script', async () => {
   const seen = BigInt(HOUR) * 3_600_000n;
   const lastChange = { hour: HOUR, change: 30n };
-  const changes = new StateChanges({ checkpoint: 9, fork: 8, forkTime: seen, to: 9 });
+  const changes = new StateChanges({ checkpoint: 9, fork: 8, forkTime: seen, to: 9, firstTransaction: 1 });
   const received = (hour: number, sign: 1 | -1) => {
     const chainBlock = { index: 9, chainTime: BigInt(hour) * 3_600_000n, blocks: 1, redBlocks: 0, work: 1n };
     const transaction = {

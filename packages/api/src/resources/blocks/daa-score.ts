@@ -17,6 +17,9 @@ import { restBlock } from './rest-blocks.ts';
 import { restBlocks } from './select-blocks.ts';
 
 const MAX_SPAN = 100n;
+/** Anybody can mine any number of blocks on the same parents, which have the same score. */
+const MAX_BLOCKS = 1_000;
+const MAX_TRANSACTIONS = 10_000;
 
 const params = z
   .strictObject({
@@ -33,18 +36,23 @@ const params = z
 type Scores = z.output<typeof params>;
 
 const blocksOf = ({ start, end }: Scores): RawBuilder<unknown> => sql`
-  select id from blocks where daa_score >= ${toStoredScore(start)} and daa_score <= ${toStoredScore(end)} order by daa_score, hash`;
+  select id from blocks where daa_score >= ${toStoredScore(start)} and daa_score <= ${toStoredScore(end)}
+  order by daa_score, hash limit ${sql.lit(MAX_BLOCKS + 1)}`;
 
-/** Selects the transactions of the blocks in `block`, each at its first position. */
+/** Selects the transactions of the blocks in `block`, each at its first position: one more than a response has. */
 const containedInBlocks = sql`
   select contained.transaction_id
   from block join block_transactions contained on contained.block_id = block.key
+  where block.position <= ${sql.lit(MAX_BLOCKS)}
   group by contained.transaction_id
-  order by min(array[block.position, contained.index])`;
+  order by min(array[block.position, contained.index]) limit ${sql.lit(MAX_TRANSACTIONS + 1)}`;
 
 /** Makes rows of keys and positions. @param keys in order */
 const positions = (keys: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`select * from unnest(${rowsOf(keys)}) with ordinality as keys (key, position)`;
+
+const upTo = (table: string, last: number): RawBuilder<unknown> =>
+  sql`select * from ${sql.table(table)} where position <= ${sql.lit(last)}`;
 
 /** Makes rows the `page` of an expression. */
 const withPage = <T>(rows: RawBuilder<unknown>, json: RawBuilder<T>): RawBuilder<T> =>
@@ -77,6 +85,9 @@ export const getBlocksByDaaScore = indexRoute(
       transactions: z
         .array(restTransaction)
         .meta({ description: 'The transactions of these blocks, each once, in the order of its first block' }),
+      truncated: z.boolean().meta({
+        description: `Whether there are more blocks or transactions: of the highest scores, beyond ${MAX_BLOCKS} blocks and ${MAX_TRANSACTIONS} transactions`,
+      }),
       tags: tagsByAddress.optional(),
     }),
     errors: [409],
@@ -86,11 +97,13 @@ export const getBlocksByDaaScore = indexRoute(
     requireCaughtUp(state);
     await requireIndexed(reading, scores);
     return readJson(db, {
-      tables: { block: positions(blocksOf(scores)) },
+      tables: { block: positions(blocksOf(scores)), contained: positions(containedInBlocks) },
       body: jsonBuildObject({
-        blocks: withPage(sql`select * from block`, restBlocks(sql`order by page.position`)),
-        transactions: withPage(positions(containedInBlocks), restTransactions(sql`order by page.position`)),
-        ...(include !== undefined && { tags: withPage(positions(containedInBlocks), tagsOfPage()) }),
+        blocks: withPage(upTo('block', MAX_BLOCKS), restBlocks(sql`order by page.position`)),
+        transactions: withPage(upTo('contained', MAX_TRANSACTIONS), restTransactions(sql`order by page.position`)),
+        truncated: sql<boolean>`(select count(*) > ${sql.lit(MAX_BLOCKS)} from block)
+          or (select count(*) > ${sql.lit(MAX_TRANSACTIONS)} from contained)`,
+        ...(include !== undefined && { tags: withPage(upTo('contained', MAX_TRANSACTIONS), tagsOfPage()) }),
       }),
     });
   },

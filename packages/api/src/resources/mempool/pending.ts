@@ -15,6 +15,7 @@ const pending = restTransaction
   .extend({
     blockTime: timestamp.nullable(),
     blockHashes: z.array(hash).max(0),
+    blockCount: z.literal(0),
     isAccepted: z.literal(false),
     fee: sompi,
   })
@@ -70,6 +71,7 @@ function toPending(
     gas,
     ...(withPayload && { payload }),
     blockHashes: [],
+    blockCount: 0,
     isAccepted: false,
     acceptingBlockHash: null,
     acceptingBlockBlueScore: null,
@@ -99,6 +101,7 @@ function toPending(
       scriptPublicKeyType: data?.scriptPublicKeyType ?? 'nonstandard',
       ...output,
       spentBy: null,
+      isSpent: false,
     })),
   };
 }

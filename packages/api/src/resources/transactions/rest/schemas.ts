@@ -36,8 +36,10 @@ const restOutput = z.object({
   ...script,
   covenant: covenant.optional(),
   spentBy: hash.nullable().meta({
-    description: 'Id of the accepted transaction that spends it; null if unspent, or if that transaction is in a gap',
+    description:
+      'Id of the accepted transaction that spends it, else of one that claims to and is not accepted; null if there is none, or if it is in a gap',
   }),
+  isSpent: z.boolean().meta({ description: 'Whether `spentBy` is accepted. Otherwise the output is not spent' }),
 });
 
 export const restTransaction = z
@@ -59,7 +61,11 @@ export const restTransaction = z
     lockTime: decimal,
     gas: decimal,
     payload: payload.optional().meta({ description: 'Only if requested' }),
-    blockHashes: z.array(hash).meta({ description: 'Blocks that contain it, earliest first' }),
+    blockHashes: z.array(hash).max(16).meta({
+      description:
+        'Blocks that contain it, earliest first. At most 16: those from which it was accepted, then those merged first',
+    }),
+    blockCount: count.meta({ description: 'Number of all blocks that contain it: anybody can mine it again' }),
     isAccepted: z.boolean(),
     acceptingBlockHash: hash.nullable().meta({
       description: 'Null if not accepted, or if accepted before the first indexed block or in a gap',

@@ -55,12 +55,17 @@ const inputs = jsonArray(
     where input.transaction_id = transactions.id order by input.index`,
 );
 
-/** At most one accepted transaction spends an output, but for one that was accepted before a gap on a chain that nodes left in it. */
-const spentBy: RawBuilder<string | null> = sql`(
-  select encode(spender.transaction_id, 'hex')
-  from transaction_inputs input join transactions spender on spender.id = input.transaction_id
-  where input.previous_transaction_id = output.transaction_id and input.previous_index = output.index
-    and ${isAccepted('spender')} limit 1)`;
+/**
+ * At most one accepted transaction spends an output, but for one that was accepted before a gap on a chain that nodes left in it. Others may be any
+ * number, so `contested_outputs` has the accepted one where there are more than 4 (packages/state).
+ */
+const spending = sql`
+  select coalesce(min(encode(spender.transaction_id, 'hex')) filter (where ${isAccepted('spender')}),
+      case when count(*) = 4 then encode(accepted_spender_id(output.transaction_id, output.index), 'hex') end) as accepted,
+    min(encode(spender.transaction_id, 'hex')) as other
+  from (select input.transaction_id as id from transaction_inputs input
+    where input.previous_transaction_id = output.transaction_id and input.previous_index = output.index limit 4) found
+  join transactions spender on spender.id = found.id`;
 
 const outputs = jsonArray(
   jsonObject<RestOutputJson>({
@@ -71,11 +76,12 @@ const outputs = jsonArray(
     scriptPublicKeyAddress: sql<string | null>`script.address`,
     scriptPublicKeyType: sql<RestOutputJson['scriptPublicKeyType']>`script.type`,
     covenant,
-    spentBy: sql<string | null>`spending."spentBy"`,
+    spentBy: sql<string | null>`coalesce(spending.accepted, spending.other)`,
+    isSpent: sql<boolean>`spending.accepted is not null`,
   }),
   sql`
     from transaction_outputs output join scripts script on script.id = output.script_id
-    cross join lateral (select ${spentBy} as "spentBy" offset 0) spending
+    cross join lateral (${spending}) spending
     where output.transaction_id = transactions.id order by output.index`,
 );
 
@@ -99,6 +105,7 @@ const fields = (includePayload: boolean): JsonFields<RestTransactionJson> => ({
   gas: transaction.gas,
   ...(includePayload && { payload }),
   blockHashes: sql`containing."blockHashes"`,
+  blockCount: sql`containing."blockCount"`,
   isAccepted: isAccepted(),
   acceptingBlockHash: hexOrNull('accepting.hash'),
   acceptingBlockBlueScore: textOrNull('accepting.blue_score'),
@@ -109,14 +116,33 @@ const fields = (includePayload: boolean): JsonFields<RestTransactionJson> => ({
 
 export const joinAccepting = sql`left join chain_blocks accepting on accepting.index = transactions.accepting_index`;
 
-/** The time is that of the blocks that the accepting block merges, since the transaction was accepted from one of them; of all if that is unknown. */
+/** Readers count up to this many blocks of a transaction; where there are more, `repeated_transactions` has their number (packages/state). */
+export const MAX_BLOCK_HASHES = 16;
+const LISTED = sql.lit(MAX_BLOCK_HASHES);
+/** Blocks are merged nearly in the order in which they were written, in which they are read. */
+const READ = sql.lit(2 * MAX_BLOCK_HASHES);
+
+/**
+ * Anybody can mine a transaction again and again, so that only the first blocks are read, and those that the accepting block merges, of which the
+ * transaction was accepted from one. Keys of chain blocks ascend along the chain. The time is that of the latter blocks; of all that were read if
+ * they are unknown.
+ */
 export const containing = sql`
-  select json_agg(encode(blocks.hash, 'hex') order by blocks.timestamp, blocks.hash) as "blockHashes",
-    min(blocks.timestamp) filter (where transactions.accepting_index is null
-      or blocks.merging_block_id = accepting.block_id) as "blockTime"
-  from block_transactions contained
-  join blocks on blocks.id = contained.block_id
-  where contained.transaction_id = transactions.id`;
+  select json_agg(encode(hash, 'hex') order by timestamp, hash) filter (where place <= ${LISTED}) as "blockHashes",
+    min(timestamp) filter (where transactions.accepting_index is null or is_accepting) as "blockTime",
+    coalesce(case when count(*) > ${LISTED} then block_count_of(transactions.id) end, count(*)) as "blockCount"
+  from (
+    select blocks.hash, blocks.timestamp, blocks.merging_block_id = accepting.block_id as is_accepting,
+      row_number() over (order by blocks.merging_block_id = accepting.block_id desc nulls last, blocks.merging_block_id nulls last,
+        blocks.timestamp, blocks.hash) as place
+    from (
+      select array(
+        select contained.block_id from block_transactions contained
+        where contained.transaction_id = transactions.id order by contained.block_id limit ${READ}) as ids offset 0) first
+    cross join lateral unnest(
+      case when cardinality(first.ids) = ${READ} then blocks_with_accepting(transactions.id, accepting.block_id, first.ids)
+        else first.ids end) as contained (block_id)
+    join blocks on blocks.id = contained.block_id) found`;
 
 const ofPage = sql`
   from page

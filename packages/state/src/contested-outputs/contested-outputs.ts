@@ -1,0 +1,123 @@
+/**
+ * Keeps who spent an output that so many transactions claim to spend that a request must not search them: anybody can mine such transactions, which
+ * nobody accepts.
+ */
+import { inPipeline } from '@kasgres/database';
+import type { ClientBase } from 'pg';
+import type { DerivedState } from '../derived-state.ts';
+import { faultsOf } from '../queryable.ts';
+
+/** Readers search up to this many spenders themselves. Also in the comment of the table. */
+const MAX_SEARCHED = 4;
+
+class ContestedChanges {
+  readonly spending: number[] = [];
+  reverted: readonly bigint[] = [];
+}
+
+/** Selects the accepted spender of an output. Searches all spenders, so it suits only outputs that have just become contested. */
+const acceptedSpender = (output: string): string => `(
+    select i.transaction_id from transaction_inputs i join transactions t on t.id = i.transaction_id
+     where i.previous_transaction_id = ${output}.transaction_id and i.previous_index = ${output}.index
+       and (t.accepting_index is not null or is_pre_bootstrap(t.id))
+     order by t.accepting_index desc nulls last limit 1)`;
+
+/** Acceptance may be that before the batch: what it accepts is set afterwards. */
+const FIND = `
+  insert into contested_outputs (transaction_id, index, spender_id)
+  select contested.transaction_id, contested.index, ${acceptedSpender('contested')}
+    from (select distinct i.previous_transaction_id as transaction_id, i.previous_index as index
+            from unnest($1::bigint[]) spending (id)
+           cross join lateral (
+             select * from transaction_inputs i where i.transaction_id = spending.id and i.previous_transaction_id is not null offset 0) i
+           where exists (
+             select from transaction_inputs other
+              where other.previous_transaction_id = i.previous_transaction_id and other.previous_index = i.previous_index
+             offset ${MAX_SEARCHED})) contested
+  on conflict do nothing`;
+
+/** $1 and $2: the chain blocks of the batch are above the first index, up to the second. */
+const ACCEPT = `
+  update contested_outputs c set spender_id = i.transaction_id
+    from (select unnest(accepted_transactions) as id from chain_blocks where index > $1 and index <= $2) accepted
+    join transaction_inputs i on i.transaction_id = accepted.id
+   where c.transaction_id = i.previous_transaction_id and c.index = i.previous_index
+     and exists (select from contested_outputs)`;
+
+const SPENDERS = `
+  select i.previous_transaction_id as transaction_id, i.previous_index as index, count(*) as spenders
+    from transaction_inputs i
+   where i.previous_transaction_id is not null
+   group by i.previous_transaction_id, i.previous_index having count(*) > ${MAX_SEARCHED}`;
+
+/** Acceptance before the latest bootstrap block may be that of a chain that nodes left. Retention removes spenders, but not the row. */
+const SELECT_WRONG_OUTPUTS = `
+  with contested as (${SPENDERS}),
+  accepted as (
+    select c.transaction_id, c.index, max(t.id) as spender_id
+      from contested c
+      join transaction_inputs i on i.previous_transaction_id = c.transaction_id and i.previous_index = c.index
+      join transactions t on t.id = i.transaction_id
+     where t.accepting_index > (select max(chain_index) from starts)
+     group by c.transaction_id, c.index)
+  select format('output %s of transaction %s has %s spenders, but is not kept as contested', index, transaction_id, spenders) as fault
+    from contested
+   where exists (select from transactions t where t.id = contested.transaction_id)
+     and not exists (select from contested_outputs s where s.transaction_id = contested.transaction_id and s.index = contested.index)
+  union all
+  select format('the contested output %s of transaction %s is spent by transaction %s, kept is %s', index, transaction_id,
+    coalesce(a.spender_id::text, 'none'), coalesce(s.spender_id::text, 'none'))
+    from contested_outputs s left join accepted a using (transaction_id, index)
+   where a.spender_id <> s.spender_id or a.spender_id is not null and s.spender_id is null
+      or s.spender_id is not null and not exists (
+        select from transactions t join transaction_inputs i on i.transaction_id = t.id
+         where t.id = s.spender_id and (t.accepting_index is not null or is_pre_bootstrap(t.id))
+           and i.previous_transaction_id = s.transaction_id and i.previous_index = s.index)
+   limit 20`;
+
+export const contestedOutputs: DerivedState = {
+  name: 'contested outputs',
+  emptied: ['contested_outputs'],
+  verify: { 4: faultsOf(SELECT_WRONG_OUTPUTS) },
+
+  collect(item, changes) {
+    if (item.kind !== 'spending') return;
+    const { spending } = changes.of(ContestedChanges);
+    for (const transaction of item.transactions) spending.push(transaction);
+  },
+
+  revert(removed, changes) {
+    changes.of(ContestedChanges).reverted = removed.flatMap(({ accepted }) => accepted);
+  },
+
+  async apply(client, changes) {
+    const { spending, reverted } = changes.of(ContestedChanges);
+    const { fork, to } = changes.range;
+    await inPipeline(client, [
+      ...(reverted.length > 0 ? [() => revert(client, reverted)] : []),
+      ...(spending.length > 0 ? [() => findContested(client, spending)] : []),
+      ...(to > fork ? [() => client.query({ name: 'accept-contested', text: ACCEPT, values: [fork, to] })] : []),
+    ]);
+  },
+
+  async rebuild(client) {
+    await client.query(
+      `insert into contested_outputs (transaction_id, index, spender_id)
+       select transaction_id, index, ${acceptedSpender('s')}
+         from (${SPENDERS}) s`,
+    );
+  },
+};
+
+/** Must run before what these transactions spend is accepted. @param spending keys of transactions with inputs that were written or completed */
+export async function findContested(client: ClientBase, spending: readonly number[]): Promise<void> {
+  await client.query({ name: 'find-contested-outputs', text: FIND, values: [spending] });
+}
+
+async function revert(client: ClientBase, accepted: readonly bigint[]): Promise<void> {
+  await client.query({
+    name: 'revert-contested-outputs',
+    text: 'update contested_outputs set spender_id = null where spender_id = any($1::bigint[])',
+    values: [accepted],
+  });
+}
