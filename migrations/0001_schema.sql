@@ -952,15 +952,35 @@ language sql stable set search_path = public as $$
 $$;
 comment on function mergeset_rewards is 'What each block of a mergeset earns, in sompi: its subsidy, and the fees of what the merging chain block accepted from it.';
 
+-- Without an exception block, which would start a subtransaction for each value. NUL is the only byte that LATIN1 does not have.
 create function text_of(bytes bytea) returns text language plpgsql immutable strict parallel safe set search_path = public as $$
 declare
-  decoded text := convert_from(bytes, 'UTF8');
+  octets text;
+  decoded text;
 begin
-  return case when decoded ~ '[[:cntrl:]]' then null else decoded end;
-exception when character_not_in_repertoire or untranslatable_character then
-  return null;
+  if position('\x00'::bytea in bytes) > 0 then
+    return null;
+  end if;
+  octets := convert_from(bytes, 'LATIN1');
+  -- Well-formed UTF-8 by table 3-7 of the Unicode Standard.
+  if octets !~ ('^(?:[\u0001-\u007f]|[\u00c2-\u00df][\u0080-\u00bf]|\u00e0[\u00a0-\u00bf][\u0080-\u00bf]'
+                '|[\u00e1-\u00ec\u00ee\u00ef][\u0080-\u00bf]{2}|\u00ed[\u0080-\u009f][\u0080-\u00bf]'
+                '|\u00f0[\u0090-\u00bf][\u0080-\u00bf]{2}|[\u00f1-\u00f3][\u0080-\u00bf]{3}'
+                '|\u00f4[\u0080-\u008f][\u0080-\u00bf]{2})*$') then
+    return null;
+  end if;
+  decoded := convert_from(bytes, 'UTF8');
+  -- Control characters, line and paragraph separators, noncharacters, and all that are invisible or change the direction of others:
+  -- general categories Cc, Cf, Zl and Zp, and the property Default_Ignorable_Code_Point. Written out, since classes depend on the locale.
+  if decoded ~ ('[\u0001-\u001f\u007f-\u009f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5'
+                '\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb'
+                '\ufffe\uffff\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a'
+                '\U000e0000-\U000e0fff]') then
+    return null;
+  end if;
+  return decoded;
 end $$;
-comment on function text_of is 'Bytes as text; null if they are not UTF-8 or contain control characters.';
+comment on function text_of is 'Bytes as text; null if they are not UTF-8 or contain control, bidirectional or invisible characters.';
 
 create function work_of_bits(bits bigint) returns numeric language sql immutable strict parallel safe set search_path = public as $$
   select case

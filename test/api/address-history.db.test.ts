@@ -20,6 +20,8 @@ async function one<Row extends object>(text: string): Promise<Row> {
 }
 
 interface Moved {
+  blockTime: number;
+  fee: string | null;
   transactionId: string;
   balanceChange: string;
   isAccepted: boolean;
@@ -30,6 +32,11 @@ let address: string;
 let all: Moved[];
 /** Chain times by chain block. */
 let times: Map<string, number>;
+
+const kas = (sompi: string): string => {
+  const digits = sompi.replace('-', '').padStart(9, '0');
+  return `${sompi.startsWith('-') ? '-' : ''}${digits.slice(0, -8)}.${digits.slice(-8)}`;
+};
 
 const cursorOf = ({ transactionId }: Moved): string => transactionId;
 const timeOf = ({ acceptingBlockHash }: Moved): number => times.get(acceptingBlockHash ?? '') as number;
@@ -135,8 +142,19 @@ describe('the transactions of an address', () => {
       Object.fromEntries(header.split(',').map((name, i) => [name, line.split(',')[i]])),
     );
     expect(rows.map(({ transaction_id: id, balance_change_sompi: change }) => [id, change])).toEqual(
-      all.map(({ transactionId, balanceChange }) => [transactionId, balanceChange]),
+      all.map(({ transactionId, balanceChange, isAccepted }) => [transactionId, isAccepted ? balanceChange : '0']),
     );
+    expect(all.some(({ isAccepted }) => !isAccepted)).toBe(true);
+    for (const [place, row] of rows.entries()) {
+      const { blockTime, fee, isAccepted, transactionId } = all[place] as Moved;
+      expect(Date.parse(row['block_time'] as string)).toBe(blockTime);
+      expect(row['TxHash']).toBe(transactionId);
+      const paysFee = isAccepted && row['amount_sent_sompi'] !== '0';
+      expect([row['fee_sompi'], row['fee_kas']]).toEqual(paysFee ? [fee, kas(fee as string)] : ['', '']);
+      for (const name of ['amount_sent', 'amount_received', 'balance_change'])
+        expect(row[`${name}_kas`]).toBe(kas(row[`${name}_sompi`] as string));
+      expect(row['Amount']).toBe(row['balance_change_kas']);
+    }
     expect(rows.map(({ accepted_at: at }) => (at === '' ? null : Date.parse(at as string)))).toEqual(
       all.map(({ acceptingBlockHash }) => (acceptingBlockHash === null ? null : times.get(acceptingBlockHash))),
     );
@@ -149,6 +167,25 @@ describe('the transactions of an address', () => {
     }
     const never = 'kaspasim:qzgprqydp4ct77pxza79wemj2acmph2pn3xhscaf4s6t3hfj2y8rk3qnkjdmg';
     expect((await askForCsv('', never)).text.split('\n')).toEqual([header, '']);
+  });
+
+  test('sum up to the change of the balance, also within a range', async () => {
+    const sumOf = async (query: string) => {
+      const [header = '', ...lines] = (await askForCsv(query)).text.trimEnd().split('\n');
+      const column = header.split(',').indexOf('balance_change_sompi');
+      return lines.reduce((sum, line) => sum + BigInt(line.split(',')[column] as string), 0n);
+    };
+    const { balance } = await one<{ balance: bigint }>(
+      `select balance from balances join scripts on id = script_id where address = '${address}'`,
+    );
+    expect(await sumOf('')).toBe(BigInt(balance));
+    const changes = await history({});
+    const [first, last] = [changes.at(2), changes.at(-3)];
+    if (first === undefined || last === undefined) throw new Error('the history is too short');
+    // These are the ends of intervals.
+    expect(await sumOf(`?from=${first.timestamp}&to=${last.timestamp}`)).toBe(
+      BigInt(last.balance) - BigInt(first.balance),
+    );
   });
 
   test('have the tags of all addresses with include=tags', async () => {

@@ -4,6 +4,7 @@
  */
 import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
+import type { SimulationOptions } from '../../packages/devnet/src/simulation/index.ts';
 import { untilAtRest } from '../support/harness.ts';
 import { type Program, type ProgramEnv, startApi } from '../support/programs.ts';
 import { type RunningIndexer, startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
@@ -25,9 +26,12 @@ export interface Harness {
 }
 
 export interface HarnessOptions {
-  rounds: number;
+  rounds?: number;
   /** The seed of the network; always the same by default. */
   seed?: string;
+  simulation?: Partial<SimulationOptions>;
+  /** Mines instead of `rounds`. */
+  mine?: (simulatedDag: SimulatedDag) => void;
   /** Puts a proxy between the API and its node or database. */
   between?: (direct: ProgramEnv) => ProgramEnv | Promise<ProgramEnv>;
   /** A migrated database; by default a new one on the test server. */
@@ -40,14 +44,16 @@ export interface HarnessOptions {
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 'test').toString('base64');
 
 export async function openHarness({
-  rounds,
+  rounds = 0,
   seed = 'api',
+  simulation,
+  mine = (dag) => dag.mine(rounds),
   between = (direct) => direct,
   database: given,
   variables,
 }: HarnessOptions): Promise<Harness> {
-  const simulatedDag = await SimulatedDag.start(seed);
-  simulatedDag.mine(rounds);
+  const simulatedDag = await SimulatedDag.start(seed, undefined, undefined, simulation);
+  mine(simulatedDag);
   const database = given ?? (await createTestDatabase());
   const node = new NodeClient({ url: simulatedDag.server.url });
   let indexer = startIndexing(simulatedDag, database.url);

@@ -115,7 +115,13 @@ export function lookUps(landmarks: Landmarks): Record<string, Request> {
 }
 
 /** Requests to /rest, besides those that only the node serves. */
-function restServerLookUps({ transactionIds, fullBlock, chainBlock, sideBlock }: Landmarks): Record<string, Request> {
+function restServerLookUps({
+  transactionIds,
+  fullBlock,
+  chainBlock,
+  sideBlock,
+  time,
+}: Landmarks): Record<string, Request> {
   const [transactionId = ''] = transactionIds;
   const paidByAll = `/rest/addresses/${addressOf(PAID_BY_ALL)}`;
   const addresses = Array.from({ length: 1000 }, (_, index) => addressOf(1000 + index));
@@ -147,15 +153,17 @@ function restServerLookUps({ transactionIds, fullBlock, chainBlock, sideBlock }:
     'their number of transactions of an address': get(`${paidByAll}/transactions-count`),
     'their newest transactions of an address': get(`${paidByAll}/full-transactions-page`),
     'their oldest transactions of an address': get(`${paidByAll}/full-transactions-page?after=1`),
-    'their accepted transactions of an address before a key': get(
-      `${paidByAll}/full-transactions-page?before=500000&acceptance=accepted`,
+    'their accepted transactions of an address before a time': get(
+      `${paidByAll}/full-transactions-page?before=${time}&acceptance=accepted`,
     ),
-    'their accepted transactions of an address after a key': get(
-      `${paidByAll}/full-transactions-page?after=500000&acceptance=accepted`,
+    'their accepted transactions of an address after a time': get(
+      `${paidByAll}/full-transactions-page?after=${time}&acceptance=accepted`,
     ),
-    'their transactions of an address after a time': get(`${paidByAll}/full-transactions-page?after=1750000000000`),
+    'their transactions of an address after a time': get(`${paidByAll}/full-transactions-page?after=${time}&limit=500`),
     'their transactions of an address at an offset': get(`${paidByAll}/full-transactions?offset=100`),
-    'their transactions of an address before a time': get(`${paidByAll}/full-transactions-page?before=1750000000000`),
+    'their transactions of an address before a time': get(
+      `${paidByAll}/full-transactions-page?before=${time}&limit=500`,
+    ),
     'their richest addresses': get('/rest/addresses/top'),
     'their distribution': get('/rest/addresses/distribution'),
     'their names': get('/rest/addresses/names'),

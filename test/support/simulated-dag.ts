@@ -125,12 +125,18 @@ export class SimulatedDag {
   /** Mines some rounds of at least a block each, with payments between them. */
   mine(rounds: number, paymentsPerRound = 4): void {
     for (let round = 0; round < rounds; round += 1) {
-      this.#simulation.pay(paymentsPerRound);
       this.#rounds += 1;
-      const isSlow = this.#rounds % SLOW_CLOCK_EVERY === 0;
-      this.#clock.now += isSlow ? 1 : BLOCK_MS;
-      this.#simulation.mine(this.#clock.now - (isSlow ? SLOW_CLOCK_MS : 0));
+      if (this.#rounds % SLOW_CLOCK_EVERY === 0)
+        this.mineRound(1, { slowMs: SLOW_CLOCK_MS, payments: paymentsPerRound });
+      else this.mineRound(BLOCK_MS, { payments: paymentsPerRound });
     }
+  }
+
+  /** Mines at least a block after some time. @param slowMs by how much the miner's clock is slow */
+  mineRound(afterMs: number, { slowMs = 0, payments = 4 } = {}): void {
+    this.#simulation.pay(payments);
+    this.#clock.now += afterMs;
+    this.#simulation.mine(this.#clock.now - slowMs);
   }
 
   /** Mines at least these rounds, until the chain has more work than that of the other DAG. */

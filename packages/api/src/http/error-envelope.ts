@@ -7,7 +7,7 @@ import { MAX_DETAILS } from '../schemas/list.ts';
 import type { ErrorEnvelope } from '../schemas/responses.ts';
 import { logAccess } from './access-log.ts';
 import { type ErrorDetail, HttpError, toHttpError } from './errors.ts';
-import { REQUEST_ID_HEADER } from './request-identity.ts';
+import { pathOf, REQUEST_ID_HEADER } from './request-identity.ts';
 
 /** Without it, caches may keep a 404 as long as they like (RFC 9111 §4.2.2). */
 const NO_STORE = 'no-store';
@@ -30,9 +30,18 @@ export function useErrorEnvelope(app: FastifyInstance): void {
     reply.headers(headers);
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', NO_STORE);
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-    return envelopeOf(statusCode, message, details);
+    const envelope = envelopeOf(statusCode, message, details);
+    return isOfRestServer(request) ? { ...envelope, detail: toDetail(envelope) } : envelope;
   });
 }
+
+/** Clients of kaspa-rest-server read `detail`. */
+const isOfRestServer = (request: FastifyRequest): boolean => pathOf(request).startsWith('/rest/');
+
+const toDetail = ({ message, details = [] }: ErrorEnvelope): string =>
+  details.length === 0
+    ? message
+    : details.map((detail) => (detail.path === '' ? detail.message : `${detail.path}: ${detail.message}`)).join('; ');
 
 /** Field names and errors of the node may repeat any part of the request. */
 const MAX_MESSAGE_LENGTH = 1000;

@@ -10,40 +10,30 @@ import { addressesInput } from '../schemas/values.ts';
 import { PAGE_COST } from '../resources/shared.ts';
 import { addressOf, type Call, get, numberOf, postItems, rangeOf, read, readCaughtUp, type RestRoute } from './call.ts';
 import { toTransaction } from './forms.ts';
+import { historyPage, newestTransactions } from './history.ts';
 import * as network from './network-queries.ts';
 import * as queries from './queries.ts';
 import { acceptanceOf, formOf, isWanted, MAX_PAGE } from './transactions.ts';
 
+/** The time of the first block of the mainnet: pages jump to the oldest transactions with an earlier `after`. */
+const GENESIS_MS = 1_636_298_787_842;
+
 const limitOf = (call: Call): number => numberOf(call, 'limit', { fallback: 50, minimum: 1, maximum: MAX_PAGE });
-
-/** Tokens of pages are keys below this; from here on they are times: that of the first block of the network. */
-const FIRST_TIME = 1_636_298_787_842n;
-
-/** Pages jump to the oldest transactions with `after=1`. */
-const OLDEST = 1n;
-
-function tokenOf(call: Call, name: 'before' | 'after'): bigint | undefined {
-  const token = BigInt(numberOf(call, name));
-  return token === 0n ? undefined : token;
-}
 
 async function readHistory(call: Call) {
   const address = await addressOf(call);
-  const [before, after] = [tokenOf(call, 'before'), tokenOf(call, 'after')];
-  if (before !== undefined && after !== undefined)
-    throw badRequest({ path: 'before', message: 'cannot be used together with after' });
-  const token = after === OLDEST ? 0n : (after ?? before);
-  const start = after === undefined ? (before === undefined ? 'newest' : 'before') : 'after';
-  const limit = limitOf(call);
+  const [before, after] = [numberOf(call, 'before'), numberOf(call, 'after')];
+  if (before !== 0 && after !== 0) throw badRequest({ path: 'before', message: 'cannot be used together with after' });
+  const start = after === 0 ? (before === 0 ? 'newest' : 'before') : 'after';
   const acceptance = acceptanceOf(call);
   const form = formOf(call);
-  const isTime = token !== undefined && token >= FIRST_TIME;
-  const page = queries.historyPage({ start, isTime, acceptedOnly: acceptance === 'accepted' });
-  return readCaughtUp(call, page.with({ address, limit, offset: 0, token }), (found) => {
+  const page = historyPage({ start, acceptedOnly: acceptance === 'accepted' });
+  const parameters = { address, limit: limitOf(call), time: Math.max(before, after) };
+  return readCaughtUp(call, page.with(parameters), (found) => {
     const { transactions, newest, oldest, hasOlder, hasNewer } = found;
     const wanted = transactions.map((transaction) => toTransaction(transaction, form)).filter(isWanted(acceptance));
-    if (hasOlder && oldest !== null) call.reply.header('x-next-page-before', oldest);
-    if (hasNewer && newest !== null) call.reply.header('x-next-page-after', newest);
+    if (hasOlder && (after === 0 || after >= GENESIS_MS)) call.reply.header('x-next-page-before', String(oldest));
+    if (hasNewer) call.reply.header('x-next-page-after', String(newest));
     call.reply.header('x-page-count', String(wanted.length));
     return wanted;
   });
@@ -53,8 +43,8 @@ async function readNewest(call: Call) {
   const address = await addressOf(call);
   const request = { address, limit: limitOf(call), offset: numberOf(call, 'offset', { maximum: 100_000 }) };
   const form = formOf(call);
-  const page = queries.historyPage({ start: 'newest', isTime: false, acceptedOnly: false });
-  return readCaughtUp(call, page.with(request), ({ transactions }) =>
+  const page = newestTransactions.with(request);
+  return readCaughtUp(call, page, ({ transactions }) =>
     transactions.map((transaction) => toTransaction(transaction, form)),
   );
 }

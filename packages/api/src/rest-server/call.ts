@@ -11,6 +11,7 @@ import { type Reading, requireCaughtUp } from '../index-state/state.ts';
 import type { BoundStatement } from '../index-state/statement.ts';
 import type { NodeCaller } from '../node-calls.ts';
 import { requireNetworkOfAll } from '../schemas/address.ts';
+import { MAX_DETAILS } from '../schemas/list.ts';
 import { addressInput, hashInput } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
 
@@ -111,10 +112,17 @@ export const readState = (
     return contentFrom(state, () => toBody(state));
   });
 
+/** @param path of the value in the request; empty for the whole body */
 export function check<T>(schema: z.ZodType<T>, value: unknown, path: string): T {
   const parsed = schema.safeParse(value);
-  if (!parsed.success) throw badRequest({ path, message: parsed.error.issues[0]?.message ?? 'is not valid' });
-  return parsed.data;
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.slice(0, MAX_DETAILS);
+  throw badRequest(
+    ...issues.map((issue) => ({
+      path: [...(path === '' ? [] : [path]), ...issue.path].join('.'),
+      message: issue.message,
+    })),
+  );
 }
 
 export async function addressOf(call: Call): Promise<string> {

@@ -1,4 +1,4 @@
-/** The forms of kaspa-rest-server v2.1.5, made of those of this API. Amounts of inputs and outputs are numbers there. */
+/** The forms of kaspa-rest-server v2.3, made of those of this API. Amounts of inputs and outputs are numbers there. */
 import { exactNumber } from '../http/exact-integers.ts';
 import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
 import type { BlockJson } from '../schemas/block.ts';
@@ -63,7 +63,9 @@ function toInput(input: RestTransactionJson['inputs'][number], resolve: Resolve)
     previous_outpoint_address: isResolved ? previous.scriptPublicKeyAddress : null,
     previous_outpoint_amount: isResolved ? exact(previous.amount ?? '0') : null,
     signature_script: input.signatureScript,
-    sig_op_count: String(input.sigOpCount),
+    // Version 1 has budgets instead of counts.
+    sig_op_count: input.computeBudget === undefined ? String(input.sigOpCount) : null,
+    compute_budget: input.computeBudget ?? null,
   };
 }
 
@@ -74,6 +76,8 @@ const toOutput = (output: OutputJson) => ({
   script_public_key: output.scriptPublicKey,
   script_public_key_address: output.scriptPublicKeyAddress,
   script_public_key_type: output.scriptPublicKeyType,
+  covenant_id: output.covenant?.covenantId ?? null,
+  covenant_authorizing_input: output.covenant?.authorizingInput ?? null,
   accepting_block_hash: null,
 });
 

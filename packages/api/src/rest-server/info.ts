@@ -22,7 +22,21 @@ import {
 } from './call.ts';
 import * as network from './network-queries.ts';
 
-const NO_PRICES = 'Kasgres indexes the chain, which has no prices: ask a market for them';
+/** Of the fields of the original's market data, those that pages read. A chain has no prices. */
+const NO_MARKET_DATA = {
+  current_price: { usd: null },
+  market_cap: { usd: null },
+  market_cap_rank: null,
+  total_volume: { usd: null },
+  price_change_percentage_24h: null,
+  last_updated: null,
+};
+
+/** Responds with a value that only a market knows. */
+const unknownToChain =
+  (name: string): Handler =>
+  async (call) =>
+    isTrue(call.query['stringOnly']) ? plain(call, 'null') : { [name]: null };
 
 /** The sum of all subsidies, which they use on mainnet only. The node has a higher constant. */
 const MAINNET_MAX_SOMPI = 28_704_035_605n * SOMPI_PER_KAS;
@@ -220,13 +234,7 @@ export const infoRoutes: readonly RestRoute[] = [
     };
   }),
   get('/info/health', readHealth),
-  get('/info/price', async () => {
-    throw notFound(NO_PRICES);
-  }),
-  get('/info/market-data', async () => {
-    throw notFound(NO_PRICES);
-  }),
-  get('/info/marketcap', async () => {
-    throw notFound(NO_PRICES);
-  }),
+  get('/info/price', unknownToChain('price')),
+  get('/info/market-data', async () => NO_MARKET_DATA),
+  get('/info/marketcap', unknownToChain('marketcap')),
 ];

@@ -4,13 +4,11 @@ import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { jsonArray, jsonObject } from '../index-state/json.ts';
 import type { Db } from '../index-state/sql.ts';
-import { type ParameterOf, Statement, statementsBy } from '../index-state/statement.ts';
-import { rowsOf } from '../pages/key-page.ts';
+import { type ParameterOf, Statement } from '../index-state/statement.ts';
 import { transactionCountOf } from '../resources/addresses/transaction-count.ts';
 import { pageOfIds } from '../resources/transactions/rest/routes.ts';
 import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
 import { restTransactions } from '../resources/transactions/rest/select-transactions.ts';
-import { type AddressParameters, scriptIdOf } from '../schemas/address.ts';
 import { exact } from './forms.ts';
 
 export type TimedTransaction = RestTransactionJson & {
@@ -19,7 +17,7 @@ export type TimedTransaction = RestTransactionJson & {
 };
 
 /** Selects the transactions of `page`. @param items limits and orders the rows of `page` */
-const timedTransactions = (items: RawBuilder<unknown>): RawBuilder<TimedTransaction[]> =>
+export const timedTransactions = (items: RawBuilder<unknown>): RawBuilder<TimedTransaction[]> =>
   restTransactions<Pick<TimedTransaction, 'acceptingBlockTime'>>(items, {
     includePayload: true,
     more: { acceptingBlockTime: sql`accepting.timestamp` },
@@ -32,85 +30,6 @@ export const transactionsByIds = new Statement(
     tables: { page: pageOfIds(parameter('ids', 'bytea[]')) },
     body: jsonBuildObject({ transactions: timedTransactions(sql`order by page.position`) }),
   }),
-);
-
-/** Where a page of a history begins: at the newest transaction, or beyond a token. */
-type HistoryStart = 'newest' | 'before' | 'after';
-
-interface HistoryVariant {
-  start: HistoryStart;
-  /** Whether the token is a time instead of a key. */
-  isTime: boolean;
-  acceptedOnly: boolean;
-}
-
-interface HistoryParameters extends AddressParameters {
-  limit: number;
-  offset: number;
-  /** A key of a transaction, exclusive, or Unix milliseconds. */
-  token?: bigint | undefined;
-}
-
-/** Selects a key above those of transactions that were accepted up to a time, above all of them at the sink. @param time Unix milliseconds */
-const keyAt = (time: RawBuilder<unknown>): RawBuilder<bigint> => sql`coalesce((
-  select case when c.index = (select chain_index from checkpoint) then 9223372036854775806 else c.highest_transaction end
-  from chain_blocks c
-  where to_timestamp(c.chain_time / 1000::double precision) <= to_timestamp(${time} / 1000::double precision)
-  order by to_timestamp(c.chain_time / 1000::double precision) desc, c.index desc limit 1), 0) + 1`;
-
-/**
- * Selects transactions of an address next to a token, newest first, the keys of the first and the last of these, and whether the history has
- * others beyond them. The first catch-up must have finished.
- */
-export const historyPage = statementsBy(
-  'history of rest-server',
-  (parameter: ParameterOf<HistoryParameters>, { start, isTime, acceptedOnly }: HistoryVariant) => {
-    const limit = parameter('limit', 'bigint');
-    const token = parameter('token', 'bigint');
-    const beyond = sql`(select key from token)`;
-    // `offset 0` keeps Postgres from joins, so that reading stops with the page.
-    const isWanted = acceptedOnly
-      ? sql`and exists (
-          select from transactions t where t.id = script_deltas.transaction_id and t.accepting_index is not null offset 0)`
-      : sql``;
-    const keys = (condition: RawBuilder<unknown>): RawBuilder<unknown> => sql`
-      select distinct transaction_id from script_deltas
-      where script_id = (select id from script) ${condition} ${isWanted}`;
-    // `keyAt` is the key of the first transaction after a time, which `before` excludes and `after` includes.
-    const isNewer = isTime ? sql`and transaction_id >= ${beyond}` : sql`and transaction_id > ${beyond}`;
-    const isOlder = isTime ? sql`and transaction_id < ${beyond}` : sql`and transaction_id <= ${beyond}`;
-    const condition = {
-      newest: sql``,
-      before: sql`and transaction_id < ${beyond}`,
-      after: isNewer,
-    }[start];
-    const [order, oppositeOrder] = start === 'after' ? [sql`asc`, sql`desc`] : [sql`desc`, sql`asc`];
-    const opposite = start === 'after' ? isOlder : sql`and transaction_id >= ${beyond}`;
-    const hasMore = sql<boolean>`(select count(*) > ${limit} from page)`;
-    // Not `exists`, within which Postgres ignores order and limit.
-    const hasOpposite =
-      start === 'newest'
-        ? sql<boolean>`false`
-        : sql<boolean>`(${keys(opposite)} order by transaction_id ${oppositeOrder} limit 1) is not null`;
-    return {
-      tables: {
-        script: sql`select ${scriptIdOf(parameter)} as id`,
-        ...(start !== 'newest' && { token: sql`select ${isTime ? keyAt(token) : token} as key` }),
-        page: sql`
-          select keys.key, keys.position
-          from unnest(${rowsOf(sql`${keys(condition)}
-            order by transaction_id ${order} limit ${limit} + 1 offset ${parameter('offset', 'bigint')}`)})
-            with ordinality as keys (key, position)`,
-      },
-      body: jsonBuildObject({
-        transactions: timedTransactions(sql`where page.position <= ${limit} order by page.key desc`),
-        newest: sql<string | null>`(select max(key)::text from page where position <= ${limit})`,
-        oldest: sql<string | null>`(select min(key)::text from page where position <= ${limit})`,
-        hasOlder: start === 'after' ? hasOpposite : hasMore,
-        hasNewer: start === 'after' ? hasMore : hasOpposite,
-      }),
-    };
-  },
 );
 
 export interface TransactionCount {

@@ -1,7 +1,4 @@
-/**
- * /rest: a drop-in for kaspa-rest-server v2.1.5, so that pages which were made for it need only another base URL. Prices are not part of the chain:
- * those routes are a 404 with an explanation.
- */
+/** /rest: a drop-in for kaspa-rest-server v2.3, so that pages which were made for it need only another base URL. */
 import { type ApiPlugin, hiddenOperation } from '../route.ts';
 import { addressRoutes } from './addresses.ts';
 import { blockRoutes } from './blocks.ts';
@@ -24,20 +21,23 @@ const routes = [...infoRoutes, ...blockRoutes, ...transactionRoutes, ...addressR
 
 export const restServerRoutes: ApiPlugin = async (app, services) => {
   for (const { method, path, handle, cost = COST, ...options } of routes) {
-    const operation = hiddenOperation({ method, url: `/rest${path}`, cost, ...options });
-    app.route({
-      method,
-      url: operation.url,
-      config: { operation },
-      schema: { ...(operation.body && { body: operation.body }) },
-      handler: (request, reply) =>
-        handle({
-          services,
-          request,
-          reply,
-          params: request.params as Record<string, string>,
-          query: toQuery(request.query as object),
-        }),
-    });
+    const url = `/rest${path.replace(/\/$/, '')}`;
+    const operation = hiddenOperation({ method, url, cost, ...options });
+    for (const each of [url, `${url}/`]) {
+      app.route({
+        method,
+        url: each,
+        config: { operation },
+        schema: { ...(operation.body && { body: operation.body }) },
+        handler: (request, reply) =>
+          handle({
+            services,
+            request,
+            reply,
+            params: request.params as Record<string, string>,
+            query: toQuery(request.query as object),
+          }),
+      });
+    }
   }
 };

@@ -6,7 +6,6 @@ import { badRequest, notFound } from '../http/errors.ts';
 import { callerOf } from '../http/request-identity.ts';
 import { type Reading, runWithin } from '../index-state/state.ts';
 import { completeStorageMasses } from '../resources/rpc/submitted/storage-masses.ts';
-import { type SubmittedTransaction, submittedTransaction } from '../resources/rpc/submitted/transaction.ts';
 import { list } from '../schemas/list.ts';
 import { flag, hashInput } from '../schemas/values.ts';
 import {
@@ -25,12 +24,12 @@ import {
 } from './call.ts';
 import { type Resolve, toTransaction, type TransactionForm } from './forms.ts';
 import * as queries from './queries.ts';
+import { restServerTransaction } from './submitted-transaction.ts';
 
 export const MAX_PAGE = 500;
 const MAX_IDS = 1000;
 /** Blue scores whose accepted transactions a search returns. */
 const MAX_BLUE_SCORES = 100;
-const NATIVE_SUBNETWORK = '00'.repeat(20);
 const COINBASE_SUBNETWORK = `01${'00'.repeat(19)}`;
 
 export function formOf({ query }: Call): TransactionForm {
@@ -97,37 +96,9 @@ async function search(call: Call, { transactionIds: ids, acceptingBlueScores }: 
   });
 }
 
-const legacyTransaction = z.object({
-  version: z.unknown(),
-  inputs: z.array(z.looseObject({})),
-  outputs: z.array(
-    z.object({ amount: z.unknown(), scriptPublicKey: z.object({ version: z.unknown(), scriptPublicKey: z.string() }) }),
-  ),
-  lockTime: z.unknown(),
-  subnetworkId: z.string().nullish(),
-});
-
-/** Reads a transaction in their form, which has neither gas nor payload. */
-function parseTransaction(value: unknown): SubmittedTransaction {
-  const { version, inputs, outputs, lockTime, subnetworkId } = check(legacyTransaction, value, 'transaction');
-  const form = {
-    version,
-    inputs,
-    outputs: outputs.map(({ amount, scriptPublicKey }) => ({
-      value: amount,
-      scriptPublicKey: { version: scriptPublicKey.version, script: scriptPublicKey.scriptPublicKey },
-    })),
-    lockTime: lockTime ?? 0,
-    subnetworkId: subnetworkId ?? NATIVE_SUBNETWORK,
-    gas: 0,
-    payload: '',
-  };
-  return check(submittedTransaction, form, 'transaction');
-}
-
 async function weigh(call: Call) {
   const { services, request } = call;
-  const transaction = parseTransaction(request.body);
+  const transaction = check(restServerTransaction, request.body, '');
   if ((request.body as { subnetworkId?: unknown }).subnetworkId === COINBASE_SUBNETWORK)
     return { mass: 0, storage_mass: 0, compute_mass: 0 };
   const context = { index: services.index, node: nodeOf(call), pathOf: () => 'inputs' };
@@ -137,14 +108,15 @@ async function weigh(call: Call) {
   return { mass: Math.max(storage, compute), storage_mass: storage, compute_mass: compute };
 }
 
+const submission = z.object({ transaction: restServerTransaction, allowOrphan: flag });
+
 async function submit(call: Call) {
-  const body = check(z.object({ transaction: z.unknown(), allowOrphan: flag }), call.request.body, 'transaction');
   if (isTrue(call.query['replaceByFee'])) throw badRequest({ path: 'replaceByFee', message: 'is not supported' });
-  const transaction = parseTransaction(body.transaction);
+  const { transaction, allowOrphan } = check(submission, call.request.body, '');
   try {
     const { transactionId } = await nodeOf(call).call('submitTransaction', {
       transaction: toTransactionMessage({ ...transaction, storageMass: 0n }),
-      allowOrphan: body.allowOrphan,
+      allowOrphan,
     });
     return { transactionId };
   } catch (error) {

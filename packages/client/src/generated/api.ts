@@ -1652,7 +1652,7 @@ export interface components {
                 scriptPublicKey: string;
                 /** @description What the miner added to the payload of the coinbase */
                 extraData: string;
-                /** @description The same as text; null if it is not UTF-8 or contains control characters */
+                /** @description The same as text; null if it is not UTF-8, or contains control, bidirectional or invisible characters */
                 extraText: string | null;
                 /** @description Tag of the address, else of its cluster */
                 tag: components["schemas"]["AddressTag"] | null;

@@ -1,14 +1,16 @@
 /**
  * The transactions of an address as CSV, streamed in chunks by key: later chunks may show a later state, and no snapshot is held open. Each chunk
- * is charged before it is sent.
+ * is charged before it is sent. Amounts are zero unless the indexed chain accepts the transaction, so that the plain sum of a column is the change of
+ * the balance.
  */
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { IndexReader } from '../../index-state/state.ts';
 import { commonTable } from '../../index-state/statement.ts';
 import { UnpaidError } from '../../limits/charge-as-read.ts';
 import { isAccepted } from '../transactions/fields.ts';
+import { containing, joinAccepting } from '../transactions/rest/select-transactions.ts';
 import { joinAmounts } from './amounts.ts';
 import { filterBy, type HistoryFilter, shapeOf, timedTables } from './history-filter.ts';
 
@@ -19,6 +21,7 @@ export const ROWS_PER_PAGE = 100;
 /** In this time, the network takes the last rows, before the connection is closed. */
 const LAST_ROWS_MS = 1000;
 
+/** In the order of the file. New ones come last, since readers may count them. The last five are the simple template of Koinly. */
 const COLUMNS = [
   'transaction_id',
   'accepted_at',
@@ -28,6 +31,17 @@ const COLUMNS = [
   'amount_received_sompi',
   'balance_change_sompi',
   'accepting_block_hash',
+  'block_time',
+  'fee_sompi',
+  'amount_sent_kas',
+  'amount_received_kas',
+  'balance_change_kas',
+  'fee_kas',
+  'Koinly Date',
+  'Amount',
+  'Currency',
+  'Label',
+  'TxHash',
 ] as const;
 
 type Row = Record<(typeof COLUMNS)[number], string | null> & { key: bigint };
@@ -87,21 +101,43 @@ export function rowReader(index: IndexReader, address: string, filter: HistoryFi
       const found = await sql<Row>`
         with ${sql.join(Object.entries(tables).map(commonTable))}
         select page.key, encode(transactions.transaction_id, 'hex') as transaction_id,
-          to_char(to_timestamp(accepting.chain_time / 1000.0) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as accepted_at,
+          ${timeOf(sql`accepting.chain_time`)} as accepted_at,
           (${isAccepted()})::text as is_accepted, (transactions.subnetwork_id = 1)::text as is_coinbase,
-          amounts.sent::text as amount_sent_sompi, amounts.received::text as amount_received_sompi,
-          (amounts.received - amounts.sent)::text as balance_change_sompi, encode(accepting.hash, 'hex') as accepting_block_hash
+          counted.sent::text as amount_sent_sompi, counted.received::text as amount_received_sompi,
+          (counted.received - counted.sent)::text as balance_change_sompi, encode(accepting.hash, 'hex') as accepting_block_hash,
+          ${timeOf(sql`containing."blockTime"`)} as block_time, counted.fee::text as fee_sompi,
+          ${kasOf(sql`counted.sent`)} as amount_sent_kas, ${kasOf(sql`counted.received`)} as amount_received_kas,
+          ${kasOf(sql`counted.received - counted.sent`)} as balance_change_kas, ${kasOf(sql`counted.fee`)} as fee_kas,
+          to_char(${utc(sql`accepting.chain_time`)}, 'YYYY-MM-DD HH24:MI:SS "UTC"') as "Koinly Date",
+          ${kasOf(sql`counted.received - counted.sent`)} as "Amount", 'KAS' as "Currency",
+          case when transactions.subnetwork_id = 1 then 'mining' end as "Label",
+          encode(transactions.transaction_id, 'hex') as "TxHash"
         from unnest(array(
           select distinct transaction_id from script_deltas
           where ${sql.join(conditions, sql` and `)} and transaction_id < ${below}
           order by transaction_id desc limit ${limit})) as page (key)
         join transactions on transactions.id = page.key
-        left join chain_blocks accepting on accepting.index = transactions.accepting_index
+        ${joinAccepting}
         ${joinAmounts(scriptId)}
+        cross join lateral (${containing}) containing
+        cross join lateral (
+          select case when is_counted then amounts.sent else 0 end as sent,
+            case when is_counted then amounts.received else 0 end as received,
+            case when is_counted and amounts.sent > 0 then transactions.fee end as fee
+          from (select transactions.accepting_index is not null as is_counted) acceptance) counted
         order by page.key desc`.execute(db);
       return found.rows;
     }, caller);
 }
+
+/** Selects a time in UTC. @param time Unix milliseconds */
+const utc = (time: RawBuilder<unknown>): RawBuilder<unknown> => sql`to_timestamp(${time} / 1000.0) at time zone 'utc'`;
+
+const timeOf = (time: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  to_char(${utc(time)}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+const kasOf = (sompi: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`((${sompi}) / 100000000.0)::numeric(38, 8)::text`;
 
 /** No value contains a comma or a quote. */
 const toLine = (row: Row): string => COLUMNS.map((column) => row[column] ?? '').join(',');

@@ -10,10 +10,10 @@ const miner = z.object({
   address: address.nullable().meta({ description: 'Null for a non-standard script' }),
   scriptPublicKey: hexBytes.meta({ description: 'Script in hex, without its version' }),
   extraData: hexBytes.meta({ description: 'What the miner added to the payload of the coinbase' }),
-  extraText: z
-    .string()
-    .nullable()
-    .meta({ description: 'The same as text; null if it is not UTF-8 or contains control characters' }),
+  extraText: z.string().nullable().meta({
+    description:
+      'The same as text; null if it is not UTF-8, or contains control, bidirectional or invisible characters',
+  }),
   tag: addressTag.nullable().meta({ description: 'Tag of the address, else of its cluster' }),
 });
 
