@@ -292,6 +292,8 @@ create table transaction_bodies (
   compute_mass numeric not null,
   constraint transaction_bodies_pkey primary key (transaction_id, body)
 ) partition by range (transaction_id);
+-- The hash commits to the id, so no other column is needed, and the planner cannot prefer the primary key.
+create index transaction_bodies_hash on transaction_bodies (hash);
 comment on table transaction_bodies is 'Second and further variants of a transaction id, in order of first writing.';
 comment on column transaction_bodies.transaction_id is 'transactions.id.';
 comment on column transaction_bodies.body is 'Number of the variant, from 1.';

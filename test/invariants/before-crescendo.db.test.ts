@@ -2,7 +2,7 @@
  * Blocks before Crescendo commit to their transactions without storage masses, which nodes add. An archival node of testnet-10 with all blocks since
  * genesis serves such blocks, and the checks must accept them.
  */
-import { checkBlocks, checkTransactions, storedTransactionsOf } from '@kasgres/cli';
+import { checkBlocks, checkTransactions, storedVariants } from '@kasgres/cli';
 import { getNetwork, transactionHash } from '@kasgres/kaspa';
 import type { PoolClient } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -24,7 +24,10 @@ beforeEach(async () => {
     'select transaction_id as id from block_transactions where block_id = (select max(id) from blocks) and index = 0',
   );
   const keys = rows.map(({ id }) => id);
-  for await (const { transaction } of storedTransactionsOf(client, keys)) {
+  for await (const { transaction } of storedVariants(
+    client,
+    rows.map(({ id }) => ({ id, variant: 0 })),
+  )) {
     const hash = transactionHash({ ...transaction, storageMass: 7n });
     await client.query('update transactions set storage_mass = 7, hash = $2 where id = any($1)', [keys, hash]);
   }

@@ -7,7 +7,7 @@ export { checkInvariant7 } from './verify/completeness.ts';
 export { checkGhostdag } from './verify/ghostdag.ts';
 export { checkBlocks, checkInvariant8, checkTransactions } from './verify/hashes.ts';
 export { findSince } from './verify/since.ts';
-export { storedTransactionsOf } from './verify/stored-transactions.ts';
+export { storedVariants } from './verify/stored-transactions.ts';
 export { checkUtxoCommitment } from './verify/utxo-commitment.ts';
 
 export const checkInvariant4 = (db: Queryable): Promise<string[]> => verifyState(db, 4);

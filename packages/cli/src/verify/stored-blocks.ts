@@ -13,7 +13,7 @@ import {
 import { pagesByKey, type Queryable } from '@kasgres/state';
 import { findCrescendo } from './queries.ts';
 import { EVERYTHING, type From } from './since.ts';
-import { storedTransactionsOf } from './stored-transactions.ts';
+import { storedVariants, type VariantKey } from './stored-transactions.ts';
 
 interface StoredBlock {
   id: bigint;
@@ -96,7 +96,7 @@ async function* rebuild(
 
 /** Variants with a storage mass, which a block before Crescendo does not commit to. */
 const SELECT_WITH_MASS = `
-  select distinct bt.transaction_id as id
+  select distinct bt.transaction_id as id, bt.body as variant
   from block_transactions bt
   left join transactions t on t.id = bt.transaction_id
   left join transaction_bodies body on body.transaction_id = bt.transaction_id and body.body = bt.body
@@ -106,9 +106,8 @@ const SELECT_WITH_MASS = `
 async function leavesBeforeCrescendo(db: Queryable, blocks: readonly BlockRow[]): Promise<Map<string, Hash>> {
   const leaves = new Map<string, Hash>();
   if (blocks.length === 0) return leaves;
-  const { rows } = await db.query<{ id: bigint }>(SELECT_WITH_MASS, [blocks.map(({ id }) => id)]);
-  const keys = rows.map(({ id }) => id);
-  for await (const { hash, transaction } of storedTransactionsOf(db, keys)) {
+  const { rows } = await db.query<VariantKey>(SELECT_WITH_MASS, [blocks.map(({ id }) => id)]);
+  for await (const { hash, transaction } of storedVariants(db, rows)) {
     leaves.set(toHex(hash), transactionHashBeforeCrescendo(transaction));
   }
   return leaves;

@@ -1,6 +1,6 @@
 /** Rebuilds transactions and their variants from stored rows, page by page, for invariant 8. */
 import type { Hash, Transaction, TransactionInput, TransactionOutput } from '@kasgres/kaspa';
-import { pagesByKey, type Queryable } from '@kasgres/state';
+import { columnsOf, pagesByKey, type Queryable } from '@kasgres/state';
 import { EVERYTHING, type From } from './since.ts';
 
 interface StoredTransaction {
@@ -10,6 +10,12 @@ interface StoredTransaction {
   hash: Hash;
   computeMass: bigint;
   transaction: Transaction;
+}
+
+/** Names one variant: the key of its transaction and its number. */
+export interface VariantKey {
+  id: bigint;
+  variant: number;
 }
 
 /** A row of numeric columns comes as text. */
@@ -49,19 +55,22 @@ interface OutputRow {
 }
 
 const PAGE = 2000;
+/** Fewer, since a miner can put many large variants after each other. */
+const VARIANTS_PAGE = 250;
+
+const WANTED = 'with wanted as (select id, variant from unnest($1::bigint[], $2::integer[]) wanted (id, variant))';
 
 const SELECT_VARIANTS = `
-  with page as (select * from transactions where id = any($1)),
-  bodies as (
-    select id, 0 as body, hash, storage_mass, compute_mass from page
-    union all
-    select b.transaction_id, b.body, b.hash, b.storage_mass, b.compute_mass
-    from transaction_bodies b where b.transaction_id in (select id from page)
-  )
-  select page.id, page.transaction_id as "transactionId", bodies.body as variant, bodies.hash, page.version, page.lock_time as "lockTime",
-    s.subnetwork_id as "subnetworkId", page.gas, page.payload, bodies.storage_mass as "storageMass", bodies.compute_mass as "computeMass"
-  from page join bodies using (id) join subnetworks s on s.id = page.subnetwork_id
-  order by page.id, bodies.body`;
+  ${WANTED}
+  select t.id, t.transaction_id as "transactionId", wanted.variant, coalesce(b.hash, t.hash) as hash, t.version, t.lock_time as "lockTime",
+    s.subnetwork_id as "subnetworkId", t.gas, t.payload, coalesce(b.storage_mass, t.storage_mass) as "storageMass",
+    coalesce(b.compute_mass, t.compute_mass) as "computeMass"
+  from wanted
+  join transactions t on t.id = wanted.id
+  join subnetworks s on s.id = t.subnetwork_id
+  left join transaction_bodies b on b.transaction_id = wanted.id and b.body = wanted.variant
+  where wanted.variant = 0 or b.body is not null
+  order by t.id, wanted.variant`;
 
 const SELECT_INPUTS = `
   select i.transaction_id as id, i.index, i.previous_index as "previousIndex", i.sequence, i.signature_script as "signatureScript",
@@ -75,9 +84,11 @@ const SELECT_INPUTS = `
 
 /** Fields of inputs in which further variants differ from variant 0. */
 const SELECT_VARIANT_INPUTS = `
-  select transaction_id as id, body as variant, index, signature_script as "signatureScript", sig_op_count as "sigOpCount",
-    compute_budget as "computeBudget"
-  from transaction_body_inputs where transaction_id = any($1)`;
+  ${WANTED}
+  select i.transaction_id as id, i.body as variant, i.index, i.signature_script as "signatureScript", i.sig_op_count as "sigOpCount",
+    i.compute_budget as "computeBudget"
+  from wanted join transaction_body_inputs i on i.transaction_id = wanted.id and i.body = wanted.variant
+  where wanted.variant > 0`;
 
 const SELECT_OUTPUTS = `
   select o.transaction_id as id, o.amount, s.version, s.script, o.covenant_authorizing_input as "authorizingInput",
@@ -86,52 +97,90 @@ const SELECT_OUTPUTS = `
   where o.transaction_id = any($1)
   order by o.transaction_id, o.index`;
 
+/** A pre-bootstrap transaction that a block carries again keeps its key: its rows are newer than the key suggests. */
+const preBootstrap = (key: string, above: string, from: string): string =>
+  `${key} < ${above} and ${key} in (select transaction_id from block_transactions where block_id >= ${from})`;
+
 const SELECT_PAGE = `select id from transactions where id > $1 order by id limit ${PAGE}`;
-
-/** A pre-bootstrap transaction that a block carries again keeps its key: its row is newer than the key suggests. */
 const SELECT_PRE_BOOTSTRAP_PAGE = `
-  select id from transactions
-   where id > $1 and id < $2 and id in (select transaction_id from block_transactions where block_id >= $3)
-   order by id limit ${PAGE}`;
+  select id from transactions where id > $1 and ${preBootstrap('id', '$2', '$3')} order by id limit ${PAGE}`;
 
+const selectFurther = (condition: string): string => `
+  select transaction_id as id, body as variant from transaction_bodies
+  where (transaction_id, body) > ($1, $2) and ${condition} order by transaction_id, body limit ${VARIANTS_PAGE}`;
+const SELECT_FURTHER_PAGE = selectFurther('true');
+const SELECT_FURTHER_PRE_BOOTSTRAP_PAGE = selectFurther(preBootstrap('transaction_id', '$3', '$4'));
+
+/** Yields the first variants of all transactions, and then the further ones. */
 export async function* storedTransactions(db: Queryable, from: From): AsyncGenerator<StoredTransaction> {
-  const read = (rows: { id: bigint }[]): AsyncGenerator<StoredTransaction> =>
-    storedTransactionsOf(
-      db,
-      rows.map(({ id }) => id),
-    );
-  for await (const rows of pagesByKey(db, SELECT_PAGE, from.transactionId - 1n)) yield* read(rows);
+  yield* readPages(db, pagesByKey(db, SELECT_PAGE, from.transactionId - 1n));
+  yield* readPages(db, pagesOfFurther(db, SELECT_FURTHER_PAGE, from.transactionId));
   if (from === EVERYTHING) return;
+  const lowest = EVERYTHING.transactionId;
   const bounds = [from.transactionId, from.blockId];
-  for await (const rows of pagesByKey(db, SELECT_PRE_BOOTSTRAP_PAGE, EVERYTHING.transactionId, bounds))
-    yield* read(rows);
+  yield* readPages(db, pagesByKey(db, SELECT_PRE_BOOTSTRAP_PAGE, lowest, bounds));
+  yield* readPages(db, pagesOfFurther(db, SELECT_FURTHER_PRE_BOOTSTRAP_PAGE, lowest, bounds));
 }
 
-/** Yields every variant of transactions. */
-export async function* storedTransactionsOf(db: Queryable, keys: readonly bigint[]): AsyncGenerator<StoredTransaction> {
-  for (let start = 0; start < keys.length; start += PAGE) {
-    const ids = keys.slice(start, start + PAGE);
-    const { rows: variants } = await db.query<VariantRow>(SELECT_VARIANTS, [ids]);
-    const { rows: inputRows } = await db.query<InputRow>(SELECT_INPUTS, [ids]);
-    const { rows: variantInputs } = await db.query<VariantInputRow>(SELECT_VARIANT_INPUTS, [ids]);
-    const { rows: outputRows } = await db.query<OutputRow>(SELECT_OUTPUTS, [ids]);
-    const inputs = Map.groupBy(inputRows, ({ id }) => id);
-    const outputs = Map.groupBy(outputRows, ({ id }) => id);
-    const ofVariants = new Map(variantInputs.map((row) => [`${row.id}:${row.variant}:${row.index}`, row]));
-    for (const { id, transactionId, variant, hash, lockTime, gas, storageMass, computeMass, ...rest } of variants) {
-      const transaction = {
-        ...rest,
-        lockTime: BigInt(lockTime),
-        gas: BigInt(gas),
-        storageMass: BigInt(storageMass) as Transaction['storageMass'],
-        inputs: (inputs.get(id) ?? []).map((input) =>
-          toInput({ ...input, ...(variant > 0 && ofVariants.get(`${id}:${variant}:${input.index}`)) }),
-        ),
-        outputs: (outputs.get(id) ?? []).map(toOutput),
-      };
-      yield { transactionId, variant, hash, computeMass: BigInt(computeMass), transaction };
-    }
+async function* pagesOfFurther(
+  db: Queryable,
+  select: string,
+  from: bigint,
+  parameters: readonly bigint[] = [],
+): AsyncGenerator<VariantKey[]> {
+  // The first variant has no row there.
+  for (let after: VariantKey = { id: from, variant: 0 }; ; ) {
+    const { rows } = await db.query<VariantKey>(select, [after.id, after.variant, ...parameters]);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows;
+    after = last;
   }
+}
+
+async function* readPages(
+  db: Queryable,
+  pages: AsyncIterable<readonly { id: bigint; variant?: number }[]>,
+): AsyncGenerator<StoredTransaction> {
+  for await (const rows of pages) {
+    yield* await readVariants(
+      db,
+      rows.map(({ id, variant = 0 }) => ({ id, variant })),
+    );
+  }
+}
+
+/** Yields the variants that are stored, in pages. */
+export async function* storedVariants(db: Queryable, keys: readonly VariantKey[]): AsyncGenerator<StoredTransaction> {
+  for (let start = 0; start < keys.length; start += VARIANTS_PAGE) {
+    yield* await readVariants(db, keys.slice(start, start + VARIANTS_PAGE));
+  }
+}
+
+/** Reads one page. */
+async function readVariants(db: Queryable, keys: readonly VariantKey[]): Promise<StoredTransaction[]> {
+  const wanted = columnsOf(keys, 'id', 'variant');
+  const ids = [[...new Set(wanted[0])]];
+  const { rows: variants } = await db.query<VariantRow>(SELECT_VARIANTS, wanted);
+  const { rows: inputRows } = await db.query<InputRow>(SELECT_INPUTS, ids);
+  const { rows: variantInputs } = await db.query<VariantInputRow>(SELECT_VARIANT_INPUTS, wanted);
+  const { rows: outputRows } = await db.query<OutputRow>(SELECT_OUTPUTS, ids);
+  const inputs = Map.groupBy(inputRows, ({ id }) => id);
+  const outputs = Map.groupBy(outputRows, ({ id }) => id);
+  const ofVariants = new Map(variantInputs.map((row) => [`${row.id}:${row.variant}:${row.index}`, row]));
+  return variants.map(({ id, transactionId, variant, hash, lockTime, gas, storageMass, computeMass, ...rest }) => {
+    const transaction = {
+      ...rest,
+      lockTime: BigInt(lockTime),
+      gas: BigInt(gas),
+      storageMass: BigInt(storageMass) as Transaction['storageMass'],
+      inputs: (inputs.get(id) ?? []).map((input) =>
+        toInput({ ...input, ...(variant > 0 && ofVariants.get(`${id}:${variant}:${input.index}`)) }),
+      ),
+      outputs: (outputs.get(id) ?? []).map(toOutput),
+    };
+    return { transactionId, variant, hash, computeMass: BigInt(computeMass), transaction };
+  });
 }
 
 function toInput({ previousTransactionId, previousIndex, sequence, ...rest }: InputRow): TransactionInput {

@@ -122,22 +122,36 @@ async function lookUpUtxos({ client, memory, lookedUp, transactions }: LookUp): 
   }
 }
 
-/** Loads the known variants of transactions that the update carries in another variant than the first. */
+/** Looks up each variant that is not the first by its hash alone, so that the others of its transaction are never read. */
 async function lookUpVariants({ client, memory, lookedUp, transactions }: LookUp): Promise<void> {
-  const keys = new Set<number>();
+  const missing = new Map<string, { key: number; hash: Hash }>();
   for (const { transactionId, hash } of transactions) {
     const key = memory.transactions.get(transactionId);
-    if (key === undefined || memory.variants.get(key) !== undefined) continue;
+    if (key === undefined || memory.variants.get(hash) !== undefined) continue;
     const first = memory.findHash(key) ?? lookedUp.hashes.get(key);
-    if (first !== undefined && Buffer.compare(first, hash) !== 0) keys.add(key);
+    if (first !== undefined && Buffer.compare(first, hash) !== 0) missing.set(latin1(hash), { key, hash });
   }
-  if (keys.size === 0) return;
-  const { rows } = await client.query<{ transaction_id: bigint; hash: Buffer }>(
-    'select transaction_id, hash from transaction_bodies where transaction_id = any($1::bigint[]) order by transaction_id, body',
-    [[...keys]],
+  if (missing.size === 0) return;
+  const wanted = [...missing.values()];
+  // It has no name, so that it is planned for the present size of the table.
+  const { rows } = await client.query<{ position: number; variant: number | null; last: number | null }>(
+    `select wanted.position::integer as position, known.body as variant, latest.body as last
+       from unnest($1::bigint[]) with ordinality wanted (key, position)
+       left join lateral (
+         select body from transaction_bodies
+          where hash = substring($2::bytea from (wanted.position::integer - 1) * ${HASH_BYTES} + 1 for ${HASH_BYTES}) offset 0
+       ) known on true
+       left join lateral (
+         select body from transaction_bodies where transaction_id = wanted.key order by body desc limit 1) latest on true
+      where latest.body is not null`,
+    [wanted.map(({ key }) => key), Buffer.from([...missing.keys()].join(''), 'latin1')],
   );
-  const byKey = Map.groupBy(rows, (row) => Number(row.transaction_id));
-  for (const key of keys) memory.variants.set(key, byKey.get(key)?.map(({ hash }) => hash) ?? []);
+  for (const { position, variant, last } of rows) {
+    const { key, hash } = wanted[position - 1] as (typeof wanted)[number];
+    if (variant !== null) memory.variants.set(hash, variant);
+    // The cache may be ahead of what is committed.
+    if (last !== null && memory.lastVariants.get(key) === undefined) memory.lastVariants.set(key, last);
+  }
 }
 
 /** A script with an address is found by its address, any other one by its digest. */
@@ -203,9 +217,7 @@ async function queryByHash<Row extends object>(
   { name, select, hashes }: QueryByHash,
 ): Promise<Row[]> {
   if (hashes.length === 0) return [];
-  const distinct = new Set(
-    hashes.map((hash) => Buffer.from(hash.buffer, hash.byteOffset, hash.length).toString('latin1')),
-  );
+  const distinct = new Set(hashes.map(latin1));
   const { rows } = await client.query<Row>({
     name,
     // Of an array Postgres expects few rows, so that the generic plan costs no more than one for these hashes, and is kept.
@@ -218,4 +230,9 @@ async function queryByHash<Row extends object>(
     values: [Buffer.from([...distinct].join(''), 'latin1')],
   });
   return rows;
+}
+
+/** Returns a character for each byte. */
+function latin1(hash: Hash): string {
+  return Buffer.from(hash.buffer, hash.byteOffset, hash.length).toString('latin1');
 }

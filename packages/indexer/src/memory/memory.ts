@@ -18,8 +18,10 @@ export class Memory {
   /** By `scriptKey`. */
   readonly scripts: TwoGenerations<string, ScriptKey>;
   readonly subnetworks: TwoGenerations<string, number>;
-  /** Hashes of second and further variants, by transaction key; only of transactions with several. */
-  readonly variants: TwoGenerations<number, readonly Uint8Array[]>;
+  /** Numbers of second and further variants, by the hash of the transaction, which commits to its id. */
+  readonly variants: TwoGenerations<Uint8Array, number>;
+  /** The highest number of a variant, by transaction key; only of transactions with several. */
+  readonly lastVariants: TwoGenerations<TransactionKey, number>;
   /** Pre-bootstrap blocks that others refer to, by hex. There are few. */
   readonly preBootstrapBlocks = new Map<string, BlockKey>();
   /** Hashes of pre-bootstrap transactions that were written since, by key. */
@@ -34,11 +36,12 @@ export class Memory {
     this.utxos = new TransactionMemory(nextTransactionId, limit * 2);
     this.scripts = new TwoGenerations(() => new WeightedMap<string, ScriptKey>(weightOfScript), limit);
     this.subnetworks = new TwoGenerations(() => new Map<string, number>(), few);
-    this.variants = new TwoGenerations(() => new WeightedMap(weightOfVariants), few);
+    this.variants = new TwoGenerations(() => new HashIndex(), few);
+    this.lastVariants = new TwoGenerations(() => new Map<TransactionKey, number>(), few);
     this.preBootstrapHashes = new TwoGenerations(() => new Map<number, Uint8Array>(), few);
     for (const [key, id] of BUILT_IN_SUBNETWORKS.entries()) this.subnetworks.set(toHex(id), key);
-    const { blocks, transactions, scripts, subnetworks, variants, preBootstrapHashes } = this;
-    this.#caches = [blocks, transactions, scripts, subnetworks, variants, preBootstrapHashes];
+    const { blocks, transactions, scripts, subnetworks, variants, lastVariants, preBootstrapHashes } = this;
+    this.#caches = [blocks, transactions, scripts, subnetworks, variants, lastVariants, preBootstrapHashes];
     this.#sinceFirstRow = databaseIsEmpty;
   }
 
@@ -69,11 +72,8 @@ export function scriptKey({ version, script }: ScriptPublicKey): string {
   return version === 0 ? bytes : String.fromCodePoint(0x100 + version) + bytes;
 }
 
+/** V8 keeps a string with a character above 255 in two bytes per character. */
 function weightOfScript(script: string): number {
-  return Math.max(1, Math.ceil(script.length / USUAL_SCRIPT_BYTES));
-}
-
-/** Counts the transaction, too, since it takes memory without further variants. */
-function weightOfVariants(_key: number, hashes: readonly Uint8Array[]): number {
-  return 1 + hashes.length;
+  const bytes = script.length * ((script.codePointAt(0) ?? 0) > 0xff ? 2 : 1);
+  return Math.max(1, Math.ceil(bytes / USUAL_SCRIPT_BYTES));
 }

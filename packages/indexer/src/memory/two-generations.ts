@@ -21,6 +21,11 @@ export class TwoGenerations<K, V> {
     this.#old = create();
   }
 
+  /** The number of entries, some of which may be in both generations. */
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
   get(key: K): V | undefined {
     const young = this.#young.get(key);
     if (young !== undefined) return young;

@@ -26,10 +26,15 @@ export type FindSources = (
 const MAX_ATTEMPTS = 10;
 /** The first retries follow each chain block, so that a script in the block on top is left out; later ones back off. */
 const QUICK_ATTEMPTS = 3;
-/** The time that a batch waits; responses take a few milliseconds each. */
-const MAX_WAIT_MS = 5_000;
-/** Bound on the blocks that carry open variants (about 200 bytes each), beyond which the oldest stay unresolved until the indexer restarts. */
+/** The time that a batch waits; responses take a few milliseconds each. At the tip, everything waits for the batch. */
+const MAX_WAIT_MS = { catchUp: 5_000, tip: 1_000 };
+/** Requests begin in this first part of the wait, so that many quick responses do not use up all of it. */
+const REQUESTING_SHARE = 1 / 2;
+/** Bounds on the blocks that carry open variants (about 200 bytes each) and their chain blocks, beyond which the oldest stay unresolved. */
 const MAX_CARRIERS = 200_000;
+const MAX_CHAIN_BLOCKS = 2_000;
+/** A restart looks for unresolved transactions in this many chain blocks, more than pass while one is retried at the tip. */
+const RELOADED_CHAIN_BLOCKS = 250;
 
 interface OpenChainBlock {
   variants: AmbiguousVariant[];
@@ -51,8 +56,9 @@ interface Request {
 
 export class AmbiguousVariants {
   readonly #findSources: FindSources;
-  readonly #maxWaitMs: number;
+  readonly #maxWaitMs: { catchUp: number; tip: number };
   readonly #maxCarriers: number;
+  readonly #maxChainBlocks: number;
   readonly #open = new Map<string, OpenChainBlock>();
   #carriers = 0;
   /** A request that an earlier batch did not wait for. */
@@ -60,39 +66,49 @@ export class AmbiguousVariants {
   #isSlow = false;
   #chainMoves = 0;
 
-  constructor(findSources: FindSources, { maxWaitMs = MAX_WAIT_MS, maxCarriers = MAX_CARRIERS } = {}) {
+  constructor(
+    findSources: FindSources,
+    { maxWaitMs = MAX_WAIT_MS, maxCarriers = MAX_CARRIERS, maxChainBlocks = MAX_CHAIN_BLOCKS } = {},
+  ) {
     this.#findSources = findSources;
     this.#maxWaitMs = maxWaitMs;
     this.#maxCarriers = maxCarriers;
+    this.#maxChainBlocks = maxChainBlocks;
   }
 
-  /** Loads the unresolved transactions of earlier runs, from the latest chain blocks within the bound. */
+  /** Loads the unresolved transactions of the latest chain blocks. Reads what these merge, and so nothing that grows with the index. */
   async load(client: ClientBase): Promise<void> {
     const { rows } = await client.query<
       Omit<AmbiguousVariant, 'transaction' | 'variants'> & { transaction: bigint; variants: Record<string, number> }
     >(
-      `with open as (
-         select id, transaction_id, accepting_index from transactions
-          where accepted_body is null and accepting_index is not null and id in (select transaction_id from transaction_bodies)
+      `with latest as materialized (select index, block_id, accepted_transactions from chain_blocks order by index desc limit $2),
+       open as materialized (
+         select t.id, t.transaction_id, latest.block_id as chain_block_id
+           from latest
+          cross join lateral unnest(latest.accepted_transactions) accepted (id)
+          cross join lateral (select id, transaction_id, accepting_index, accepted_body from transactions where id = accepted.id offset 0) t
+          where exists (select from transaction_bodies b where b.transaction_id = accepted.id)
+            and t.accepting_index = latest.index and t.accepted_body is null
        ), carriers as (
-         select t.id, t.transaction_id, c.block_id as chain_block_id, c.blue_score, b.hash, bt.body
-           from open t
-           join chain_blocks c on c.index = t.accepting_index
-           join block_transactions bt on bt.transaction_id = t.id
-           join blocks b on b.id = bt.block_id and b.merging_block_id = c.block_id
-       ), latest as (
+         select open.id, open.transaction_id, c.id as chain_block_id, c.blue_score, merged.hash, bt.body
+           from (select distinct chain_block_id from open) accepting
+           join blocks c on c.id = accepting.chain_block_id
+           join blocks merged on merged.id = any (c.merge_set_blues || c.merge_set_reds)
+           join block_transactions bt on bt.block_id = merged.id
+           join open on open.chain_block_id = c.id and open.id = bt.transaction_id
+       ), bounded as (
          select chain_block_id, sum(count(*)) over (order by blue_score desc) as total
            from carriers group by chain_block_id, blue_score
        )
        select t.id as transaction, encode(t.transaction_id, 'hex') as "transactionId", encode(c.hash, 'hex') as "chainBlock",
               c.blue_score as "chainBlockBlueScore", encode(p.hash, 'hex') as parent, json_object_agg(encode(t.hash, 'hex'), t.body) as variants
          from carriers t
-         join latest on latest.chain_block_id = t.chain_block_id and total <= $1
+         join bounded on bounded.chain_block_id = t.chain_block_id and total <= $1
          join blocks c on c.id = t.chain_block_id
          join blocks p on p.id = c.selected_parent_id
         group by t.id, t.transaction_id, c.hash, c.blue_score, p.hash
         order by c.blue_score`,
-      [this.#maxCarriers],
+      [this.#maxCarriers, RELOADED_CHAIN_BLOCKS],
     );
     for (const row of rows) {
       this.add({ ...row, transaction: Number(row.transaction), variants: new Map(Object.entries(row.variants)) });
@@ -105,7 +121,7 @@ export class AmbiguousVariants {
     else open.variants.push(ambiguous);
     this.#carriers += ambiguous.variants.size;
     for (const oldest of this.#open.keys()) {
-      if (this.#carriers <= this.#maxCarriers) return;
+      if (this.#carriers <= this.#maxCarriers && this.#open.size <= this.#maxChainBlocks) return;
       this.#forget(oldest);
     }
   }
@@ -120,27 +136,30 @@ export class AmbiguousVariants {
   }
 
   /** Returns the accepted variant by transaction key, as far as the node could tell. @param chainMoved whether the batch adds chain blocks */
-  async settle(chainMoved: boolean): Promise<Map<number, number>> {
+  async settle(chainMoved: boolean, atTip: boolean): Promise<Map<number, number>> {
     const settled = new Map<number, number>();
     if (chainMoved) this.#chainMoves += 1;
     if (this.#open.size === 0) return settled;
-    const waitsUntil = performance.now() + this.#maxWaitMs;
-    while ((this.#inFlight ??= this.#requestNext()) !== undefined) {
+    const maxWaitMs = atTip ? this.#maxWaitMs.tip : this.#maxWaitMs.catchUp;
+    const waitsUntil = performance.now() + maxWaitMs;
+    const requestsUntil = performance.now() + maxWaitMs * REQUESTING_SHARE;
+    while ((this.#inFlight ??= performance.now() < requestsUntil ? this.#requestNext() : undefined) !== undefined) {
       const { startedAt, response } = this.#inFlight;
       const finished = await within(response, this.#isSlow ? 0 : waitsUntil - performance.now());
       if (finished === undefined) {
-        this.#isSlow ||= performance.now() - startedAt >= this.#maxWaitMs;
+        this.#isSlow ||= performance.now() - startedAt >= maxWaitMs;
         break;
       }
-      this.#isSlow = finished.tookMs >= this.#maxWaitMs;
+      this.#isSlow = finished.tookMs >= maxWaitMs;
       this.#inFlight = undefined;
       this.#take(finished, settled);
     }
     return settled;
   }
 
+  /** Requests the latest chain block first, since those that the node can never tell about collect below. */
   #requestNext(): Request | undefined {
-    for (const [chainBlock, { variants, dueAt }] of this.#open) {
+    for (const [chainBlock, { variants, dueAt }] of [...this.#open].reverse()) {
       const [first] = variants;
       if (first === undefined || dueAt > this.#chainMoves) continue;
       const startedAt = performance.now();

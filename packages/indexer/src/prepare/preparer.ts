@@ -8,7 +8,7 @@ import type { ClientBase } from 'pg';
 import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import { lookUp, referencesOf } from '../memory/look-up.ts';
-import type { AmbiguousVariant, AmbiguousVariants } from './ambiguous-variants.ts';
+import type { AmbiguousVariants } from './ambiguous-variants.ts';
 import type { Batch, Checkpoint, Fork } from './batch.ts';
 import { type Acceptance, type AddedChain, collectChain, sumUpChain } from './collect.ts';
 import type { Registry, Seen, SeenBlock, SeenTransaction } from './registry.ts';
@@ -49,13 +49,14 @@ export class Preparer {
     const seen = this.#registry.begin(await lookUp(client, this.#registry, blocksOf(update)));
     const yieldToEventLoop = createYielder();
     const chain: AddedChain[] = [];
+    const acceptedKeys = new Set<number>();
     let { chainIndex: index, chainTime } = fork;
     for (const added of update.added) {
       const mergeSet = added.mergeSet.map((block) => this.#registry.see(seen, block));
       const chainBlock = this.#registry.see(seen, added.block);
       merge(chainBlock, mergeSet);
       index += 1;
-      const accepted = this.#accept(added, index, mergeSet);
+      const accepted = this.#accept(added, index, mergeSet, acceptedKeys);
       const { timestamp } = added.block.header;
       if (timestamp > chainTime) chainTime = timestamp;
       const highestTransaction = this.#registry.lastTransaction;
@@ -67,7 +68,7 @@ export class Preparer {
       this.#registry.canRefer(referencesOf(block), block) ? [this.#registry.see(seen, block).key] : [],
     );
     const acceptances = chain.flatMap(({ accepted }) => accepted);
-    const settledVariants = await this.#settleVariants(acceptances, chain.length > 0);
+    const settledVariants = await this.#settleVariants(acceptances, update);
 
     for (const block of seen.blocks.values()) {
       if (block.isNew) this.#writeBlock(seen, block);
@@ -155,7 +156,8 @@ export class Preparer {
     };
   }
 
-  #accept(added: AddedChainBlock, chainIndex: number, mergeSet: SeenBlock[]): Acceptance[] {
+  /** @param known keys that this batch accepts in lower chain blocks; gets those of this one */
+  #accept(added: AddedChainBlock, chainIndex: number, mergeSet: SeenBlock[], known: Set<number>): Acceptance[] {
     const carried = new Map<number, SeenTransaction>();
     const severalVariants = new Set<number>();
     for (const { transactions } of mergeSet) {
@@ -165,7 +167,7 @@ export class Preparer {
         else if (other.variant !== transaction.variant) severalVariants.add(transaction.key);
       }
     }
-    return added.acceptedTransactionIds.map((id) => {
+    const acceptances = added.acceptedTransactionIds.map((id): Acceptance => {
       const key = this.#registry.memory.transactions.get(id);
       const transaction = key === undefined ? undefined : carried.get(key);
       if (transaction === undefined) {
@@ -173,14 +175,48 @@ export class Preparer {
           `chain block ${toHex(added.block.hash)} accepts ${toHex(id)}, which it does not merge`,
         );
       }
-      const isAmbiguous = severalVariants.has(transaction.key);
-      if (isAmbiguous) this.#ambiguousVariants.add(toAmbiguous(transaction, added, mergeSet));
-      return { ...transaction, chainIndex, acceptedVariant: isAmbiguous ? null : transaction.variant };
+      if (known.has(transaction.key)) {
+        throw new IncompleteUpdateError(
+          `chain block ${toHex(added.block.hash)} accepts ${toHex(id)}, which was accepted before`,
+        );
+      }
+      known.add(transaction.key);
+      const acceptedVariant = severalVariants.has(transaction.key) ? null : transaction.variant;
+      return { ...transaction, chainIndex, acceptedVariant };
     });
+    const ambiguous = acceptances.filter(({ acceptedVariant }) => acceptedVariant === null);
+    if (ambiguous.length > 0) this.#addAmbiguous(ambiguous, added, mergeSet);
+    return acceptances;
   }
 
-  async #settleVariants(acceptances: readonly Acceptance[], chainMoved: boolean): Promise<Batch['settledVariants']> {
-    const settled = await this.#ambiguousVariants.settle(chainMoved);
+  /** Reads the mergeset once, however many of its transactions have several variants. */
+  #addAmbiguous(acceptances: readonly Acceptance[], { block }: AddedChainBlock, mergeSet: readonly SeenBlock[]): void {
+    const variantsOf = new Map(acceptances.map(({ key }) => [key, new Map<string, number>()]));
+    for (const merged of mergeSet) {
+      const name = toHex(merged.block.hash);
+      for (const { key, variant } of merged.transactions) variantsOf.get(key)?.set(name, variant);
+    }
+    const [selectedParent] = mergeSet as [SeenBlock];
+    const ofChainBlock = {
+      chainBlock: toHex(block.hash),
+      chainBlockBlueScore: block.header.blueScore,
+      parent: toHex(selectedParent.block.hash),
+    };
+    for (const { key, transaction } of acceptances) {
+      this.#ambiguousVariants.add({
+        ...ofChainBlock,
+        transaction: key,
+        transactionId: toHex(transaction.transactionId),
+        variants: variantsOf.get(key) ?? new Map(),
+      });
+    }
+  }
+
+  async #settleVariants(
+    acceptances: readonly Acceptance[],
+    { added, atTip }: ChainUpdate,
+  ): Promise<Batch['settledVariants']> {
+    const settled = await this.#ambiguousVariants.settle(added.length > 0, atTip);
     for (const acceptance of acceptances) {
       if (acceptance.acceptedVariant !== null) continue;
       acceptance.acceptedVariant = settled.get(acceptance.key) ?? null;
@@ -269,25 +305,5 @@ function createYielder(): () => Promise<void> {
     if (performance.now() - last < YIELD_EVERY_MS) return;
     await setImmediate();
     last = performance.now();
-  };
-}
-
-function toAmbiguous(
-  { key, transaction }: SeenTransaction,
-  { block, mergeSet: [selectedParent] }: AddedChainBlock,
-  mergeSet: SeenBlock[],
-): AmbiguousVariant {
-  const variants = new Map<string, number>();
-  for (const merged of mergeSet) {
-    const carried = merged.transactions.find((candidate) => candidate.key === key);
-    if (carried !== undefined) variants.set(toHex(merged.block.hash), carried.variant);
-  }
-  return {
-    transaction: key,
-    transactionId: toHex(transaction.transactionId),
-    chainBlock: toHex(block.hash),
-    chainBlockBlueScore: block.header.blueScore,
-    parent: toHex((selectedParent as RpcBlock).hash),
-    variants,
   };
 }

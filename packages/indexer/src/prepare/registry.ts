@@ -188,15 +188,15 @@ export class Registry {
   }
 
   #variantOf({ rows, lookedUp }: Seen, key: TransactionKey, transaction: RpcTransaction): number {
-    const { variants } = this.memory;
+    const { variants, lastVariants } = this.memory;
     const first = this.memory.findHash(key) ?? lookedUp.hashes.get(key);
     if (first === undefined) throw new Error(`transaction ${toHex(transaction.transactionId)} was not looked up`);
     if (Buffer.compare(first, transaction.hash) === 0) return 0;
-    const further = variants.get(key) ?? [];
-    const known = further.findIndex((hash) => Buffer.compare(hash, transaction.hash) === 0);
-    if (known >= 0) return known + 1;
-    variants.set(key, [...further, Uint8Array.from(transaction.hash)]);
-    const variant = further.length + 1;
+    const known = variants.get(transaction.hash);
+    if (known !== undefined) return known;
+    const variant = (lastVariants.get(key) ?? 0) + 1;
+    variants.set(transaction.hash, variant);
+    lastVariants.set(key, variant);
     writeVariant(rows, key, variant, transaction);
     return variant;
   }
