@@ -1528,14 +1528,16 @@ comment on column api_keys.read_only is 'Whether submitting transactions and blo
 create table webhooks (
   id bigint generated always as identity,
   api_key_id bigint not null,
+  failing_ms bigint not null default 0,
   failures integer not null default 0,
+  pause_ms integer not null default 0,
   revision integer not null default 0,
   confirmations integer,
   with_ids boolean not null,
   sequence bigint not null default 0,
   created_at timestamptz not null default now(),
   failing_since timestamptz,
-  next_attempt_at timestamptz not null default now(),
+  next_attempt_at timestamptz,
   previous_secret_until timestamptz,
   status text not null default 'active',
   status_reason text,
@@ -1552,14 +1554,16 @@ create index webhooks_api_key_id on webhooks (api_key_id);
 comment on table webhooks is 'URLs that `kasgres webhooks` delivers events to.';
 comment on column webhooks.id is 'Key of the row.';
 comment on column webhooks.api_key_id is 'The key that owns the webhook.';
+comment on column webhooks.failing_ms is 'What these attempts and the pauses between them took, in milliseconds.';
 comment on column webhooks.failures is 'Failed attempts since the last success.';
+comment on column webhooks.pause_ms is 'The pause after the latest of these attempts, in milliseconds.';
 comment on column webhooks.revision is 'Grows with each change by its owner.';
 comment on column webhooks.confirmations is 'Blue scores after which accepted transactions of its addresses are confirmed; null for none.';
 comment on column webhooks.with_ids is 'Whether added chain blocks list the ids of accepted transactions.';
 comment on column webhooks.sequence is 'Number of the latest delivery of a step that succeeded or was given up.';
 comment on column webhooks.created_at is 'When it was created.';
 comment on column webhooks.failing_since is 'When the first of these failures happened; null without failures.';
-comment on column webhooks.next_attempt_at is 'When the pending delivery is attempted next.';
+comment on column webhooks.next_attempt_at is 'End of the pause after a failure; null without failures: a delivery is attempted at once.';
 comment on column webhooks.previous_secret_until is 'Until when the previous secret signs, too.';
 comment on column webhooks.status is 'active or disabled.';
 comment on column webhooks.status_reason is 'Why it was disabled; null while it is active.';

@@ -1,14 +1,17 @@
 /** One attempt of a delivery: a POST to the address that was checked, without redirects, limited in time and in what is read. */
-import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
-import ipaddr from 'ipaddr.js';
-import { type AllowedRange, hostOf, resolveTarget, TargetError } from './targets.ts';
+import type { LookupFunction } from 'node:net';
+import { lookUpName } from './names.ts';
+import { type AllowedRange, hostOf, resolveTarget, type Target, TargetError } from './targets.ts';
 
 const CONNECT_MS = 5000;
 const TOTAL_MS = 15_000;
 const MAX_RESPONSE_BYTES = 4096;
 const MAX_RETRY_AFTER_MS = 3_600_000;
+/** Responses of 1xx before the final one. */
+const MAX_INTERIM_RESPONSES = 10;
+const SWITCHING_PROTOCOLS = 101;
 
 export interface Outcome {
   /** Null if there was no response. */
@@ -16,6 +19,8 @@ export interface Outcome {
   latencyMs: number;
   /** Null after a 2xx. */
   error: string | null;
+  /** What the owner of the webhook must not learn: for the log. */
+  reason?: string | undefined;
   /** The pause that the receiver asks for, up to an hour. */
   retryAfterMs: number | undefined;
 }
@@ -28,62 +33,98 @@ export interface AttemptRequest {
   signal: AbortSignal;
 }
 
-/** Never rejects. */
-export async function attempt({ url, headers, body, allowed, signal }: AttemptRequest): Promise<Outcome> {
+/** Never rejects, and resolves within `totalMs`, whatever the receiver does. */
+export async function attempt(
+  { url, headers, body, allowed, signal }: AttemptRequest,
+  totalMs = TOTAL_MS,
+): Promise<Outcome> {
   const startedAt = performance.now();
-  const outcome = (statusCode: number | null, error: string | null, retryAfterMs?: number): Outcome => ({
+  const outcome = (statusCode: number | null, error: string | null, more: Partial<Outcome> = {}): Outcome => ({
     statusCode,
     latencyMs: Math.round(performance.now() - startedAt),
     error,
-    retryAfterMs,
+    retryAfterMs: undefined,
+    ...more,
   });
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(TOTAL_MS)]);
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(totalMs)]);
+  const expired = untilAborted(deadline);
+  let request: http.ClientRequest | undefined;
   try {
-    const target = await resolveWithin(resolveTarget(url, allowed), CONNECT_MS);
-    const { protocol, hostname, port, pathname, search, host } = target.url;
-    const name = hostOf(target.url);
-    const client = protocol === 'https:' ? https : http;
-    const request = client.request({
-      method: 'POST',
-      host: target.address,
-      family: target.family,
-      port: port === '' ? undefined : port,
-      path: `${pathname}${search}`,
-      // SNI and the certificate are those of the name, except for addresses, which have no SNI.
-      ...(protocol === 'https:' && !ipaddr.isValid(name) && { servername: hostname }),
-      headers: { ...headers, host, 'content-length': Buffer.byteLength(body), connection: 'close' },
-      agent: false,
-      signal: deadline,
-    });
-    // A request may also fail after its response, when it is aborted.
-    request.on('error', () => {});
-    abandonSlowConnect(request, protocol);
-    request.end(body);
-    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
-    await readSome(response);
+    const connecting = AbortSignal.any([deadline, AbortSignal.timeout(CONNECT_MS)]);
+    const target = await Promise.race([resolveTarget(url, allowed, (host) => lookUpName(host, connecting)), expired]);
+    request = open(target, headers, body);
+    const response = await Promise.race([responseTo(request), expired]);
+    // The status has arrived, which is what counts.
     const { statusCode = 0 } = response;
+    if (statusCode !== SWITCHING_PROTOCOLS) await Promise.race([readSome(response), expired]).catch(() => undefined);
     if (statusCode >= 200 && statusCode < 300) return outcome(statusCode, null);
-    return outcome(
-      statusCode,
-      `the receiver responded ${statusCode}`,
-      parseRetryAfter(response.headers['retry-after']),
-    );
+    return outcome(statusCode, `the receiver responded ${statusCode}`, {
+      retryAfterMs: parseRetryAfter(response.headers['retry-after']),
+    });
   } catch (error) {
-    return outcome(null, describe(error, deadline));
+    return outcome(
+      null,
+      describe(error, deadline, totalMs),
+      error instanceof TargetError ? { reason: error.reason } : {},
+    );
+  } finally {
+    request?.destroy();
+    request?.socket?.destroy();
   }
 }
 
-/** A look-up of a name cannot be aborted. */
-async function resolveWithin<T>(promise: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TargetError(`the name could not be resolved within ${ms / 1000} seconds`)), ms);
+/** Rejects when the signal is aborted. */
+function untilAborted(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(new Error('aborted'));
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  // It is raced, and may reject after the race.
+  promise.catch(() => undefined);
+  return promise;
+}
+
+function open({ url, addresses }: Target, headers: Record<string, string>, body: string): http.ClientRequest {
+  const { protocol, port, pathname, search, host } = url;
+  const client = protocol === 'https:' ? https : http;
+  // The connection goes to the addresses that were checked, and to no others.
+  const lookup: LookupFunction = (_host, { all }, callback) => {
+    const [first = { address: '', family: 0 }] = addresses;
+    if (all === true) callback(null, [...addresses]);
+    else callback(null, first.address, first.family);
+  };
+  const request = client.request({
+    method: 'POST',
+    host: hostOf(url),
+    port: port === '' ? undefined : port,
+    path: `${pathname}${search}`,
+    headers: { ...headers, host, 'content-length': Buffer.byteLength(body), connection: 'close' },
+    agent: false,
+    lookup,
   });
-  try {
-    return await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+  abandonSlowConnect(request, protocol);
+  request.end(body);
+  return request;
+}
+
+/** Rejects if the connection ends without a final response. */
+function responseTo(request: http.ClientRequest): Promise<http.IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
+  let interim = 0;
+  request.once('response', resolve);
+  // A 101 is final: what follows it is not HTTP.
+  request.once('upgrade', (response, socket) => {
+    socket.destroy();
+    resolve(response);
+  });
+  request.on('information', () => {
+    interim += 1;
+    if (interim > MAX_INTERIM_RESPONSES) request.destroy(new Error('the receiver sends interim responses only'));
+  });
+  // A request may also fail after its response, when it is aborted.
+  request.on('error', reject);
+  request.once('close', () => reject(new Error('the receiver closed the connection without a response')));
+  return promise;
 }
 
 function abandonSlowConnect(request: http.ClientRequest, protocol: string): void {
@@ -117,9 +158,9 @@ export function parseRetryAfter(text: string | undefined, now = Date.now()): num
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
 }
 
-function describe(error: unknown, deadline: AbortSignal): string {
+function describe(error: unknown, deadline: AbortSignal, totalMs: number): string {
   if (error instanceof TargetError) return error.message;
-  if (deadline.aborted) return `no response within ${TOTAL_MS / 1000} seconds`;
+  if (deadline.aborted) return `no response within ${totalMs / 1000} seconds`;
   const { code, message } = error as NodeJS.ErrnoException;
   return code ?? message;
 }

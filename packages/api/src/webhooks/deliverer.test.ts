@@ -11,6 +11,8 @@ const SINK = 'ab'.repeat(32);
 
 const makeWebhook = (id: bigint): ActiveWebhook => ({
   id,
+  keyId: id,
+  failures: 0,
   revision: 1,
   cursor: SINK,
   sequence: 0n,
@@ -30,7 +32,7 @@ const makeDefinition = (id: bigint): Definition => ({
 function makeDeliverer(queue: Partial<WebhookQueue>, read: () => Promise<unknown> = async () => SINK): Deliverer {
   return new Deliverer({
     index: { read } as unknown as IndexReader,
-    queue: queue as WebhookQueue,
+    queue: { limitPreviousSecrets: async () => undefined, ...queue } as WebhookQueue,
     openSecrets: () => Promise.reject(new Error('nothing is delivered')),
     allowed: [],
     logger: createLogger({ name: 'deliverer under test', level: 'silent' }),
@@ -95,7 +97,7 @@ async function listAttempted(lists: Pick<WebhookQueue, 'listTests' | 'listActive
 test('it attempts due deliveries although many tests hang, and tests although many deliveries hang', async () => {
   const ids = Array.from({ length: 300 }, (_, index) => BigInt(index));
   const listDue = async () => ids.map((id) => ({ ...makeWebhook(id), deliveryId: id }));
-  const listPending = async () => ids.map((id) => ({ id: 1000n + id, webhookId: id }));
+  const listPending = async () => ids.map((id) => ({ id: 1000n + id, webhookId: id, keyId: id }));
   const attempted = await listAttempted({ listTests: listPending, listActive: listDue });
   expect(attempted.filter((id) => id < 1000n)).toEqual(ids.slice(0, 200));
   expect(attempted.filter((id) => id >= 1000n)).toEqual(ids.slice(0, 20).map((id) => 1000n + id));
@@ -103,9 +105,9 @@ test('it attempts due deliveries although many tests hang, and tests although ma
 
 test('it attempts one test of a webhook at a time', async () => {
   const tests = [
-    { id: 1n, webhookId: 7n },
-    { id: 2n, webhookId: 7n },
-    { id: 3n, webhookId: 8n },
+    { id: 1n, webhookId: 7n, keyId: 1n },
+    { id: 2n, webhookId: 7n, keyId: 1n },
+    { id: 3n, webhookId: 8n, keyId: 1n },
   ];
   expect(await listAttempted({ listTests: async () => tests, listActive: async () => [] })).toEqual([1n, 3n]);
 });

@@ -12,6 +12,7 @@ import type { IndexReader } from '../index-state/state.ts';
 import { eventsOf, type Message, messagesOf, requestFor, type Subscription } from '../stream/messages.ts';
 import { readStep, type Step } from '../stream/read-step.ts';
 import { attempt, type Outcome } from './attempt.ts';
+import { DueTimes } from './due-times.ts';
 import {
   type ActiveWebhook,
   type Definition,
@@ -20,10 +21,12 @@ import {
   retryPause,
   type WebhookQueue,
 } from './queue.ts';
+import { type Group, ReadingTurns, toGroups } from './reading-turns.ts';
 import { type SecretBox, sign } from './secrets.ts';
+import { Slots, type Task } from './slots.ts';
 import type { AllowedRange } from './targets.ts';
 
-/** Attempts of deliveries at once. Receivers that hang take a slot for up to 15 seconds. */
+/** Attempts of deliveries at once. */
 const DELIVERY_SLOTS = 200;
 /** Attempts of tests at once. Their slots are separate, so that tests and deliveries never wait for each other. */
 const TEST_SLOTS = 20;
@@ -31,6 +34,11 @@ const POLL_MS = 1000;
 const RETRY_MS = 1000;
 /** A step that cannot be read or stored delays the others by the time limit of a statement at each retry. */
 const MAX_STEP_RETRY_MS = 60_000;
+/** After this time of reading, due deliveries are attempted before more is read. */
+const MAX_READING_MS = 250;
+/** An attempt ends within 15 seconds. */
+const STUCK_ATTEMPT_MS = 30_000;
+const LIMIT_SECRETS_EVERY_MS = 600_000;
 
 export interface DelivererOptions {
   index: IndexReader;
@@ -41,19 +49,20 @@ export interface DelivererOptions {
   onOutcome?: (outcome: Outcome) => void;
 }
 
-/** The attempts in flight by webhook: at most one for each webhook, and at most `max` together. */
-interface Slots {
-  readonly max: number;
-  readonly busy: Map<bigint, Promise<void>>;
-}
-
 export class Deliverer {
   readonly #options: DelivererOptions;
-  readonly #deliveries: Slots = { max: DELIVERY_SLOTS, busy: new Map() };
-  readonly #tests: Slots = { max: TEST_SLOTS, busy: new Map() };
+  readonly #deliveries = new Slots(DELIVERY_SLOTS, () => this.wake());
+  readonly #tests = new Slots(TEST_SLOTS, () => this.wake());
+  readonly #dueTimes = new DueTimes();
+  readonly #turns = new ReadingTurns();
   readonly #definitions = new Map<bigint, { revision: number; subscription: Subscription }>();
-  /** Cursors whose step could not be read or stored, with the time of the next retry. */
-  readonly #failedCursors = new Map<string, { failures: number; retryAt: number }>();
+  /** Groups whose step could not be read or stored, with the time of the next retry. */
+  readonly #failedGroups = new Map<string, { failures: number; since: number; retryAt: number }>();
+  /** When the deliveries that wait for a slot became due, the earliest first. */
+  #waitingSince: number | undefined;
+  /** When the latest round ended without an error; undefined while this does not deliver. */
+  #roundAt: number | undefined;
+  #secretsLimitedAt = Number.NEGATIVE_INFINITY;
   #isAwake = false;
   #onWake: () => void = () => {};
 
@@ -67,21 +76,37 @@ export class Deliverer {
     this.#onWake();
   }
 
+  /** Returns for how long something has been due that has not begun, or an attempt has not ended in time, in milliseconds. */
+  get overdueMs(): number {
+    if (this.#roundAt === undefined) return 0;
+    const now = performance.now();
+    const since = [
+      this.#roundAt + POLL_MS,
+      this.#waitingSince ?? now,
+      ...Array.from(this.#failedGroups.values(), (failed) => failed.since),
+    ];
+    const stuckMs = Math.max(this.#deliveries.longestMs, this.#tests.longestMs) - STUCK_ATTEMPT_MS;
+    return Math.max(now - Math.min(...since), stuckMs, 0);
+  }
+
   /** Delivers until the signal is aborted, then waits for attempts, which are aborted, too. */
   async run(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.wake(), { once: true });
+    this.#roundAt = performance.now();
     while (!signal.aborted) {
       this.#isAwake = false;
       let pauseMs = POLL_MS;
       try {
         pauseMs = Math.min(pauseMs, await this.#round(signal));
+        this.#roundAt = performance.now();
       } catch (error) {
         this.#options.logger.warn({ reason: String(error) }, 'could not read webhooks, retrying');
         await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
       if (!this.#isAwake) await this.#nextWake(pauseMs);
     }
-    await Promise.all([...this.#deliveries.busy.values(), ...this.#tests.busy.values()]);
+    await Promise.all([this.#deliveries.allDone(), this.#tests.allDone()]);
+    this.#roundAt = undefined;
   }
 
   /** Resolves when woken, or after a pause. */
@@ -96,56 +121,99 @@ export class Deliverer {
   /** Returns the pause until the next retry is due, in milliseconds. */
   async #round(signal: AbortSignal): Promise<number> {
     const { queue } = this.#options;
+    await this.#limitSecrets();
     const listed = await queue.listActive();
     this.#forgetAllBut(listed);
-    const active = listed.filter(({ id }) => !this.#deliveries.busy.has(id));
-    let pauseMs = Number.POSITIVE_INFINITY;
-    for (const { id, deliveryId, dueInMs } of active) {
-      if (deliveryId === null) continue;
-      if (dueInMs <= 0) this.#start(this.#deliveries, id, deliveryId, signal);
-      else pauseMs = Math.min(pauseMs, dueInMs);
-    }
-    for (const { id, webhookId } of await queue.listTests()) this.#start(this.#tests, webhookId, id, signal);
+    const active = listed.filter(({ id }) => !this.#deliveries.has(id));
+    const pauseMs = this.#attemptDue(active, signal);
+    const tests = await queue.listTests();
+    this.#start(
+      this.#tests,
+      tests.map(({ id: deliveryId, ...test }) => ({ ...test, deliveryId })),
+      signal,
+    );
     const idle = active.filter(({ deliveryId }) => deliveryId === null);
     if (idle.length > 0) await this.#advanceAll(idle, signal);
     return pauseMs;
+  }
+
+  /** Attempts the deliveries that are due, and returns the pause until the next one is, in milliseconds. */
+  #attemptDue(active: readonly ActiveWebhook[], signal: AbortSignal): number {
+    const pending = active.flatMap(({ deliveryId, ...webhook }) =>
+      deliveryId === null ? [] : [{ ...webhook, deliveryId }],
+    );
+    const dueAt = this.#dueTimes.update(pending);
+    const now = performance.now();
+    const inOrder = pending
+      .map(({ id: webhookId, keyId, deliveryId }) => ({
+        webhookId,
+        keyId,
+        deliveryId,
+        at: dueAt.get(webhookId) ?? now,
+      }))
+      .sort((one, other) => one.at - other.at);
+    const due = inOrder.filter(({ at }) => at <= now);
+    this.#start(this.#deliveries, due, signal);
+    this.#waitingSince = due.find(({ webhookId }) => !this.#deliveries.has(webhookId))?.at;
+    return (inOrder[due.length]?.at ?? Number.POSITIVE_INFINITY) - now;
+  }
+
+  async #limitSecrets(): Promise<void> {
+    if (performance.now() < this.#secretsLimitedAt + LIMIT_SECRETS_EVERY_MS) return;
+    await this.#options.queue.limitPreviousSecrets();
+    this.#secretsLimitedAt = performance.now();
   }
 
   async #advanceAll(idle: readonly ActiveWebhook[], signal: AbortSignal): Promise<void> {
     await this.#loadDefinitions(idle);
     // Not the state in memory: the commit that woke this round may be newer.
     const sinkHash = await this.#options.index.read(async ({ state }) => state.sinkHash, 'webhooks');
-    const groups = Map.groupBy(idle, ({ cursor }) => cursor);
-    for (const cursor of this.#failedCursors.keys()) if (!groups.has(cursor)) this.#failedCursors.delete(cursor);
-    for (const [cursor, webhooks] of groups) {
-      const { retryAt = 0 } = this.#failedCursors.get(cursor) ?? {};
-      if (cursor === sinkHash || retryAt > performance.now()) continue;
+    const behind = idle.filter(({ cursor }) => cursor !== sinkHash);
+    const groups = this.#turns.order(toGroups(behind, (webhook) => this.#subscriptionOf(webhook)));
+    const names = new Set(groups.map(nameOf));
+    for (const name of this.#failedGroups.keys()) if (!names.has(name)) this.#failedGroups.delete(name);
+    const startedAt = performance.now();
+    for (const group of groups) {
+      const { retryAt = 0 } = this.#failedGroups.get(nameOf(group)) ?? {};
+      if (retryAt > performance.now()) continue;
       if (signal.aborted) return;
-      try {
-        await this.#advance(cursor, webhooks, signal);
-        this.#failedCursors.delete(cursor);
-      } catch (error) {
-        const retryInMs = this.#postpone(cursor);
-        // Every other cursor would fail, too.
-        if (signal.aborted || isDatabaseUnavailable(error)) throw error;
-        const fields = { cursor, webhooks: webhooks.length, retryInMs, reason: String(error) };
-        this.#options.logger.warn(fields, 'could not read or store the step of webhooks, retrying later');
+      if (performance.now() > startedAt + MAX_READING_MS) {
+        this.#isAwake = true;
+        return;
       }
+      await this.#advanceGroup(group, signal);
+    }
+  }
+
+  /** @throws an error that every other group would get, too */
+  async #advanceGroup(group: Group, signal: AbortSignal): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      await this.#advance(group, signal);
+      this.#failedGroups.delete(nameOf(group));
+    } catch (error) {
+      const retryInMs = this.#postpone(nameOf(group));
+      if (signal.aborted || isDatabaseUnavailable(error)) throw error;
+      const fields = { cursor: group.cursor, webhooks: group.webhooks.length, retryInMs, reason: String(error) };
+      this.#options.logger.warn(fields, 'could not read or store the step of webhooks, retrying later');
+    } finally {
+      this.#turns.charge(group.webhooks, performance.now() - startedAt);
     }
   }
 
   /** Returns the pause before the next retry, in milliseconds. */
-  #postpone(cursor: string): number {
-    const failures = (this.#failedCursors.get(cursor)?.failures ?? 0) + 1;
+  #postpone(name: string): number {
+    const now = performance.now();
+    const { failures: before = 0, since = now } = this.#failedGroups.get(name) ?? {};
+    const failures = before + 1;
     const pauseMs = Math.min(retryPause(failures), MAX_STEP_RETRY_MS);
-    this.#failedCursors.set(cursor, { failures, retryAt: performance.now() + pauseMs });
+    this.#failedGroups.set(name, { failures, since, retryAt: now + pauseMs });
     return pauseMs;
   }
 
-  /** Reads the step after a block once for all webhooks that are there. */
-  async #advance(cursor: string, webhooks: readonly ActiveWebhook[], signal: AbortSignal): Promise<void> {
+  /** Reads the step after a block once for all webhooks of a group. */
+  async #advance({ cursor, webhooks, subscriptions }: Group, signal: AbortSignal): Promise<void> {
     const { index, queue, logger } = this.#options;
-    const subscriptions = webhooks.map((webhook) => this.#subscriptionOf(webhook));
     const request = requestFor(subscriptions);
     let step: Step | undefined;
     try {
@@ -191,18 +259,15 @@ export class Deliverer {
     return this.#definitions.get(id)?.subscription ?? NOTHING;
   }
 
-  #start({ max, busy }: Slots, webhookId: bigint, deliveryId: bigint, signal: AbortSignal): void {
-    if (busy.has(webhookId) || busy.size >= max) return;
-    const running = this.#attempt(deliveryId, signal)
-      .catch((error: unknown) => {
+  #start(slots: Slots, tasks: readonly Task[], signal: AbortSignal): void {
+    slots.start(tasks, async ({ deliveryId }) => {
+      try {
+        await this.#attempt(deliveryId, signal);
+      } catch (error) {
         this.#options.logger.warn({ reason: String(error) }, 'could not deliver to a webhook');
-        return sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
-      })
-      .finally(() => {
-        busy.delete(webhookId);
-        this.wake();
-      });
-    busy.set(webhookId, running);
+        await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      }
+    });
   }
 
   async #attempt(deliveryId: bigint, signal: AbortSignal): Promise<void> {
@@ -217,12 +282,15 @@ export class Deliverer {
     const { statusCode, latencyMs, error } = outcome;
     const fields = { webhook: String(delivery.webhookId), delivery: String(deliveryId), statusCode, latencyMs };
     if (error === null) logger.debug(fields, 'delivered to a webhook');
-    else logger.info({ ...fields, reason: error }, 'a webhook failed, retrying later');
+    else logger.info({ ...fields, reason: outcome.reason ?? error }, 'a webhook failed, retrying later');
     onOutcome?.(outcome);
     const reason = await queue.finish(delivery, outcome);
     if (reason !== null) logger.warn({ webhook: fields.webhook, reason }, 'disabled a webhook');
   }
 }
+
+/** Groups at one cursor differ in their webhooks. */
+const nameOf = ({ cursor, webhooks: [first] }: Group): string => `${cursor} ${first?.id}`;
 
 /** A webhook with its messages of a step. Webhooks share messages, but not bodies. */
 interface Recipient {
@@ -238,7 +306,7 @@ function* deliveriesOf(step: Step, recipients: readonly Recipient[], signal: Abo
   for (const { webhook, messages } of recipients) {
     if (signal.aborted) return;
     const { id: webhookId, revision, sequence } = webhook;
-    yield { webhookId, revision, sequence, cursor: step.to, body: bodyOf(step, messages) };
+    yield { webhookId, revision, sequence, previous: step.from, cursor: step.to, body: bodyOf(step, messages) };
   }
 }
 

@@ -21,6 +21,7 @@ import { WebhookQueue } from './queue.ts';
 import { secretBoxOpener } from './secrets.ts';
 
 const CONNECTIONS = 8;
+const MAX_OVERDUE_MS = 60_000;
 
 await runProgram('webhooks', run);
 
@@ -36,7 +37,15 @@ async function run({ signal, shutdown, useLogger }: Program): Promise<void> {
   });
   shutdown.add('database', database.close);
   const queue = new WebhookQueue(database.kysely);
-  const onOutcome = watchWebhooks(registry, queue);
+  const deliverer = new Deliverer({
+    index: new IndexReader(database),
+    queue,
+    openSecrets: secretBoxOpener({ secretKey: env.WEBHOOK_SECRET_KEY, dataDir: env.DATA_DIR }),
+    allowed: env.WEBHOOK_ALLOW ?? [],
+    logger,
+    onOutcome: (outcome) => onOutcome(outcome),
+  });
+  const onOutcome = watchWebhooks(registry, queue, () => deliverer.overdueMs);
   const { close } = await startProbes({
     host: env.METRICS_HOST,
     port: env.METRICS_PORT,
@@ -44,19 +53,13 @@ async function run({ signal, shutdown, useLogger }: Program): Promise<void> {
     logger,
     ready: async () => {
       await queue.count();
-      return { ready: true };
+      const { overdueMs } = deliverer;
+      if (overdueMs < MAX_OVERDUE_MS) return { ready: true };
+      return { ready: false, reason: `deliveries have been overdue for ${Math.round(overdueMs / 1000)} seconds` };
     },
   });
   shutdown.add('probes', close);
   await untilMigrated(database, signal);
-  const deliverer = new Deliverer({
-    index: new IndexReader(database),
-    queue,
-    openSecrets: secretBoxOpener({ secretKey: env.WEBHOOK_SECRET_KEY, dataDir: env.DATA_DIR }),
-    allowed: env.WEBHOOK_ALLOW ?? [],
-    logger,
-    onOutcome,
-  });
   await whileLeading({
     databaseUrl: env.DATABASE_URL,
     logger,

@@ -2,9 +2,21 @@ import { Counter, Gauge, Histogram, type Registry } from '@kasgres/runtime';
 import type { Outcome } from './attempt.ts';
 import type { WebhookQueue } from './queue.ts';
 
-/** Registers the metrics of deliveries. Returns what each outcome must be given to. */
-export function watchWebhooks(registry: Registry, queue: WebhookQueue): (outcome: Outcome) => void {
+/** Registers the metrics of deliveries. Returns what each outcome must be given to. @param overdueMs returns for how long something has been due */
+export function watchWebhooks(
+  registry: Registry,
+  queue: WebhookQueue,
+  overdueMs: () => number,
+): (outcome: Outcome) => void {
   const registers = [registry];
+  new Gauge({
+    name: 'kasgres_webhooks_overdue_seconds',
+    help: 'For how long a delivery that is due has not been attempted, a step not been read, or an attempt not ended in time; 0 while another process delivers',
+    registers,
+    collect() {
+      this.set(overdueMs() / 1000);
+    },
+  });
   const webhooks = new Gauge({
     name: 'kasgres_webhooks_registered',
     help: 'Webhooks by status; those of revoked keys do not count as active',

@@ -64,7 +64,7 @@ test('it adds no test to a webhook while one is pending', async () => {
   const added = await Promise.all(Array.from({ length: 5 }, () => addTest(id)));
   expect(new Set(added).size).toBe(1);
   expect(await addTest(id)).toBe(added[0]);
-  expect(await queue.listTests()).toEqual([{ id: added[0], webhookId: id }]);
+  expect(await queue.listTests()).toEqual([{ id: added[0], webhookId: id, keyId }]);
   expect(await addTest(other)).not.toBe(added[0]);
 
   await finishTest(queue, 'no response');
@@ -106,6 +106,7 @@ test('it stores large deliveries of many webhooks in statements of a few megabyt
     webhookId,
     revision,
     sequence,
+    previous: OLD,
     cursor: NEW,
     body: largeBodyOf(webhookId),
   }));

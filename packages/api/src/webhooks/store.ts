@@ -1,5 +1,5 @@
 /** Webhooks in the database: what their owners see and change. All of it is on the primary. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { conflict } from '../http/errors.ts';
 import type { Db } from '../index-state/sql.ts';
 
@@ -7,7 +7,7 @@ import type { Db } from '../index-state/sql.ts';
 export const WEBHOOKS_CHANNEL = 'kasgres_webhooks';
 
 const MAX_WEBHOOKS_PER_KEY = 20;
-const ROTATION_HOURS = 24;
+export const ROTATION_HOURS = 24;
 
 export const WEBHOOK_EVENTS = ['chain', 'address'] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
@@ -63,6 +63,9 @@ export interface WebhookChanges {
   status?: 'active' | 'disabled' | undefined;
 }
 
+/** What a webhook has after a success, or a change by its owner: its next delivery is attempted without a pause. */
+export const NO_FAILURES = sql`failures = 0, failing_since = null, failing_ms = 0, next_attempt_at = null, pause_ms = 0`;
+
 const notify = sql`select pg_notify(${WEBHOOKS_CHANNEL}, '')`;
 
 export class WebhookStore {
@@ -99,7 +102,8 @@ export class WebhookStore {
     const { rows } = await sql<Webhook>`
       select w.id, url, events, addresses, confirmations, with_ids as "withIds", status, status_reason as "statusReason",
         encode(w.cursor, 'hex') as cursor, w.sequence, failures, failing_since as "failingSince",
-        case when d.id is not null and status = 'active' then next_attempt_at end as "nextAttemptAt", w.created_at as "createdAt"
+        case when d.id is not null and status = 'active'
+          then coalesce(least(next_attempt_at, now() + make_interval(secs => pause_ms / 1000.0)), d.created_at) end as "nextAttemptAt", w.created_at as "createdAt"
       from webhooks w left join webhook_deliveries d on d.webhook_id = w.id and d.is_pending and d.sequence is not null
       where api_key_id = ${keyId} ${id === undefined ? sql`` : sql`and w.id = ${id}`} order by w.id`.execute(this.#db);
     return rows;
@@ -107,7 +111,10 @@ export class WebhookStore {
 
   /** Returns whether there is such a webhook. Activating one attempts its pending delivery at once. */
   async update(keyId: bigint, id: bigint, { url, addresses, status }: WebhookChanges): Promise<boolean> {
-    return this.#change(sql`
+    return this.#change(
+      keyId,
+      id,
+      sql`
       update webhooks set revision = revision + 1
         ${url === undefined ? sql`` : sql`, url = ${url}`}
         ${addresses === undefined ? sql`` : sql`, addresses = ${[...addresses]}::text[]`}
@@ -115,36 +122,47 @@ export class WebhookStore {
           status === undefined
             ? sql``
             : sql`, status = ${status}, status_reason = ${status === 'active' ? null : 'disabled by its owner'},
-                failures = 0, failing_since = null, next_attempt_at = now()`
+                ${NO_FAILURES}`
         }
-      where api_key_id = ${keyId} and id = ${id} returning id`);
+      where id = ${id}`,
+    );
   }
 
   async delete(keyId: bigint, id: bigint): Promise<boolean> {
-    return this.#change(sql`
-      with gone as (delete from webhooks where api_key_id = ${keyId} and id = ${id} returning id),
-      log as (delete from webhook_deliveries d using gone where d.webhook_id = gone.id)
-      select id from gone`);
+    return this.#change(
+      keyId,
+      id,
+      sql`
+      with log as (delete from webhook_deliveries where webhook_id = ${id})
+      delete from webhooks where id = ${id}`,
+    );
   }
 
   /** The secret before signs for another day. @param secret encrypted */
   async rotate(keyId: bigint, id: bigint, secret: Buffer): Promise<boolean> {
-    return this.#change(sql`
+    return this.#change(
+      keyId,
+      id,
+      sql`
       update webhooks set previous_secret = secret, previous_secret_until = now() + make_interval(hours => ${ROTATION_HOURS}),
         secret = ${secret}, revision = revision + 1
-      where api_key_id = ${keyId} and id = ${id} returning id`);
+      where id = ${id}`,
+    );
   }
 
   /** Continues from another block. The pending delivery is given up, and its number is not used again: it may have arrived. */
   async replay(keyId: bigint, id: bigint, cursor: string): Promise<boolean> {
-    return this.#change(sql`
-      with hook as (select id from webhooks where api_key_id = ${keyId} and id = ${id} for update),
-      given_up as (
-        update webhook_deliveries d set is_pending = false, body = null, error = 'given up: replayed from another block'
-        from hook where d.webhook_id = hook.id and d.is_pending and d.sequence is not null returning d.sequence)
-      update webhooks w set cursor = decode(${cursor}, 'hex'), revision = w.revision + 1,
-        sequence = coalesce((select max(sequence) from given_up), w.sequence), failures = 0, failing_since = null, next_attempt_at = now()
-      from hook where w.id = hook.id returning w.id`);
+    return this.#change(
+      keyId,
+      id,
+      sql`
+      with given_up as (
+        update webhook_deliveries set is_pending = false, body = null, error = 'given up: replayed from another block'
+        where webhook_id = ${id} and is_pending and sequence is not null returning sequence)
+      update webhooks set cursor = decode(${cursor}, 'hex'), revision = revision + 1,
+        sequence = coalesce((select max(sequence) from given_up), sequence), ${NO_FAILURES}
+      where id = ${id}`,
+    );
   }
 
   /**
@@ -185,11 +203,19 @@ export class WebhookStore {
     return rows;
   }
 
-  async #change(statement: ReturnType<typeof sql>): Promise<boolean> {
+  /**
+   * Runs a statement that changes a webhook, if the key has it. The lock is a statement of its own, so that the other one sees what was changed while
+   * the lock was waited for, such as a delivery that was added.
+   */
+  async #change(keyId: bigint, id: bigint, statement: RawBuilder<unknown>): Promise<boolean> {
     return this.#db.transaction().execute(async (db) => {
-      const { rows } = await statement.execute(db);
+      const { rows } = await sql`select from webhooks where api_key_id = ${keyId} and id = ${id} for update`.execute(
+        db,
+      );
+      if (rows.length === 0) return false;
+      await statement.execute(db);
       await notify.execute(db);
-      return rows.length > 0;
+      return true;
     });
   }
 }

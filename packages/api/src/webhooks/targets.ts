@@ -2,8 +2,8 @@
  * Which addresses a webhook may reach. Its owner chooses the URL, so an attempt must not reach what only this machine can (SSRF): private
  * networks, metadata services of clouds, and the machine itself. WEBHOOK_ALLOW lists exceptions.
  */
-import { lookup } from 'node:dns/promises';
 import ipaddr from 'ipaddr.js';
+import type { FoundAddress } from './names.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type AllowedRange = [Address, number];
@@ -14,16 +14,21 @@ const NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 /** Azure gives machines their configuration at a public address. */
 const METADATA: AllowedRange[] = [[ipaddr.IPv4.parse('168.63.129.16'), 32]];
 
-/** The URL or its address is refused. The message is for the owner of the webhook. */
+/** The URL or its address is refused. The message is for the owner of the webhook; the reason, for the operator alone. */
 export class TargetError extends Error {
   override name = 'TargetError';
+  readonly reason: string | undefined;
+
+  constructor(message: string, reason?: string) {
+    super(message);
+    this.reason = reason;
+  }
 }
 
 export interface Target {
   url: URL;
-  /** The address that was checked: the one to connect to. */
-  address: string;
-  family: 4 | 6;
+  /** The addresses that were checked: those to connect to. */
+  addresses: readonly FoundAddress[];
 }
 
 /** Parses WEBHOOK_ALLOW: addresses and CIDR ranges. @throws Error for anything else */
@@ -50,9 +55,9 @@ export function checkUrl(text: string, allowed: readonly AllowedRange[]): URL {
     throw new TargetError('must begin with https://');
   }
   if (url.username !== '' || url.password !== '') throw new TargetError('must not have a user name or password');
-  const port = Number(url.port);
-  if (url.port !== '' && port !== 443 && port < 1024 && url.protocol === 'https:') {
-    throw new TargetError('must have port 443, or 1024 or above');
+  // The standard port of the protocol is an empty text here.
+  if (url.port !== '' && Number(url.port) < 1024) {
+    throw new TargetError(`must have port ${url.protocol === 'https:' ? 443 : 80}, or 1024 or above`);
   }
   const literal = hostOf(url);
   if (ipaddr.isValid(literal)) requireReachable(url, literal, allowed);
@@ -61,24 +66,28 @@ export function checkUrl(text: string, allowed: readonly AllowedRange[]): URL {
 
 /**
  * Resolves the name and checks every address, since any of them might be used.
- * @throws TargetError if one of them is refused, or the name has none
+ * @throws TargetError if one of them is refused, or the name has none. The message is the same for both: it would tell which names exist in the
+ * network of this program
  */
 export async function resolveTarget(
   text: string,
   allowed: readonly AllowedRange[],
-  resolve: (host: string) => Promise<{ address: string; family: number }[]> = (host) => lookup(host, { all: true }),
+  lookUp: (host: string) => Promise<readonly FoundAddress[]>,
 ): Promise<Target> {
   const url = checkUrl(text, allowed);
   const host = hostOf(url);
-  const addresses = ipaddr.isValid(host)
-    ? [{ address: host, family: ipaddr.parse(host).kind() === 'ipv4' ? 4 : 6 }]
-    : await resolve(host).catch((cause: unknown) => {
-        throw new TargetError(`the name ${host} cannot be resolved`, { cause });
-      });
-  for (const { address } of addresses) requireReachable(url, address, allowed);
-  const [first] = addresses;
-  if (first === undefined) throw new TargetError(`the name ${host} has no address`);
-  return { url, address: first.address, family: first.family === 6 ? 6 : 4 };
+  if (ipaddr.isValid(host)) {
+    return { url, addresses: [{ address: host, family: ipaddr.parse(host).kind() === 'ipv4' ? 4 : 6 }] };
+  }
+  const addresses = await lookUp(host);
+  try {
+    if (addresses.length === 0) throw new TargetError('it cannot be resolved');
+    for (const { address } of addresses) requireReachable(url, address, allowed);
+  } catch (error) {
+    if (!(error instanceof TargetError)) throw error;
+    throw new TargetError(`the name ${host} leads to no address that webhooks may reach`, error.message);
+  }
+  return { url, addresses };
 }
 
 /** Without the brackets of IPv6. */

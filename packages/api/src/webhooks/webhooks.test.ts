@@ -20,7 +20,7 @@ import { checkUrl, parseAllowed, resolveTarget } from './targets.ts';
 const resolvesTo =
   (...addresses: string[]) =>
   async () =>
-    addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+    addresses.map((address) => ({ address, family: address.includes(':') ? (6 as const) : (4 as const) }));
 
 const at = (...addresses: string[]) => resolveTarget('https://example.org/', [], resolvesTo(...addresses));
 
@@ -83,26 +83,46 @@ describe('targets', () => {
   });
 
   test('it refuses a name if any of its addresses is private, and returns the one that was checked otherwise', async () => {
-    await expect(at('1.1.1.1', '10.0.0.1')).rejects.toThrow('10.0.0.1 is not reachable');
-    await expect(at('::ffff:127.0.0.1')).rejects.toThrow('is not reachable');
-    await expect(at()).rejects.toThrow('has no address');
-    expect(await at('2606:4700:4700::1111', '1.1.1.1')).toMatchObject({ address: '2606:4700:4700::1111', family: 6 });
-    await expect(
-      resolveTarget('https://example.org/', [], () => Promise.reject(new Error('ENOTFOUND'))),
-    ).rejects.toThrow('cannot be resolved');
+    await expect(at('1.1.1.1', '10.0.0.1')).rejects.toMatchObject({
+      reason: expect.stringContaining('10.0.0.1 is not reachable') as string,
+    });
+    const { addresses } = await at('2606:4700:4700::1111', '1.1.1.1');
+    expect(addresses).toEqual([
+      { address: '2606:4700:4700::1111', family: 6 },
+      { address: '1.1.1.1', family: 4 },
+    ]);
+  });
+
+  test('the owner of a webhook cannot tell a name that does not exist from one that leads inside', async () => {
+    const messageOf = (url: string, allow: string, ...found: string[]): Promise<string> =>
+      resolveTarget(url, allow === '' ? [] : parseAllowed(allow), resolvesTo(...found)).then(
+        () => 'reachable',
+        (error: Error) => error.message,
+      );
+    const text = 'the name hooks.internal leads to no address that webhooks may reach';
+    for (const found of [[], ['127.0.0.1'], ['10.0.0.1'], ['::ffff:127.0.0.1'], ['1.1.1.1', '169.254.169.254']])
+      expect(await messageOf('https://hooks.internal/', '', ...found)).toBe(text);
+    // With http, only allowed addresses may be reached.
+    for (const found of [[], ['127.0.0.1'], ['10.0.0.1'], ['1.1.1.1']])
+      expect(await messageOf('http://hooks.internal/', '192.168.0.0/16', ...found)).toBe(text);
   });
 
   test('WEBHOOK_ALLOW allows its ranges and http to them, and nothing else', async () => {
     const allowed = parseAllowed('10.0.0.0/8, 127.0.0.1,fd00::/8');
     expect(await resolveTarget('http://hooks.internal:8080/', allowed, resolvesTo('10.9.9.9'))).toMatchObject({
-      address: '10.9.9.9',
+      addresses: [{ address: '10.9.9.9', family: 4 }],
     });
+    for (const port of ['22', '25', '443', '1023'])
+      expect(() => checkUrl(`http://10.0.0.1:${port}/`, allowed), port).toThrow('must have port 80, or 1024 or above');
+    for (const port of ['80', '1024', '8080'])
+      expect(checkUrl(`http://10.0.0.1:${port}/`, allowed).hostname, port).toBe('10.0.0.1');
     expect(checkUrl('http://[fd00::1]:8080/', allowed).port).toBe('8080');
     expect(checkUrl('https://[::ffff:10.0.0.1]/', allowed).hostname).toBe('[::ffff:a00:1]');
-    await expect(resolveTarget('http://hooks.internal/', allowed, resolvesTo('1.1.1.1'))).rejects.toThrow('https://');
-    await expect(resolveTarget('https://hooks.internal/', allowed, resolvesTo('192.168.0.1'))).rejects.toThrow(
-      'not reachable',
-    );
+    for (const [url, found] of [
+      ['http://hooks.internal/', '1.1.1.1'],
+      ['https://hooks.internal/', '192.168.0.1'],
+    ] as const)
+      await expect(resolveTarget(url, allowed, resolvesTo(found))).rejects.toThrow('leads to no address');
     expect(() => checkUrl('http://127.0.0.2/', allowed)).toThrow();
     for (const wrong of ['10.0.0.0/40', 'example.org', '10.0.0', ''])
       expect(() => parseAllowed(wrong), wrong).toThrow();

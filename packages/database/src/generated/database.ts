@@ -1687,6 +1687,10 @@ export interface Webhooks {
    */
   events: string[];
   /**
+   * What these attempts and the pauses between them took, in milliseconds.
+   */
+  failing_ms: Generated<bigint>;
+  /**
    * When the first of these failures happened; null without failures.
    */
   failing_since: Timestamp | null;
@@ -1699,9 +1703,13 @@ export interface Webhooks {
    */
   id: Generated<bigint>;
   /**
-   * When the pending delivery is attempted next.
+   * End of the pause after a failure; null without failures: a delivery is attempted at once.
    */
-  next_attempt_at: Generated<Timestamp>;
+  next_attempt_at: Timestamp | null;
+  /**
+   * The pause after the latest of these attempts, in milliseconds.
+   */
+  pause_ms: Generated<number>;
   /**
    * Secret before the last rotation, encrypted.
    */

@@ -1,0 +1,90 @@
+/**
+ * Which webhooks are read for next. Webhooks at one cursor share the read of its step, and what the read costs depends on their addresses and
+ * confirmations. So a group has few of both, unless they are those of one key, and the key that has used the least time is next.
+ */
+import type { Subscription } from '../stream/messages.ts';
+import type { ActiveWebhook } from './queue.ts';
+
+const MAX_ADDRESSES = 2000;
+const MAX_CONFIRMATIONS = 4;
+
+export interface Group {
+  cursor: string;
+  webhooks: ActiveWebhook[];
+  subscriptions: Subscription[];
+}
+
+type Reader = Pick<ActiveWebhook, 'keyId'>;
+
+/** Divides webhooks by cursor, and those at one cursor into groups. */
+export function toGroups(
+  webhooks: readonly ActiveWebhook[],
+  subscriptionOf: (webhook: ActiveWebhook) => Subscription,
+): Group[] {
+  return [...Map.groupBy(webhooks, ({ cursor }) => cursor)].flatMap(([cursor, atCursor]) => {
+    const ofKeys = [...Map.groupBy(atCursor, ({ keyId }) => keyId).values()].map((ofKey) => {
+      const subscriptions = ofKey.map(subscriptionOf);
+      return { cursor, webhooks: ofKey, subscriptions, cost: costOf(subscriptions) };
+    });
+    const groups: (Group & { cost: Cost })[] = [];
+    // Small ones first, so that they share a group.
+    for (const ofKey of ofKeys.sort((one, other) => one.cost.addresses - other.cost.addresses)) {
+      const last = groups.at(-1);
+      const cost = last && sumOf(last.cost, ofKey.cost);
+      if (last !== undefined && cost !== undefined && isSmall(cost)) {
+        last.webhooks.push(...ofKey.webhooks);
+        last.subscriptions.push(...ofKey.subscriptions);
+        last.cost = cost;
+      } else groups.push(ofKey);
+    }
+    return groups;
+  });
+}
+
+/** What a read is made with. */
+interface Cost {
+  addresses: number;
+  confirmations: ReadonlySet<number>;
+}
+
+function costOf(subscriptions: readonly Subscription[]): Cost {
+  const ofAddresses = subscriptions.filter(({ addresses }) => addresses.size > 0);
+  return {
+    addresses: ofAddresses.reduce((sum, { addresses }) => sum + addresses.size, 0),
+    confirmations: new Set(ofAddresses.flatMap(({ confirmations = [] }) => confirmations)),
+  };
+}
+
+const sumOf = (one: Cost, other: Cost): Cost => ({
+  addresses: one.addresses + other.addresses,
+  confirmations: new Set([...one.confirmations, ...other.confirmations]),
+});
+
+const isSmall = ({ addresses, confirmations }: Cost): boolean =>
+  addresses <= MAX_ADDRESSES && confirmations.size <= MAX_CONFIRMATIONS;
+
+export class ReadingTurns {
+  /** Milliseconds that each key has used. */
+  readonly #used = new Map<bigint, number>();
+
+  /** Returns groups in their order: first that of the key that has used the least. Keys without a group are forgotten. */
+  order(groups: readonly Group[]): Group[] {
+    const keyIds = new Set(groups.flatMap(({ webhooks }) => webhooks.map(({ keyId }) => keyId)));
+    for (const keyId of this.#used.keys()) if (!keyIds.has(keyId)) this.#used.delete(keyId);
+    // A new key begins at the level of the others.
+    const level = Math.min(...this.#used.values());
+    for (const keyId of keyIds) if (!this.#used.has(keyId)) this.#used.set(keyId, Number.isFinite(level) ? level : 0);
+    const ranked = groups.map((group) => ({ group, used: this.#leastUsed(group.webhooks) }));
+    return ranked.sort((one, other) => one.used - other.used).map(({ group }) => group);
+  }
+
+  #leastUsed(readers: readonly Reader[]): number {
+    return readers.reduce((least, { keyId }) => Math.min(least, this.#used.get(keyId) ?? 0), Number.POSITIVE_INFINITY);
+  }
+
+  /** Divides the time of a read among the keys that it was for. */
+  charge(readers: readonly Reader[], milliseconds: number): void {
+    const keyIds = new Set(readers.map(({ keyId }) => keyId));
+    for (const keyId of keyIds) this.#used.set(keyId, (this.#used.get(keyId) ?? 0) + milliseconds / keyIds.size);
+  }
+}
