@@ -81,13 +81,15 @@ async function openApi(logLevel: LogLevel) {
     readDatabase: database,
     readConnections: 4,
     statusDatabase: database,
-    node: { connected: false, call: () => Promise.reject(new Error('there is no node')) },
+    node: { connected: false, call: noNode, list: noNode },
     databaseUrl,
     logger,
   });
   const api = await createServer({ services, logger, metrics: createMetrics(createRegistry('bench')) });
   return { api, close: () => admission.close() };
 }
+
+const noNode = (): Promise<never> => Promise.reject(new Error('there is no node'));
 
 /** Returns a function that sends the request over a connection in memory, and resolves in the next turn after the response. @throws if it is no 200 */
 function connectTo(server: Server, text: string): () => Promise<void> {

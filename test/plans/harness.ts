@@ -46,7 +46,8 @@ export async function openHarness({ generations = 10 } = {}) {
   });
   const recorded = recordQueries(api.pool);
   const logger = createLogger({ name: 'api under test', level: 'silent' });
-  const node = { connected: false, call: () => Promise.reject(new Error('there is no node here')) };
+  const noNode = () => Promise.reject(new Error('there is no node here'));
+  const node = { connected: false, call: noNode, list: noNode };
   const admission = new LocalAdmission({
     database: api.kysely,
     unknownKeysDatabase: api.kysely,

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { NodeResponseTooLargeError } from '@kasgres/node';
+import { EventLoopTurns } from './fairness/event-loop-turns.ts';
 import { MempoolSamples } from './mempool-samples.ts';
-import { NodeCalls, type NodeCaller } from './node-calls.ts';
+import { NodeCalls } from './node-calls.ts';
+import { nodeOf } from './testing/node-stub.ts';
 
 beforeEach(
   () =>
@@ -8,21 +11,39 @@ beforeEach(
 );
 afterEach(() => void vi.useRealTimers());
 
-/** Samples of a node that takes `listMs` to list its mempool. */
-function samplesOf(listMs: number) {
-  const counts = { begun: 0, running: 0, mostRunning: 0 };
-  const call = async (op: string) => {
+const entryOf = (n: number) => ({
+  fee: 10n,
+  transaction: {
+    outputs: [{ amount: BigInt(n), scriptPublicKey: { version: 0, scriptPublicKey: '51' } }],
+    verboseData: { transactionId: n.toString(16).padStart(64, '0'), computeMass: 7n },
+  },
+});
+
+interface Mempool {
+  /** How long the node takes to list it. */
+  listMs: number;
+  entries?: object[];
+  mempoolSize?: bigint;
+  fails?: Error | undefined;
+}
+
+function samplesOf(mempool: Mempool) {
+  const counts = { begun: 0, lists: 0, running: 0, mostRunning: 0 };
+  const node = nodeOf(async (op) => {
+    const { entries = [], fails } = mempool;
     if (op === 'getInfo') {
       counts.begun += 1;
-      counts.running += 1;
-      counts.mostRunning = Math.max(counts.mostRunning, counts.running);
-      return { mempoolSize: 1n };
+      return { mempoolSize: mempool.mempoolSize ?? BigInt(entries.length) };
     }
-    await new Promise((resolve) => setTimeout(resolve, listMs));
+    counts.lists += 1;
+    counts.running += 1;
+    counts.mostRunning = Math.max(counts.mostRunning, counts.running);
+    await new Promise((resolve) => setTimeout(resolve, mempool.listMs));
     counts.running -= 1;
-    return { entries: [] };
-  };
-  return { samples: new MempoolSamples(new NodeCalls({ call } as unknown as NodeCaller)), counts };
+    if (fails !== undefined) throw fails;
+    return { entries };
+  });
+  return { samples: new MempoolSamples(new NodeCalls(node), new EventLoopTurns()), counts };
 }
 
 /** Gets a sample every 100 ms for 30 seconds. Returns the outcomes, and the longest wait in milliseconds. */
@@ -48,21 +69,79 @@ async function getFor30Seconds(samples: MempoolSamples) {
 }
 
 it('samples once a second while it is used', async () => {
-  const { samples, counts } = samplesOf(100);
+  const { samples, counts } = samplesOf({ listMs: 90 });
   expect(await getFor30Seconds(samples)).toMatchObject({ outcomes: ['sample'] });
   expect(counts).toMatchObject({ begun: 35, mostRunning: 1 });
 });
 
-it('runs no two samples at once if they take longer than a second', async () => {
-  const { samples, counts } = samplesOf(1500);
+it('takes at most a tenth of the time for slow samples, which only the first request waits for', async () => {
+  const { samples, counts } = samplesOf({ listMs: 1500 });
   expect(await getFor30Seconds(samples)).toEqual({ outcomes: ['sample'], longestMs: 1500 });
-  expect(counts.mostRunning).toBe(1);
+  expect(counts).toMatchObject({ lists: 3, mostRunning: 1 });
+  const begunAt = performance.now();
+  await samples.get();
+  expect(performance.now()).toBe(begunAt);
 });
 
 it('stops when nobody has used it for a minute, also during a sample', async () => {
-  const { samples, counts } = samplesOf(1500);
+  const { samples, counts } = samplesOf({ listMs: 1500 });
   await Promise.all([samples.get(), vi.advanceTimersByTimeAsync(70_000)]);
   const { begun } = counts;
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(counts).toEqual({ begun, running: 0, mostRunning: 1 });
+  expect(counts).toMatchObject({ begun, running: 0, mostRunning: 1 });
+});
+
+it('decodes only transactions that are new', async () => {
+  const mempool: Mempool = { listMs: 1, entries: [entryOf(1), entryOf(2)] };
+  const { samples } = samplesOf(mempool);
+  const next = async () => {
+    const [sample] = await Promise.all([samples.get(), vi.advanceTimersByTimeAsync(2000)]);
+    return [...sample.transactions.values()];
+  };
+  const before = await next();
+  expect(before).toMatchObject([{ fee: 10n, mass: 7n, outputSum: 1n }, { outputSum: 2n }]);
+  mempool.entries = [entryOf(2), entryOf(3)];
+  await vi.advanceTimersByTimeAsync(2000);
+  const after = await next();
+  expect(after.map(({ outputSum }) => outputSum)).toEqual([2n, 3n]);
+  expect(after[0]).toBe(before[1]);
+  expect(after[0]?.seenAt).toBeLessThanOrEqual(after[1]?.seenAt ?? 0);
+});
+
+const problemOf = async (samples: MempoolSamples) => {
+  const [error] = await Promise.all([
+    samples.get().catch((problem: unknown) => problem),
+    vi.advanceTimersByTimeAsync(1500),
+  ]);
+  return error;
+};
+
+it('lists no mempool with more transactions than it shows', async () => {
+  const { samples, counts } = samplesOf({ listMs: 1, mempoolSize: 50_001n });
+  expect(await problemOf(samples)).toMatchObject({
+    statusCode: 503,
+    message: 'The mempool has 50001 transactions, and at most 50000 are listed',
+  });
+  expect(counts.lists).toBe(0);
+});
+
+it('lists a mempool that was too large again after a minute, or when it has half as many transactions', async () => {
+  const mempool: Mempool = {
+    listMs: 1,
+    mempoolSize: 1000n,
+    fails: new NodeResponseTooLargeError('getMempoolEntries', 300_000_000),
+  };
+  const { samples, counts } = samplesOf(mempool);
+  expect(await problemOf(samples)).toMatchObject({ statusCode: 503, message: /300000000 bytes/ });
+  for (let second = 0; second < 20; second += 1)
+    expect(await problemOf(samples)).toMatchObject({ statusCode: 503, message: /1000 large transactions/ });
+  expect(counts.lists).toBe(1);
+  mempool.mempoolSize = 499n;
+  await problemOf(samples);
+  await problemOf(samples);
+  expect(counts.lists).toBe(2);
+  mempool.fails = undefined;
+  await vi.advanceTimersByTimeAsync(60_000);
+  await problemOf(samples);
+  expect(await problemOf(samples)).toMatchObject({ transactions: new Map() });
 });

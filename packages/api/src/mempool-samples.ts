@@ -1,17 +1,28 @@
 /**
- * Samples the mempool once a second while somebody asks for it, for all clients of this process together. The node tells no times, so a
- * transaction was seen when a sample first had it.
+ * Samples the mempool while somebody asks for it, for all clients of this process together: once a second, and less often if that takes long. Only
+ * transactions that the last sample did not have are decoded. The node tells no times, so a transaction was seen when a sample first had it.
  */
 import { normalizedMass, transientMassFrom } from '@kasgres/kaspa';
-import type { protocol } from '@kasgres/node';
+import { decodeEntry, NodeResponseTooLargeError, type protocol, readEntryId } from '@kasgres/node';
+import { type EventLoopTurns, Slices } from './fairness/event-loop-turns.ts';
 import { unavailable } from './http/errors.ts';
 import { type NodeCalls, required } from './node-calls.ts';
 
 const LIFE_MS = 1000;
 const IDLE_AFTER_MS = 60_000;
 const FOR_ALL = 'mempool';
-/** About a second of decoding. Without `--ram-scale`, a node keeps a million. */
+/** They take about 100 MB here. Without `--ram-scale`, a node keeps a million. */
 const MAX_ENTRIES = 50_000;
+/** Longer responses are not received. */
+const MAX_BYTES = 256 * 1024 * 1024;
+/** Of a response; all processes together. */
+const MAX_BYTES_PER_MS = 8000;
+/** A sample begins at the earliest after this many times what the last one took. */
+const SPARE_FACTOR = 10;
+/** Until a mempool that was too large is listed again. It empties over minutes. */
+const TOO_LARGE_PAUSE_MS = 60_000;
+/** Requests do not wait for slower samples if there is one already. */
+const SLOW_MS = 500;
 const RETRY_AFTER_SECONDS = 2;
 
 /** Masses in grams, amounts in sompi. */
@@ -34,22 +45,34 @@ export interface MempoolSample {
 
 export class MempoolSamples {
   readonly #nodeCalls: NodeCalls;
-  /** The latest sample, and when it began. */
-  #last: { sample: Promise<MempoolSample>; at: number; isRunning: boolean } | undefined;
+  readonly #turns: EventLoopTurns;
+  /** The latest sample, failed or not. */
+  #last: { sample: Promise<MempoolSample>; isRunning: boolean } | undefined;
+  /** The latest that did not fail. */
+  #known: MempoolSample | undefined;
+  #isSlow = false;
+  #nextAt = Number.NEGATIVE_INFINITY;
+  /** Of the mempool that was too large to be listed: its number of transactions, and until when it is taken to be too large. */
+  #tooLarge: { size: bigint; until: number } | undefined;
+  /** Bytes of the last sample for each of its transactions. */
+  #bytesPerEntry = 0;
   #size: { size: Promise<number>; at: number } | undefined;
-  #known: ReadonlyMap<string, PendingTransaction> = new Map();
   #usedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(nodeCalls: NodeCalls) {
+  constructor(nodeCalls: NodeCalls, turns: EventLoopTurns) {
     this.#nodeCalls = nodeCalls;
+    this.#turns = turns;
   }
 
   /** @throws HttpError 503 if the node is unavailable, or the mempool too large */
   get(): Promise<MempoolSample> {
     this.#usedAt = performance.now();
     this.#timer ??= setInterval(() => this.#tick(), LIFE_MS).unref();
-    return this.#fresh();
+    const sample = this.#fresh();
+    return this.#isSlow && this.#last?.isRunning === true && this.#known !== undefined
+      ? Promise.resolve(this.#known)
+      : sample;
   }
 
   /** Returns the number of transactions, without orphans; null if the node is unavailable. */
@@ -72,61 +95,106 @@ export class MempoolSamples {
       clearInterval(this.#timer);
       this.#timer = undefined;
       this.#last = undefined;
-      this.#known = new Map();
+      this.#known = undefined;
       return;
     }
     this.#fresh().catch(() => undefined);
   }
 
   /**
-   * Returns the running sample, or one that began less than LIFE_MS ago, and otherwise begins one. Two at once would compete for the only slot of
+   * Returns the running sample, or the last one until the next is due, and otherwise begins one. Two at once would compete for the only slot of
    * listings: with samples slower than LIFE_MS, the queue would grow until some are refused.
    */
   #fresh(): Promise<MempoolSample> {
-    const now = performance.now();
-    if (this.#last !== undefined && (this.#last.isRunning || this.#last.at + LIFE_MS > now)) return this.#last.sample;
-    const last = { sample: this.#read(), at: now, isRunning: true };
-    const settle = (): void => {
+    const begunAt = performance.now();
+    if (this.#last !== undefined && (this.#last.isRunning || begunAt < this.#nextAt)) return this.#last.sample;
+    const last = { sample: this.#read(), isRunning: true };
+    const settle = (bytes: number): void => {
       last.isRunning = false;
+      const durationMs = performance.now() - begunAt;
+      this.#isSlow = durationMs > SLOW_MS;
+      const ofBytesMs = (bytes / MAX_BYTES_PER_MS) * this.#nodeCalls.processes;
+      this.#nextAt = begunAt + Math.max(LIFE_MS, durationMs * SPARE_FACTOR, ofBytesMs);
     };
-    last.sample.then(settle, settle);
+    last.sample.then(
+      ({ transactions }) => settle(this.#bytesPerEntry * transactions.size),
+      () => settle(0),
+    );
     this.#last = last;
+    // Nobody may wait for it.
+    last.sample.catch(() => undefined);
     return last.sample;
   }
 
   async #read(): Promise<MempoolSample> {
     const { mempoolSize } = await this.#nodeCalls.of(FOR_ALL).call('getInfo', {});
-    if (mempoolSize > MAX_ENTRIES) {
-      throw unavailable(`The mempool has ${mempoolSize} transactions, of at most ${MAX_ENTRIES}`, RETRY_AFTER_SECONDS);
-    }
-    const { entries } = await this.#nodeCalls.list(FOR_ALL, (node) =>
-      node.call('getMempoolEntries', { includeOrphanPool: false, filterTransactionPool: false }),
-    );
+    this.#requireListable(mempoolSize);
     const timestamp = Date.now();
-    const transactions = new Map<string, PendingTransaction>();
-    for (const { fee, transaction } of entries) {
-      const message = required(transaction, 'transaction');
-      const { inputs, outputs, storageMass, verboseData } = message;
-      const { transactionId: id, computeMass } = required(verboseData, 'verbose data of a transaction');
-      const known = this.#known.get(id);
-      transactions.set(
-        id,
-        known ?? {
-          id,
-          seenAt: timestamp,
-          fee,
-          mass: normalizedMass(computeMass, storageMass, transientMassOf(message)),
-          outputSum: outputs.reduce((sum, { amount }) => sum + amount, 0n),
-          paid: outputs.flatMap(({ amount, verboseData: data }) =>
-            data === undefined ? [] : [{ address: data.scriptPublicKeyAddress, amount }],
-          ),
-          spent: inputs.map(({ previousOutpoint }) => required(previousOutpoint, 'outpoint of an input')),
-        },
-      );
+    try {
+      const transactions = await this.#list(timestamp);
+      this.#tooLarge = undefined;
+      this.#known = { timestamp, transactions };
+      return this.#known;
+    } catch (error) {
+      if (!(error instanceof NodeResponseTooLargeError)) throw error;
+      this.#tooLarge = { size: mempoolSize, until: performance.now() + TOO_LARGE_PAUSE_MS };
+      throw tooLarge(`${error.bytes} bytes`, MAX_BYTES);
     }
-    this.#known = transactions;
-    return { timestamp, transactions };
   }
+
+  /** Decides by the number of transactions, which is cheap to read. */
+  #requireListable(size: bigint): void {
+    if (size > MAX_ENTRIES) throw tooLarge(`${size} transactions`, MAX_ENTRIES);
+    const { size: largeSize, until } = this.#tooLarge ?? { size: 0n, until: 0 };
+    // The large transactions may have left a mempool that has become smaller.
+    if (performance.now() < until && size * 2n > largeSize) throw tooLarge(`${size} large transactions`, MAX_BYTES);
+  }
+
+  async #list(timestamp: number): Promise<Map<string, PendingTransaction>> {
+    const flags = { includeOrphanPool: false, filterTransactionPool: false };
+    const slices = new Slices(this.#turns, FOR_ALL);
+    return this.#nodeCalls.list(
+      FOR_ALL,
+      'getMempoolEntries',
+      flags,
+      async (pieces) => {
+        const transactions = new Map<string, PendingTransaction>();
+        let total = 0;
+        for await (const entries of pieces) {
+          await slices.forEach(entries, ({ bytes }) => {
+            total += bytes.length;
+            const id = readEntryId(bytes);
+            transactions.set(id, this.#known?.transactions.get(id) ?? toPending(decodeEntry(bytes), id, timestamp));
+          });
+          // The mempool may have grown since its size was read.
+          if (transactions.size > 2 * MAX_ENTRIES) throw tooLarge(`${transactions.size} transactions`, MAX_ENTRIES);
+        }
+        this.#bytesPerEntry = transactions.size === 0 ? 0 : total / transactions.size;
+        return transactions;
+      },
+      { limitBytes: MAX_BYTES },
+    );
+  }
+}
+
+const tooLarge = (size: string, most: number) =>
+  unavailable(`The mempool has ${size}, and at most ${most} are listed`, RETRY_AFTER_SECONDS);
+
+function toPending({ fee, transaction }: protocol.MempoolEntry, id: string, seenAt: number): PendingTransaction {
+  const message = required(transaction, 'transaction');
+  const { inputs, outputs, storageMass, verboseData } = message;
+  const { computeMass } = required(verboseData, 'verbose data of a transaction');
+  return {
+    id,
+    seenAt,
+    fee,
+    mass: normalizedMass(computeMass, storageMass, transientMassOf(message)),
+    outputSum: outputs.reduce((sum, { amount }) => sum + amount, 0n),
+    paid: outputs.flatMap(({ amount, verboseData: data }) =>
+      data === undefined ? [] : [{ address: data.scriptPublicKeyAddress, amount }],
+    ),
+    spent: inputs.map(({ previousOutpoint }) => required(previousOutpoint, 'outpoint of an input')),
+  };
 }
 
 function transientMassOf({ version, inputs, outputs, verboseData }: protocol.Transaction): bigint {

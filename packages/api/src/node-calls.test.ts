@@ -1,15 +1,19 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { type NodeCaller, NodeCalls } from './node-calls.ts';
+import { NodeCalls, type NodeLister } from './node-calls.ts';
 
 /** A node whose calls end when a test says so. */
 class SlowNode {
-  readonly calls: { op: string; stream: number | undefined; end: () => void }[] = [];
+  readonly calls: { op: string; end: () => void }[] = [];
 
-  call(op: string, _request: object, options: { stream?: number } = {}): Promise<object> {
+  call(op: string): Promise<object> {
     return new Promise((resolve) => {
-      this.calls.push({ op, stream: options.stream, end: () => resolve({}) });
+      this.calls.push({ op, end: () => resolve({}) });
     });
+  }
+
+  list(op: string): Promise<object> {
+    return this.call(op);
   }
 
   async endFirst(): Promise<void> {
@@ -18,9 +22,12 @@ class SlowNode {
   }
 }
 
+const list = (calls: NodeCalls, caller: string) =>
+  calls.list(caller, 'getMempoolEntries', {}, async () => undefined, { limitBytes: 1 });
+
 const open = () => {
   const node = new SlowNode();
-  return { node, calls: new NodeCalls(node as unknown as NodeCaller) };
+  return { node, calls: new NodeCalls(node as unknown as NodeLister) };
 };
 
 it('leaves room for another caller beside one with many calls', async () => {
@@ -33,17 +40,14 @@ it('leaves room for another caller beside one with many calls', async () => {
   expect(node.calls.at(-1)?.op).toBe('getFeeEstimate');
 });
 
-it('runs listings in turns on a separate stream, without delaying small calls', async () => {
+it('runs listings in turns, without delaying small calls', async () => {
   const { node, calls } = open();
-  const listing = (caller: string) => calls.list(caller, (own) => own.call('getMempoolEntries', {}));
+  const listing = (caller: string) => list(calls, caller);
   for (let call = 0; call < 100; call += 1) void listing('greedy').catch(() => undefined);
   void listing('modest');
   void calls.of('modest').call('getFeeEstimate', {});
   await turn();
-  expect(node.calls.map(({ op, stream }) => [op, stream])).toEqual([
-    ['getMempoolEntries', 1],
-    ['getFeeEstimate', undefined],
-  ]);
+  expect(node.calls.map(({ op }) => op)).toEqual(['getMempoolEntries', 'getFeeEstimate']);
   let modestEnded = false;
   void listing('other').then(() => (modestEnded = true));
   node.calls.pop();
@@ -53,8 +57,6 @@ it('runs listings in turns on a separate stream, without delaying small calls', 
 
 it('refuses a call that waits for too long', async () => {
   const { calls } = open();
-  const listings = Array.from({ length: 300 }, () =>
-    calls.list('greedy', (node) => node.call('getMempoolEntries', {})).catch((error: unknown) => error),
-  );
+  const listings = Array.from({ length: 300 }, () => list(calls, 'greedy').catch((error: unknown) => error));
   expect(await listings[299]).toMatchObject({ statusCode: 503, message: 'The node is busy', retryAfterSeconds: 2 });
 });

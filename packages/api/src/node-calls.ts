@@ -1,21 +1,24 @@
 /**
  * Calls of the node for clients. Callers take turns as at the database (fairness/fair-queue.ts). Listings of the mempool, which are megabytes,
- * have a separate queue and stream, so that no small call waits behind one.
+ * have a separate queue and connection, so that no small call waits behind one.
  */
 import {
   type CallOptions,
+  type ListingOp,
+  type ListOptions,
   type NodeClient,
   NodeProtocolError,
   type Op,
   type RequestOf,
   type ResponseOf,
+  type UseListing,
 } from '@kasgres/node';
 import type { z } from 'zod';
 import { FairQueue } from './fairness/fair-queue.ts';
 import { unavailable } from './http/errors.ts';
 
-export const NODE_STREAMS = 2;
-const LISTINGS_STREAM = 1;
+/** Connections to each node: for calls, and for listings. */
+export const CONNECTIONS_PER_NODE = 2;
 
 const SMALL_CALLS = 16;
 const WAITING_PER_SLOT = 50;
@@ -24,16 +27,20 @@ const RETRY_AFTER_SECONDS = 2;
 const busy = () => unavailable('The node is busy', RETRY_AFTER_SECONDS);
 
 export type NodeCaller = Pick<NodeClient, 'call'>;
+export type NodeLister = Pick<NodeClient, 'call' | 'list'>;
 
 export class NodeCalls {
-  readonly #node: NodeCaller;
+  readonly #node: NodeLister;
+  /** Processes that share the node. */
+  readonly processes: number;
   readonly #small: FairQueue;
-  /** One at a time bounds the memory for listings, beside responses that are being sent. */
+  /** One at a time: the node makes each as a whole. */
   readonly #listings = new FairQueue({ slots: 1, maxWaiting: 200, maxWaitMs: MAX_WAIT_MS, busy });
 
   /** @param processes share the calls that may run at once, at least two in each */
-  constructor(node: NodeCaller, processes = 1) {
+  constructor(node: NodeLister, processes = 1) {
     this.#node = node;
+    this.processes = processes;
     const slots = Math.max(Math.floor(SMALL_CALLS / processes), 2);
     this.#small = new FairQueue({ slots, maxWaiting: slots * WAITING_PER_SLOT, maxWaitMs: MAX_WAIT_MS, busy });
   }
@@ -46,12 +53,15 @@ export class NodeCalls {
     };
   }
 
-  /** Runs work on a large response when it is the caller's turn. @throws HttpError 503 if that takes too long */
-  list<T>(caller: string, work: (node: NodeCaller) => Promise<T>): Promise<T> {
-    const node: NodeCaller = {
-      call: (op, request, options) => this.#node.call(op, request, { ...options, stream: LISTINGS_STREAM }),
-    };
-    return this.#listings.run(caller, () => work(node));
+  /** Lists entries of the mempool when it is the caller's turn. Throws an HttpError 503 if that takes too long. */
+  list<O extends ListingOp, T>(
+    caller: string,
+    op: O,
+    request: RequestOf<O>,
+    use: UseListing<T>,
+    options: Pick<ListOptions, 'limitBytes'>,
+  ): Promise<T> {
+    return this.#listings.run(caller, () => this.#node.list(op, request, use, options));
   }
 }
 

@@ -1,6 +1,8 @@
 /** Presents the nodes of NODE_URL as one. All of them stay connected; calls go to the one that responded last, and fail over to the next. */
 import {
   type CallOptions,
+  type ListingOp,
+  type ListOptions,
   nameOfNode,
   NodeClient,
   NodeProtocolError,
@@ -9,9 +11,9 @@ import {
   type Op,
   type RequestOf,
   type ResponseOf,
+  type UseListing,
 } from '@kasgres/node';
 import type { Logger } from '@kasgres/runtime';
-import { NODE_STREAMS } from './node-calls.ts';
 
 export interface PooledNode {
   name: string;
@@ -19,10 +21,9 @@ export interface PooledNode {
 }
 
 const CLIENT_OPTIONS = {
-  streams: NODE_STREAMS,
   deadlineMs: 5000,
-  /** Far above the largest block template, and above the entries of a mempool that are listed at once. */
-  receiveLimitBytes: 128 * 1024 * 1024,
+  /** Far above the largest block template. Listings of the mempool have a limit of their own. */
+  receiveLimitBytes: 32 * 1024 * 1024,
 };
 
 /** These are not sent to a second node, since a node that did not respond may have accepted them. */
@@ -55,12 +56,26 @@ export class NodePool {
     return true;
   }
 
-  /** Calls a node, on the first stream by default. If it fails, the call is retried on the next connected node. */
-  async call<O extends Op>(op: O, request: RequestOf<O>, options: CallOptions = {}): Promise<ResponseOf<O>> {
+  /** Calls a node. If it fails, the call is retried on the next connected node. */
+  call<O extends Op>(op: O, request: RequestOf<O>, options: CallOptions = {}): Promise<ResponseOf<O>> {
+    return this.#try(op, ({ client }) => client.call(op, request, options));
+  }
+
+  /** Lists entries of the mempool of a node. If it fails, they are listed from the beginning, by the next connected node. */
+  list<O extends ListingOp, T>(
+    op: O,
+    request: RequestOf<O>,
+    use: UseListing<T>,
+    options: Pick<ListOptions, 'limitBytes'>,
+  ): Promise<T> {
+    return this.#try(op, ({ client }) => client.list(op, request, use, options));
+  }
+
+  async #try<T>(op: Op, ask: (node: PooledNode) => Promise<T>): Promise<T> {
     let failure: unknown;
     for (const node of this.#candidates()) {
       try {
-        const response = await node.client.call(op, request, { stream: 0, ...options });
+        const response = await ask(node);
         this.#prefer(node);
         return response;
       } catch (error) {

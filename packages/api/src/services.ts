@@ -25,7 +25,7 @@ export interface ServiceOptions {
   readConnections: number;
   /** Separate connections to the same database, for the status. */
   statusDatabase: Pick<Connection, 'pool' | 'kysely'>;
-  node: Pick<NodeClient, 'call' | 'connected'>;
+  node: Pick<NodeClient, 'call' | 'connected' | 'list'>;
   /** URL of the primary, which notifies of commits. */
   databaseUrl: string;
   logger: Logger;
@@ -69,7 +69,7 @@ export function createServices(options: ServiceOptions) {
     maxWaitMs: MAX_WAIT_MS,
   });
   const index = new IndexReader(options.readDatabase, turns, readQueue);
-  const mempool = new MempoolSamples(nodeCalls);
+  const mempool = new MempoolSamples(nodeCalls, turns);
   const { webhooks } = options;
   const maxStreams = Math.ceil(streamConnections / workers);
   return {

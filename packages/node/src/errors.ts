@@ -36,6 +36,20 @@ export class NodeProtocolError extends Error {
 }
 
 /**
+ * The response to a listing is longer than this client receives. That is no failure of the node: a request may be answered with any number of
+ * entries.
+ */
+export class NodeResponseTooLargeError extends Error {
+  override readonly name = 'NodeResponseTooLargeError';
+  readonly bytes: number;
+
+  constructor(op: string, bytes: number) {
+    super(`the response to ${op} has ${bytes} bytes`);
+    this.bytes = bytes;
+  }
+}
+
+/**
  * `other-chain`: the node lacks blocks of the index. `pruned`: it has deleted blocks that the index needs. `wrong-utxo-set`: its UTXO set
  * does not match the commitment in the header of its block. `below-bootstrap`: its pruning point is not above the bootstrap block of the index.
  */

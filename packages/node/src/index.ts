@@ -4,6 +4,7 @@ export { checkNode, type NodeStatus } from './check-node.ts';
 export { decodeBlockResponse, decodeBlocksResponse, decodeVirtualChainResponse } from './decode-responses.ts';
 export {
   NodeProtocolError,
+  NodeResponseTooLargeError,
   NodeRpcError,
   type NodeRpcErrorKind,
   NodeUnavailableError,
@@ -21,6 +22,8 @@ export type {
   RpcTransaction,
   VirtualChainResponse,
 } from './model.ts';
+export type { ListOptions, UseListing } from './listing-connection.ts';
+export { decodeEntry, encodeEntry, type ListedEntry, type ListingOp, readEntryId } from './listing-reader.ts';
 export { nameOfNode, p2pUrlOf, parseNodeUrl, parseNodeUrls } from './node-address.ts';
 export { type CallOptions, NodeClient, type NodeClientOptions } from './node-client.ts';
 export { decodeUtxoChunk } from './p2p/decode-utxo-chunk.ts';

@@ -41,29 +41,11 @@ export class MessageStream {
   constructor(options: MessageStreamOptions) {
     this.#options = options;
     const { address, path, windowBytes } = options;
-    const session = connect(`http://${address.host}:${address.port}`, {
-      settings: { enablePush: false, initialWindowSize: windowBytes, maxFrameSize: FRAME_BYTES },
-    });
+    const { session, stream } = openGrpcStream({ address, path, windowBytes, frameBytes: FRAME_BYTES });
     this.#session = session;
-    session.on('connect', () => {
-      // The event is emitted one turn late, and the stream may be closed by then.
-      if (!session.destroyed) session.setLocalWindowSize(windowBytes);
-    });
     session.on('error', (error: Error) => this.#fail(error.message));
     session.on('goaway', (code) => this.#fail(`it closed the connection (GOAWAY ${code})`));
     session.on('close', () => this.#fail('the connection was closed'));
-
-    const stream = session.request(
-      {
-        [constants.HTTP2_HEADER_METHOD]: 'POST',
-        [constants.HTTP2_HEADER_PATH]: path,
-        [constants.HTTP2_HEADER_CONTENT_TYPE]: 'application/grpc',
-        [constants.HTTP2_HEADER_TE]: 'trailers',
-        [constants.HTTP2_HEADER_USER_AGENT]: 'kasgres',
-        'grpc-accept-encoding': 'identity',
-      },
-      { endStream: false },
-    );
     this.#stream = stream;
     const frames = new FrameReader(options.receiveLimitBytes, options.onMessage);
     stream.on('response', (headers) => this.#checkHeaders(headers[':status'], headers));
@@ -125,6 +107,40 @@ export class MessageStream {
       this.close(error);
     }
   }
+}
+
+interface GrpcStreamOptions {
+  address: NodeAddress;
+  path: string;
+  windowBytes: number;
+  /** The largest piece in which messages arrive. */
+  frameBytes: number;
+}
+
+/** Opens a stream on a separate connection. The caller must handle errors of both. */
+export function openGrpcStream({ address, path, windowBytes, frameBytes }: GrpcStreamOptions): {
+  session: ClientHttp2Session;
+  stream: ClientHttp2Stream;
+} {
+  const session = connect(`http://${address.host}:${address.port}`, {
+    settings: { enablePush: false, initialWindowSize: windowBytes, maxFrameSize: frameBytes },
+  });
+  session.on('connect', () => {
+    // The event is emitted one turn late, and the stream may be closed by then.
+    if (!session.destroyed) session.setLocalWindowSize(windowBytes);
+  });
+  const stream = session.request(
+    {
+      [constants.HTTP2_HEADER_METHOD]: 'POST',
+      [constants.HTTP2_HEADER_PATH]: path,
+      [constants.HTTP2_HEADER_CONTENT_TYPE]: 'application/grpc',
+      [constants.HTTP2_HEADER_TE]: 'trailers',
+      [constants.HTTP2_HEADER_USER_AGENT]: 'kasgres',
+      'grpc-accept-encoding': 'identity',
+    },
+    { endStream: false },
+  );
+  return { session, stream };
 }
 
 /** Returns the status that ended a gRPC call. It is in the trailers, or in the headers of a response without messages. */

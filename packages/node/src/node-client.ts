@@ -5,6 +5,8 @@ import type { Notification, Op, RequestOf, ResponseOf, Topic } from './calls.ts'
 import { decodeBlockResponse, decodeBlocksResponse, decodeVirtualChainResponse } from './decode-responses.ts';
 import { NodeUnavailableError } from './errors.ts';
 import type { BlocksResponse, RpcBlock, VirtualChainResponse } from './model.ts';
+import { ListingConnection, type ListOptions, type UseListing } from './listing-connection.ts';
+import type { ListingOp } from './listing-reader.ts';
 import { parseNodeAddress } from './node-address.ts';
 import { NodeConnection } from './node-connection.ts';
 import { decodeResponse } from './envelope.ts';
@@ -40,6 +42,7 @@ export interface CallOptions {
 export class NodeClient {
   readonly #first: NodeConnection;
   readonly #connections: readonly NodeConnection[];
+  readonly #listings: ListingConnection;
   readonly #subscriptions: Subscriptions;
   readonly #deadlineMs: number;
   readonly #closing = new AbortController();
@@ -54,6 +57,7 @@ export class NodeClient {
       maxPauseMs: options.maxPauseMs ?? 10_000,
     };
     this.#deadlineMs = deadlineMs;
+    this.#listings = new ListingConnection(common.address);
     this.#first = new NodeConnection({
       ...common,
       logger,
@@ -102,6 +106,19 @@ export class NodeClient {
     return this.#choose(options.stream).request(op, request, use, { deadlineMs, signal });
   }
 
+  /**
+   * Lists entries of the mempool over a separate connection, so that a response of any length delays no call. Only one listing may run at a time.
+   * `use` gets the entries as they arrive. Throws NodeResponseTooLargeError, an error of `use`, or as `call`.
+   */
+  async list<O extends ListingOp, T>(
+    op: O,
+    request: RequestOf<O>,
+    use: UseListing<T>,
+    { deadlineMs = this.#deadlineMs, limitBytes }: Partial<ListOptions> & Pick<ListOptions, 'limitBytes'>,
+  ): Promise<T> {
+    return this.#listings.list(op, request, use, { deadlineMs, limitBytes });
+  }
+
   /** Without `lowHash` it begins at genesis, which must not be requested from a node that has pruned. Throws as `call`. */
   async getBlocks(
     request: { lowHash: Hash | undefined; includeBlocks: boolean; includeTransactions: boolean },
@@ -145,6 +162,7 @@ export class NodeClient {
   /** Pending calls fail with NodeUnavailableError. */
   async close(): Promise<void> {
     this.#closing.abort(new NodeUnavailableError('the client was closed'));
+    this.#listings.close();
     await Promise.all(this.#connections.map((connection) => connection.close()));
   }
 

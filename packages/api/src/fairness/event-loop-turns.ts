@@ -37,6 +37,8 @@ export class EventLoopTurns {
 export class Slices {
   readonly #turns: EventLoopTurns;
   readonly #caller: string;
+  /** Of the current slice; undefined before the first one. */
+  #endsAt: number | undefined;
 
   constructor(turns: EventLoopTurns, caller: string) {
     this.#turns = turns;
@@ -49,13 +51,12 @@ export class Slices {
     return results;
   }
 
-  /** The first slice begins at once, so that small computations do not wait. */
+  /** Only a slice that has been used up is waited for, so that small computations do not wait, also if they come in many pieces. */
   async forEach<T>(items: Iterable<T>, handle: (item: T) => void): Promise<void> {
-    let endsAt = performance.now() + SLICE_MS;
     for (const item of items) {
-      if (performance.now() > endsAt) {
-        await this.#turns.next(this.#caller);
-        endsAt = performance.now() + SLICE_MS;
+      if (performance.now() > (this.#endsAt ?? 0)) {
+        if (this.#endsAt !== undefined) await this.#turns.next(this.#caller);
+        this.#endsAt = performance.now() + SLICE_MS;
       }
       handle(item);
     }

@@ -5,7 +5,7 @@
 import type { Server, Socket } from 'node:net';
 import { FatalError } from '@kasgres/runtime';
 import type { FastifyInstance } from 'fastify';
-import { NODE_STREAMS } from '../node-calls.ts';
+import { CONNECTIONS_PER_NODE } from '../node-calls.ts';
 
 /** Beside streams. An idle connection takes about 20 kB. */
 const MAX_CONNECTIONS = 10_000;
@@ -23,7 +23,7 @@ interface Room {
 
 /** Returns how many connections a process may have for clients. @throws FatalError if the limit of open files leaves no room for any */
 export function roomForConnections({ fileLimit, readConnections, nodes }: Room): number {
-  const free = fileLimit - OTHER_FILES - nodes * NODE_STREAMS;
+  const free = fileLimit - OTHER_FILES - nodes * CONNECTIONS_PER_NODE;
   // A connection of a client uses at most one for responses.
   const room = Math.max(free - readConnections, Math.floor(free / 2));
   if (room >= MIN_CONNECTIONS) return room;

@@ -48,6 +48,8 @@ export class MempoolEvents {
   /** The amounts that each subscriber received. They exist once for each pending transaction and address. */
   readonly #told = new WeakMap<Subscriber, WeakSet<Amounts>>();
   #last: MempoolSample | undefined;
+  /** The sample whose absent transactions were counted. */
+  #counted: MempoolSample | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isRunning = false;
 
@@ -141,9 +143,13 @@ export class MempoolEvents {
       if (!this.#pending.has(id)) this.#pending.set(id, { amounts, absentSamples: 0 });
     }
     const present = new Set([...sample.transactions.keys(), ...unmerged.keys()]);
+    // A large mempool is sampled less often than it is asked for.
+    const isNew = sample !== this.#counted;
+    this.#counted = sample;
     const gone: string[] = [];
     for (const [id, pending] of this.#pending) {
-      pending.absentSamples = present.has(id) ? 0 : pending.absentSamples + 1;
+      if (present.has(id)) pending.absentSamples = 0;
+      else if (isNew) pending.absentSamples += 1;
       if (pending.absentSamples >= DROPPED_AFTER_SAMPLES) gone.push(id);
     }
     const dropped = await this.#listUnindexed(gone);

@@ -1,5 +1,6 @@
 /** Servers without a database: with a fake node, for tests of operations on it, or with other parts replaced. */
 import { getNetwork } from '@kasgres/kaspa';
+import { encodeEntry, type UseListing } from '@kasgres/node';
 import { createLogger, createRegistry, type Logger, type Registry } from '@kasgres/runtime';
 import type { FastifyInstance } from 'fastify';
 import type { Admission } from '../limits/admission.ts';
@@ -51,9 +52,32 @@ export async function serverWithoutDatabase({
   return { server, services };
 }
 
+interface Listed {
+  entries: readonly (Entry & { address?: string; sending?: readonly Entry[]; receiving?: readonly Entry[] })[];
+}
+
+type Entry = Parameters<typeof encodeEntry>[0];
+
+/** Returns a node from its responses. Entries of a listing come one by one. */
+export function nodeOf(respond: (op: string, request: object) => object | Promise<object>): Services['node'] {
+  const call = async (op: string, request: object): Promise<object> => respond(op, request);
+  const list = async <T>(op: string, request: object, use: UseListing<T>): Promise<T> => {
+    const { entries } = (await call(op, request)) as Listed;
+    async function* pieces() {
+      for (const entry of entries) {
+        const { address, sending = [], receiving = [] } = entry;
+        const listed = address === undefined ? [entry] : [...sending, ...receiving];
+        for (const each of listed) yield [{ address, bytes: encodeEntry(each) }];
+      }
+    }
+    return use(pieces());
+  };
+  return { connected: true, call, list } as unknown as Services['node'];
+}
+
 export async function serverOnNode(respond: Respond): Promise<FastifyInstance> {
-  const node = { connected: true, call: async (op: string, request: object) => respond(op, request) };
-  const { server, services } = await serverWithoutDatabase({ node: node as Services['node'] });
+  const node = nodeOf(respond);
+  const { server, services } = await serverWithoutDatabase({ node });
   services.index.getNetwork = async () => getNetwork('simnet');
   return server;
 }

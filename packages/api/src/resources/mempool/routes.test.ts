@@ -1,4 +1,4 @@
-import { NodeRpcError, NodeUnavailableError } from '@kasgres/node';
+import { NodeResponseTooLargeError, NodeRpcError, NodeUnavailableError } from '@kasgres/node';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { post, serverOnNode } from '../../testing/node-stub.ts';
@@ -158,17 +158,39 @@ it.each([
   if (status === 503) expect(response.json['message']).toContain('too large to list');
 });
 
-it('refuses addresses with more than 5,000 entries', async () => {
-  const many = Array.from({ length: 2_501 }, (_, n) => entry(n));
-  const server = await serverOnNode(() => ({ entries: [{ address: ALICE, sending: many, receiving: many }] }));
+it('refuses addresses with more than 5,000 transactions', async () => {
+  const many = Array.from({ length: 5_001 }, (_, n) => entry(n));
+  const server = await serverOnNode(() => ({ entries: [{ address: ALICE, sending: many, receiving: [] }] }));
   const { status, json } = await post(server, MANY, { addresses: [ALICE] });
   expect(status).toBe(400);
   expect(json['details']).toEqual([
-    {
-      path: 'addresses',
-      message: 'have 5002 entries, of at most 5000, in the mempool: request fewer addresses at once',
-    },
+    { path: 'addresses', message: 'have more than 5000 transactions in the mempool: request fewer addresses at once' },
   ]);
+});
+
+it('lists a transaction that the node repeats for each address as often as it pays', async () => {
+  const large = Array.from({ length: 20 }, (_, n) => largeEntry(n));
+  const entries = Array.from({ length: 20 }, () => ({ address: ALICE, sending: large, receiving: large }));
+  const server = await serverOnNode(() => ({ entries }));
+  const { status, json } = await post(server, MANY, { addresses: [ALICE] });
+  expect({ status, ids: idsOf(json) }).toEqual({ status: 200, ids: Array.from({ length: 20 }, (_, n) => n) });
+});
+
+it('refuses a response that is too long to be received: to the one who asked, as no failure of the node', async () => {
+  const server = await serverOnNode((op) => {
+    if (op === 'getInfo') return { mempoolSize: 27n };
+    throw new NodeResponseTooLargeError(op, 201_900_000);
+  });
+  const ofAddresses = await post(server, MANY, { addresses: [ALICE] });
+  expect(ofAddresses.status).toBe(400);
+  expect(ofAddresses.json['details']).toEqual([
+    { path: 'addresses', message: 'have 201900000 bytes in the mempool: request fewer addresses at once' },
+  ]);
+  const pool = await post(server, '/v1/rpc/getMempoolEntries', {});
+  expect({ status: pool.status, message: pool.json['message'] }).toEqual({
+    status: 503,
+    message: 'The mempool is too large to list, with 201900000 bytes: use getMempoolEntriesByAddresses, or retry later',
+  });
 });
 
 /** With the longest signature script that is standard. */

@@ -1,6 +1,6 @@
 /** Operations on the mempool of the node. */
 import { toHex } from '@kasgres/kaspa';
-import type { protocol } from '@kasgres/node';
+import { decodeEntry, type ListedEntry, NodeResponseTooLargeError, readEntryId, type UseListing } from '@kasgres/node';
 import { z } from 'zod';
 import { Slices } from '../../fairness/event-loop-turns.ts';
 import { badRequest, type HttpError, unavailable } from '../../http/errors.ts';
@@ -16,6 +16,10 @@ import { mempoolEntry, toMempoolEntry } from './to-mempool-entry.ts';
 const MAX_ENTRIES = 5_000;
 /** With the largest transactions, the JSON would take hundreds of megabytes. */
 const MAX_BYTES = 32_000_000;
+/** The node lists a transaction again for each address that it pays or spends from. */
+const MAX_LISTED_ENTRIES = 50_000;
+/** A longer response is refused before it is received. */
+const MAX_RECEIVED_BYTES = 128 * 1024 * 1024;
 /** A full mempool empties over minutes. */
 const RETRY_AFTER_SECONDS = 60;
 /** Under load, the listing of a whole pool is at most a second old. Its megabytes are not kept without requests. */
@@ -41,35 +45,42 @@ const withPools = <Shape extends z.ZodRawShape>(shape: Shape) =>
 
 const listing = z.object({ entries: z.array(mempoolEntry) });
 
-/** Makes the JSON of a listing in slices. @throws the error of `tooLarge` if it has more than MAX_BYTES */
-async function toListing(
-  entries: readonly protocol.MempoolEntry[],
-  slices: Slices,
-  tooLarge: (size: string) => HttpError,
-): Promise<Buffer> {
-  const pieces = [Buffer.from('{"entries":[')];
-  let bytes = 0;
-  await slices.forEach(entries, (entry) => {
-    const piece = Buffer.from(`${pieces.length === 1 ? '' : ','}${JSON.stringify(toMempoolEntry(entry))}`);
-    bytes += piece.length;
-    if (bytes > MAX_BYTES) throw tooLarge(`more than ${MAX_BYTES} bytes of JSON`);
-    pieces.push(piece);
-  });
-  return Buffer.concat([...pieces, Buffer.from(']}')]);
+/** The JSON of the entries of a listing, each once, within its limits. */
+class ListingJson {
+  readonly #pieces = new Map<string, Buffer>();
+  readonly #tooLarge: (size: string) => HttpError;
+  #bytes = 0;
+
+  /** @param tooLarge makes the error for a listing beyond the limits */
+  constructor(tooLarge: (size: string) => HttpError) {
+    this.#tooLarge = tooLarge;
+  }
+
+  /** Returns the id of an entry, which is decoded only if it is new. */
+  add({ bytes }: ListedEntry): string {
+    const id = readEntryId(bytes);
+    if (this.#pieces.has(id)) return id;
+    const piece = Buffer.from(JSON.stringify(toMempoolEntry(decodeEntry(bytes))));
+    this.#bytes += piece.length;
+    if (this.#bytes > MAX_BYTES) throw this.#tooLarge(`more than ${MAX_BYTES} bytes of JSON`);
+    this.#pieces.set(id, piece);
+    if (this.#pieces.size > MAX_ENTRIES) throw this.#tooLarge(`more than ${MAX_ENTRIES} transactions`);
+    return id;
+  }
+
+  /** @param ids the order of the entries; default: the order in which they were added */
+  toBuffer(ids: Iterable<string> = this.#pieces.keys()): Buffer {
+    const parts: Buffer[] = [];
+    for (const id of ids) {
+      parts.push(parts.length === 0 ? OPEN : COMMA, this.#pieces.get(id) as Buffer);
+    }
+    return Buffer.concat([...(parts.length === 0 ? [OPEN] : parts), CLOSE]);
+  }
 }
 
-const idOf = (entry: protocol.MempoolEntry): string =>
-  required(entry.transaction?.verboseData, 'verbose data of a transaction').transactionId;
-
-/** Returns each transaction once: for each address in the given order, what spends from it, then what pays to it. */
-function flatten(
-  addresses: readonly string[],
-  found: readonly protocol.AddressMempoolEntries[],
-): protocol.MempoolEntry[] {
-  const entriesOf = new Map(found.map((entries) => [entries.address, [...entries.sending, ...entries.receiving]]));
-  const entries = addresses.flatMap((address) => entriesOf.get(address) ?? []);
-  return [...new Map(entries.map((entry) => [idOf(entry), entry])).values()];
-}
+const OPEN = Buffer.from('{"entries":[');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from(']}');
 
 /** Sends the text of a listing. Each takes a turn, since hundreds of clients may wait for the same one. */
 async function send({ services, caller, reply }: RequestContext, text: Promise<Buffer>) {
@@ -104,11 +115,23 @@ async function readPools({ services: { nodeCalls, turns } }: RequestContext, poo
   // The size is read first, since a mempool that is too large would have to be received and decoded to find out.
   const { mempoolSize } = await nodeCalls.of(FOR_ALL).call('getInfo', {});
   if (mempoolSize > MAX_ENTRIES) throw tooLarge(`${mempoolSize} transactions of at most ${MAX_ENTRIES}`);
-  return nodeCalls.list(FOR_ALL, async (node) => {
-    const { entries } = await node.call('getMempoolEntries', pools);
-    return toListing(entries, new Slices(turns, FOR_ALL), tooLarge);
-  });
+  const slices = new Slices(turns, FOR_ALL);
+  const use: UseListing<Buffer> = async (pieces) => {
+    const json = new ListingJson(tooLarge);
+    for await (const entries of pieces) await slices.forEach(entries, (entry) => void json.add(entry));
+    return json.toBuffer();
+  };
+  return nodeCalls
+    .list(FOR_ALL, 'getMempoolEntries', pools, use, { limitBytes: MAX_RECEIVED_BYTES })
+    .catch(refuseLarge(tooLarge));
 }
+
+/** Makes the error of a response that is too long to be received. */
+const refuseLarge =
+  (toError: (size: string) => HttpError) =>
+  (error: unknown): never => {
+    throw error instanceof NodeResponseTooLargeError ? toError(`${error.bytes} bytes`) : error;
+  };
 
 const SHARED_DESCRIPTION = 'Under load it is read once per second for all clients: a response may be one second old.';
 
@@ -161,12 +184,21 @@ export const getMempoolEntriesByAddresses = route(
   async (context, { body }) => {
     const { index, nodeCalls, turns } = context.services;
     requireNetworkOfAll(await index.getNetwork(), body.addresses);
-    const text = nodeCalls.list(context.caller, async (node) => {
-      const { entries } = await node.call('getMempoolEntriesByAddresses', body);
-      const count = entries.reduce((sum, { sending, receiving }) => sum + sending.length + receiving.length, 0);
-      if (count > MAX_ENTRIES) throw tooMany(`${count} entries, of at most ${MAX_ENTRIES},`);
-      return toListing(flatten(body.addresses, entries), new Slices(turns, context.caller), tooMany);
-    });
+    const slices = new Slices(turns, context.caller);
+    const use: UseListing<Buffer> = async (pieces) => {
+      const json = new ListingJson(tooMany);
+      const idsOf = new Map<string, string[]>(body.addresses.map((address) => [address, []]));
+      let count = 0;
+      for await (const entries of pieces) {
+        count += entries.length;
+        if (count > MAX_LISTED_ENTRIES) throw tooMany(`more than ${MAX_LISTED_ENTRIES} entries`);
+        await slices.forEach(entries, (entry) => idsOf.get(entry.address as string)?.push(json.add(entry)));
+      }
+      return json.toBuffer(new Set([...idsOf.values()].flat()));
+    };
+    const text = nodeCalls
+      .list(context.caller, 'getMempoolEntriesByAddresses', body, use, { limitBytes: MAX_RECEIVED_BYTES })
+      .catch(refuseLarge(tooMany));
     return send(context, text);
   },
 );

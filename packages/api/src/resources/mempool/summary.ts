@@ -1,5 +1,6 @@
 /** GET /v1/mempool: size, fees and newest transactions of the mempool. */
 import { z } from 'zod';
+import { type EventLoopTurns, Slices } from '../../fairness/event-loop-turns.ts';
 import type { MempoolSample, PendingTransaction } from '../../mempool-samples.ts';
 import { route } from '../../route.ts';
 import { count, decimal, hash, sompi, timestamp } from '../../schemas/values.ts';
@@ -33,7 +34,10 @@ export type PendingTransactionJson = z.infer<typeof pendingTransaction>;
 
 const mempool = z
   .object({
-    timestamp: timestamp.meta({ description: 'When the mempool was read, at most a second ago' }),
+    timestamp: timestamp.meta({
+      description:
+        'When the mempool was read: a second ago at most, and up to a minute for one of hundreds of megabytes',
+    }),
     size: count.meta({ description: 'Transactions without orphans' }),
     mass: decimal,
     fees: z
@@ -42,6 +46,8 @@ const mempool = z
     newest: z.array(pendingTransaction).meta({ description: `Newest first, at most ${NEWEST}` }),
   })
   .meta({ id: 'Mempool' });
+
+type MempoolJson = z.infer<typeof mempool>;
 
 const feerateOf = ({ fee, mass }: PendingTransaction): number => (mass === 0n ? 0 : Number(fee) / Number(mass));
 
@@ -63,20 +69,22 @@ const LIMITS = [
 
 const isUsed = ({ transactions: number }: { transactions: number }) => number > 0;
 
-function summarize({ timestamp, transactions }: MempoolSample): z.infer<typeof mempool> {
+async function summarize({ timestamp, transactions }: MempoolSample, slices: Slices): Promise<MempoolJson> {
   const buckets = LIMITS.map((from, i) => ({ from, to: LIMITS[i + 1] ?? null, transactions: 0, mass: 0n, fees: 0n }));
   let mass = 0n;
-  for (const transaction of transactions.values()) {
+  const newest: PendingTransaction[] = [];
+  await slices.forEach(transactions.values(), (transaction) => {
     const feerate = feerateOf(transaction);
     const bucket = buckets.findLast(({ from }) => from <= feerate);
-    if (bucket === undefined) continue;
-    bucket.transactions += 1;
-    bucket.mass += transaction.mass;
-    bucket.fees += transaction.fee;
+    if (bucket !== undefined) {
+      bucket.transactions += 1;
+      bucket.mass += transaction.mass;
+      bucket.fees += transaction.fee;
+    }
     mass += transaction.mass;
-  }
+    keepNewest(newest, transaction);
+  });
   const used = buckets.slice(Math.max(buckets.findIndex(isUsed), 0), buckets.findLastIndex(isUsed) + 1);
-  const newest = [...transactions.values()].sort((one, other) => other.seenAt - one.seenAt).slice(0, NEWEST);
   return {
     timestamp,
     size: transactions.size,
@@ -86,11 +94,31 @@ function summarize({ timestamp, transactions }: MempoolSample): z.infer<typeof m
   };
 }
 
+/** Inserts a transaction behind those that were seen at the same time or later. */
+function keepNewest(newest: PendingTransaction[], transaction: PendingTransaction): void {
+  const oldest = newest[NEWEST - 1];
+  if (oldest !== undefined && oldest.seenAt >= transaction.seenAt) return;
+  const index = newest.findIndex(({ seenAt }) => seenAt < transaction.seenAt);
+  newest.splice(index === -1 ? newest.length : index, 0, transaction);
+  if (newest.length > NEWEST) newest.pop();
+}
+
+/** All requests share the summary of a sample. */
+const summaries = new WeakMap<MempoolSample, Promise<MempoolJson>>();
+
+function summaryOf(sample: MempoolSample, turns: EventLoopTurns): Promise<MempoolJson> {
+  const known = summaries.get(sample);
+  if (known !== undefined) return known;
+  const summary = summarize(sample, new Slices(turns, 'mempool'));
+  summaries.set(sample, summary);
+  return summary;
+}
+
 export const getMempool = route(
   {
     ...lookUp('Network', '/v1/mempool', 'getMempool'),
     summary: 'Size, fees by fee rate, and newest transactions of the mempool',
     response: mempool,
   },
-  async ({ services }) => summarize(await services.mempool.get()),
+  async ({ services: { mempool: samples, turns } }) => summaryOf(await samples.get(), turns),
 );

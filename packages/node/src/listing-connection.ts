@@ -1,0 +1,106 @@
+/**
+ * Lists the mempool over a connection that nothing else uses. It is opened for the first listing, and closed by one that fails or is not read to its
+ * end, so that the node stops sending. The response is read as fast as it is used, so that it takes no memory.
+ */
+import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
+import type { RequestOf } from './calls.ts';
+import { encodeRequest } from './envelope.ts';
+import { NodeUnavailableError } from './errors.ts';
+import { encodeFrame } from './grpc-frames.ts';
+import { type ListedEntry, type ListingOp, ListingReader } from './listing-reader.ts';
+import { openGrpcStream } from './message-stream.ts';
+import type { NodeAddress } from './node-address.ts';
+
+const PATH = '/protowire.RPC/MessageStream';
+const WINDOW_BYTES = 1024 * 1024;
+/** Frames arrive as chunks, which are decoded at once. */
+const FRAME_BYTES = 64 * 1024;
+
+export interface ListOptions {
+  /** How long the node may send nothing. */
+  deadlineMs: number;
+  /** A longer response is refused before it is received. */
+  limitBytes: number;
+}
+
+/** Gets the entries in pieces, as they arrive. */
+export type UseListing<T> = (pieces: AsyncIterable<readonly ListedEntry[]>) => Promise<T>;
+
+interface Connection {
+  session: ClientHttp2Session;
+  stream: ClientHttp2Stream;
+  chunks: AsyncIterator<Buffer>;
+}
+
+export class ListingConnection {
+  readonly #address: NodeAddress;
+  #connection: Connection | undefined;
+  #nextId = 1;
+
+  constructor(address: NodeAddress) {
+    this.#address = address;
+  }
+
+  /**
+   * Only one listing may run at a time. Throws NodeResponseTooLargeError, NodeRpcError, NodeUnavailableError, NodeProtocolError, or an error of
+   * `use`.
+   */
+  async list<O extends ListingOp, T>(
+    op: O,
+    request: RequestOf<O>,
+    use: UseListing<T>,
+    { deadlineMs, limitBytes }: ListOptions,
+  ): Promise<T> {
+    const connection = (this.#connection ??= this.#open());
+    const id = this.#nextId++;
+    const reader = new ListingReader({ op, id, limitBytes });
+    const timer = setTimeout(() => {
+      connection.session.destroy(new Error(`it did not respond to ${op} within ${deadlineMs} ms`));
+    }, deadlineMs);
+    try {
+      connection.stream.write(encodeFrame(encodeRequest(id, op, request)));
+      return await use(this.#piecesOf(connection, reader, timer));
+    } finally {
+      clearTimeout(timer);
+      if (!reader.isDone) this.close();
+    }
+  }
+
+  close(): void {
+    this.#connection?.session.destroy();
+    this.#connection = undefined;
+  }
+
+  async *#piecesOf({ chunks }: Connection, reader: ListingReader, timer: NodeJS.Timeout) {
+    while (!reader.isDone) {
+      const { value, done } = await chunks.next().catch((error: Error) => this.#fail(error.message));
+      if (done === true) this.#fail('it ended the stream');
+      timer.refresh();
+      const entries = reader.push(value as Buffer);
+      if (entries.length > 0) yield entries;
+    }
+  }
+
+  #fail(reason: string): never {
+    const { host, port } = this.#address;
+    throw new NodeUnavailableError(`the node at ${host}:${port} is out of reach: ${reason}`);
+  }
+
+  #open(): Connection {
+    const { session, stream } = openGrpcStream({
+      address: this.#address,
+      path: PATH,
+      windowBytes: WINDOW_BYTES,
+      frameBytes: FRAME_BYTES,
+    });
+    const opened: Connection = { session, stream, chunks: stream[Symbol.asyncIterator]() as AsyncIterator<Buffer> };
+    const onLost = (): void => {
+      if (this.#connection === opened) this.#connection = undefined;
+    };
+    // A listing that is running gets the error from the iterator.
+    session.on('error', (error: Error) => stream.destroy(error));
+    session.on('goaway', onLost).on('close', onLost);
+    stream.on('error', onLost).on('close', onLost);
+    return opened;
+  }
+}
