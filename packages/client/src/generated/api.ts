@@ -715,7 +715,7 @@ export interface paths {
         };
         /**
          * Transactions that spend from or pay to an address, newest first
-         * @description With `accept: text/csv` the response is a CSV of up to 100000 rows, without `limit` and cursors; it is read in chunks, so that later rows may show a later state of the chain. `from` and `to` refer to the time of acceptance; the order stays that of first writing.
+         * @description With `accept: text/csv` the response is a CSV of up to 100000 rows, without `limit` and cursors; it is read in chunks, so that later rows may show a later state of the chain. Every 100 rows cost as much as a page, charged as they are read: the response waits for the rate. If the quota is used up, or the rate allows nothing for long, it ends with a line `incomplete: …` and a closed connection. `from` and `to` refer to the time of acceptance; the order stays that of first writing.
          */
         get: operations["listAddressTransactions"];
         put?: never;
@@ -1790,7 +1790,7 @@ export interface components {
             outputSum: string;
         };
         Mempool: {
-            /** @description When the mempool was read, at most a second ago */
+            /** @description When the mempool was read: a second ago at most, and up to a minute for one of hundreds of megabytes */
             timestamp: number;
             /** @description Transactions without orphans */
             size: number;
