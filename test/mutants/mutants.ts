@@ -365,9 +365,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'webhook-cursor-moves-on-a-failed-delivery',
     file: 'packages/api/src/webhooks/queue.ts',
-    find: 'if (!isDelivered && !isTest) return this.#noteFailure(db, delivery, outcome);',
-    replace:
-      'if (!isDelivered && !isTest) {\n        await this.#advance(db, delivery);\n        return this.#noteFailure(db, delivery, outcome);\n      }',
+    find: 'if (locked[0]?.revision !== delivery.revision) return null;',
+    replace: 'if (locked[0]?.revision !== delivery.revision) return null;\n        await this.#advance(db, delivery);',
     tests: ['packages/api/src/webhooks/queue.db.test.ts', WEBHOOKS],
   },
   {
