@@ -7,10 +7,12 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createTestDatabase, migrate, type TestDatabase } from '@kasgres/database';
-import { createLogger, sleep } from '@kasgres/runtime';
+import { createMetrics } from '@kasgres/indexer';
+import { createLogger, createRegistry, sleep } from '@kasgres/runtime';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { watchAnalysts } from '../../packages/indexer/src/watch-analysts.ts';
+import { watchNotificationQueue } from '../../packages/indexer/src/watch-notification-queue.ts';
 
 const COMMAND = fileURLToPath(new URL('../../packages/cli/bin/kasgres.js', import.meta.url));
 const INSUFFICIENT_PRIVILEGE = '42501';
@@ -157,6 +159,7 @@ describe('writes by an analyst', () => {
     `select lo_put(1, 0, 'x')`,
     `select lowrite(0, 'x')`,
     'select pg_export_snapshot()',
+    `select pg_notify('x', 'x')`,
     'select pg_current_xact_id()',
     'select txid_current()',
     'do $$ begin loop raise warning $w$%$w$, 1; end loop; end $$',
@@ -238,6 +241,32 @@ describe('the limits of an analyst', () => {
     } finally {
       for (const client of open) await client.end();
     }
+  });
+
+  test('it ends a session that holds the queue of notifications in a transaction', async () => {
+    const ending = new AbortController();
+    const warn = vi.fn<(fields: object, message: string) => void>();
+    const log = Object.assign(createLogger({ name: 'watch under test', level: 'silent' }), { warn });
+    const metrics = createMetrics(createRegistry('watch under test'));
+    const holder = new Client({ connectionString: url });
+    holder.on('error', () => undefined);
+    await holder.connect();
+    const ended = new Promise((resolve) => holder.once('end', resolve));
+    await holder.query('listen anything');
+    await holder.query('begin');
+    await database.pool.query(
+      `select pg_notify('anything', number || repeat('x', 7000)) from generate_series(1, 200) number`,
+    );
+    const watching = watchNotificationQueue({ database, log, metrics }, ending.signal, { limit: 0, pauseMs: 50 });
+    await ended;
+    ending.abort();
+    await watching;
+    expect(warn).toHaveBeenCalledWith(
+      expect.objectContaining({ login: ALICE }),
+      'terminated the session of an analyst that held the queue of notifications',
+    );
+    const { values } = await metrics.notificationQueue.get();
+    expect(values[0]?.value).toBeGreaterThan(0);
   });
 
   describe('switched off by the session', () => {

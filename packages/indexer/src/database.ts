@@ -2,8 +2,8 @@
 import { type Connection, connect } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 
-/** One writes, one reads, one removes old rows, and one analyses tables and is used between attempts. */
-const CONNECTIONS = 4;
+/** One writes, one reads, one removes old rows, one analyses tables and is used between attempts, and one notifies of commits. */
+const CONNECTIONS = 5;
 const ASK_AFTER_SILENCE_MS = 10_000;
 
 const SETTINGS = {

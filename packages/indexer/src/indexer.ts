@@ -8,6 +8,7 @@ import type { ClientBase, PoolClient } from 'pg';
 import { apply } from './apply/apply.ts';
 import { findCheckpoint, findNetworkOfDatabase } from './apply/checkpoint.ts';
 import { buildLookUpIndexes, finishFirstCatchUp, type FinishOptions } from './apply/first-catch-up.ts';
+import type { CommitNotices } from './apply/commit-notices.ts';
 import { DEFAULT_LENGTH, Generations } from './apply/generations.ts';
 import { Statistics } from './apply/statistics.ts';
 import type { Sessions } from './database.ts';
@@ -55,6 +56,7 @@ export interface IndexerDependencies extends RunIndexerOptions {
   node: NodeClient;
   network: Network;
   sessions: Sessions;
+  notices: CommitNotices;
   preBootstrapTimes: PreBootstrapTimes;
   timing: BootstrapTiming;
   p2pUrl: string;
@@ -147,7 +149,10 @@ class Attempt {
     if (options.retention !== undefined) await generations.shorten(found?.chainIndex ?? -1);
     let checkpoint = found ?? EMPTY_CHECKPOINT;
     let [preparer, memory] = await this.#startPreparing(checkpoint);
-    if (genesis !== undefined) checkpoint = await bootstrapAtGenesis(this.#dependencies, preparer, genesis);
+    if (genesis !== undefined) {
+      checkpoint = await bootstrapAtGenesis(this.#dependencies, preparer, genesis);
+      this.#dependencies.notices.send();
+    }
     metrics.positions.indexIsAt(checkpoint.blueScore, undefined);
 
     const finished = new AbortController();
@@ -272,10 +277,11 @@ class Attempt {
 
   /** @param timestamp of the last chain block; passed alone so that the update is freed while its rows are applied */
   #startApplying(batch: Batch, atTip: boolean, timestamp: bigint | undefined): void {
-    const { client, metrics, progress, log } = this.#dependencies;
+    const { client, metrics, progress, log, notices } = this.#dependencies;
     const run = async (): Promise<void> => {
       const end = metrics.stageSeconds.startTimer({ stage: 'apply' });
       await apply(client, batch);
+      notices.send();
       end();
       metrics.batches.inc();
       metrics.positions.indexIsAt(batch.to.blueScore, timestamp);
@@ -320,6 +326,7 @@ class Attempt {
     const onBlocked: FinishOptions['onBlocked'] = (blocking) =>
       log.warn({ sessions: describeBlocking(blocking) }, 'waiting for readers of the tables of balances');
     await finishFirstCatchUp([client, reader], { totals, onBlocked, signal });
+    this.#dependencies.notices.send();
     log.info({ durationMs: Math.round(end() * 1_000) }, 'finished the first catch-up');
     return { ...checkpoint, firstCatchUp: false };
   }

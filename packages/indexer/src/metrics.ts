@@ -76,6 +76,10 @@ export function createMetrics(registry: Registry) {
       'kasgres_indexer_bootstrap_utxos_loaded',
       'UTXOs loaded for a bootstrap in progress; 0 without one',
     ),
+    notificationQueue: gauge(
+      'kasgres_indexer_notification_queue_usage',
+      "Used part of Postgres's queue of notifications, of all databases: 0 to 1",
+    ),
     gaps: gauge('kasgres_indexer_gaps', 'Stretches of the chain that are missing'),
     lastGap: gauge('kasgres_indexer_last_gap_timestamp_seconds', 'When the latest gap was recorded; 0 without one'),
     rows: counter('kasgres_indexer_rows_total', 'Rows written by COPY', 'table'),

@@ -8,6 +8,7 @@ import { NodeChoice } from './node-choice.ts';
 import { Progress } from './progress.ts';
 import { runIndexer } from './run-indexer.ts';
 import { watchAnalysts } from './watch-analysts.ts';
+import { watchNotificationQueue } from './watch-notification-queue.ts';
 
 /** Runs until a signal or a fatal error. Tests override options that follow from the memory limit. */
 export function runIndexerProgram(overrides: Partial<IndexerOptions> = {}): Promise<void> {
@@ -38,10 +39,12 @@ export function runIndexerProgram(overrides: Partial<IndexerOptions> = {}): Prom
     const clusteringDatabase = openClusteringDatabase(env.DATABASE_URL);
     shutdown.add('database of clustering', clusteringDatabase.close);
     const finished = new AbortController();
-    void watchAnalysts({ database, log }, AbortSignal.any([signal, finished.signal]));
+    const untilFinished = AbortSignal.any([signal, finished.signal]);
+    void watchAnalysts({ database, log }, untilFinished);
+    void watchNotificationQueue({ database, log, metrics }, untilFinished);
     const clustering = keepClustering(
       { database: clusteringDatabase, options: clusteringOptions(env), log, metrics: metrics.clustering },
-      AbortSignal.any([signal, finished.signal]),
+      untilFinished,
     );
     try {
       await runIndexer(

@@ -11,6 +11,7 @@ import {
   PeerRejectedError,
   PruningPointMovedError,
 } from '@kasgres/node';
+import { CommitNotices } from './apply/commit-notices.ts';
 import { bootstrapTiming } from './bootstrap/bootstrap-block.ts';
 import { Sessions } from './database.ts';
 import { PreBootstrapTimes } from './pre-bootstrap-times.ts';
@@ -51,6 +52,7 @@ export async function runIndexer(dependencies: RunIndexerOptions, signal: AbortS
   let wrongResponses = 0;
   let gap: FatalError | undefined;
   const sessions = new Sessions();
+  const notices = new CommitNotices(database.pool, log);
   const preBootstrapTimes = new PreBootstrapTimes();
   void watchNode(nodes, metrics, log, signal);
   for (;;) {
@@ -63,8 +65,10 @@ export async function runIndexer(dependencies: RunIndexerOptions, signal: AbortS
       status.isFollowing = true;
       const p2pUrl = options.p2pUrl ?? p2pUrlOf(nodes.url, network);
       const timing = options.bootstrapTiming ?? bootstrapTiming(network);
-      await followChain({ ...dependencies, node, network, sessions, preBootstrapTimes, p2pUrl, timing, gap }, signal);
+      const attempt = { ...dependencies, node, network, sessions, notices, preBootstrapTimes, p2pUrl, timing, gap };
+      await followChain(attempt, signal);
       gap = undefined;
+      notices.send();
       // A bootstrap is progress, too.
       nodes.resetFailures();
     } catch (error) {

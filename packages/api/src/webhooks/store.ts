@@ -1,5 +1,6 @@
 /** Webhooks in the database: what their owners see and change. All of it is on the primary. */
-import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '@kasgres/database';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { conflict } from '../http/errors.ts';
 import type { Db } from '../index-state/sql.ts';
 
@@ -77,7 +78,7 @@ export class WebhookStore {
 
   /** @throws HttpError 409 if the key has too many */
   async create(webhook: NewWebhook): Promise<bigint> {
-    return this.#db.transaction().execute(async (db) => {
+    return this.#andNotify(async (db) => {
       // One request of a key at a time, so that the count holds.
       await sql`select pg_advisory_xact_lock(hashtext('webhooks of a key'), ${Number(webhook.keyId % 2n ** 31n)})`.execute(
         db,
@@ -92,7 +93,6 @@ export class WebhookStore {
         values (${webhook.keyId}, ${webhook.url}, ${[...webhook.events]}::text[], ${[...webhook.addresses]}::text[],
           ${webhook.confirmations ?? null}, ${webhook.withIds}, decode(${webhook.cursor}, 'hex'), ${webhook.secret})
         returning id`.execute(db);
-      await notify.execute(db);
       return (rows[0] as { id: bigint }).id;
     });
   }
@@ -170,7 +170,7 @@ export class WebhookStore {
    * such a webhook.
    */
   async test(keyId: bigint, id: bigint, body: (cursor: string) => string): Promise<bigint | undefined> {
-    return this.#db.transaction().execute(async (db) => {
+    return this.#andNotify(async (db) => {
       // The lock makes concurrent requests see the test that one of them adds.
       const { rows: locked } = await sql<{ cursor: string }>`
         select encode(cursor, 'hex') as cursor from webhooks where api_key_id = ${keyId} and id = ${id} for update`.execute(
@@ -186,7 +186,6 @@ export class WebhookStore {
       const { rows } = await sql<{ id: bigint }>`
         insert into webhook_deliveries (webhook_id, cursor, body)
         values (${id}, decode(${webhook.cursor}, 'hex'), ${body(webhook.cursor)}) returning id`.execute(db);
-      await notify.execute(db);
       return (rows[0] as { id: bigint }).id;
     });
   }
@@ -208,14 +207,20 @@ export class WebhookStore {
    * the lock was waited for, such as a delivery that was added.
    */
   async #change(keyId: bigint, id: bigint, statement: RawBuilder<unknown>): Promise<boolean> {
-    return this.#db.transaction().execute(async (db) => {
+    return this.#andNotify(async (db) => {
       const { rows } = await sql`select from webhooks where api_key_id = ${keyId} and id = ${id} for update`.execute(
         db,
       );
       if (rows.length === 0) return false;
       await statement.execute(db);
-      await notify.execute(db);
       return true;
     });
+  }
+
+  /** Notifies after the commit: if the queue of notifications is full, the deliverer sees the change a second later. */
+  async #andNotify<Result>(change: (db: Transaction<Database>) => Promise<Result>): Promise<Result> {
+    const result = await this.#db.transaction().execute(change);
+    await notify.execute(this.#db).catch(() => undefined);
+    return result;
   }
 }

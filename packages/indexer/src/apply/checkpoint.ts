@@ -1,4 +1,3 @@
-import { COMMITS_CHANNEL } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import type { Batch, Checkpoint } from '../prepare/batch.ts';
@@ -27,8 +26,7 @@ export async function writeCheckpoint(client: ClientBase, batch: Batch, circulat
              next_subnetwork_id = excluded.next_subnetwork_id,
              circulating_sompi = checkpoint.circulating_sompi + excluded.circulating_sompi,
              virtual_merge_set = excluded.virtual_merge_set, target_blue_score = excluded.target_blue_score,
-             seconds_left = excluded.seconds_left, updated_at = excluded.updated_at, version = next_version(checkpoint.version)
-           returning pg_notify('${COMMITS_CHANNEL}', '')`,
+             seconds_left = excluded.seconds_left, updated_at = excluded.updated_at, version = next_version(checkpoint.version)`,
     values: [
       to.blockId,
       to.chainIndex,
