@@ -2559,14 +2559,14 @@ begin
     execute format('grant usage on schema public to %I', program);
   end loop;
 
-  -- Postgres lets everybody make large objects, take the locks that the programs take, write to the WAL, fill the queue of notifications, write a file for each snapshot they
+  -- Postgres lets everybody make large objects, take the locks that the programs take (they may release their own, as pools of asyncpg do), write to the WAL, fill the queue of notifications, write a file for each snapshot they
   -- export, use up transaction ids, and run loops on the server. Only the owner of these functions can take that away; REVOKE by others
   -- is a mere warning.
   may_revoke := pg_has_role((select proowner from pg_proc where oid = 'pg_catalog.lo_create(oid)'::regprocedure), 'usage');
   for each_function in
     select oid::regprocedure from pg_proc
      where pronamespace = 'pg_catalog'::regnamespace
-       and proname ~ '^(lo_.*|loread|lowrite|pg_(try_)?advisory_.*|pg_notify|pg_logical_emit_message|pg_export_snapshot|pg_current_xact_id|txid_current)$'
+       and proname ~ '^(lo_.*|loread|lowrite|pg_(try_)?advisory_(xact_)?lock.*|pg_notify|pg_logical_emit_message|pg_export_snapshot|pg_current_xact_id|txid_current)$'
   loop
     if may_revoke then
       execute format('revoke execute on function %s from public', each_function);

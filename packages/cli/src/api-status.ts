@@ -1,3 +1,6 @@
+/** Requests to the API of this machine, directly: variables such as HTTP_PROXY are for other hosts. */
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { z } from 'zod';
 
 const apiStatus = z.looseObject({
@@ -18,8 +21,7 @@ const RESPONSE_WITHIN_MS = 3_000;
 /** Returns undefined if no Kasgres API responds. */
 export async function findApiStatus(apiUrl: string): Promise<ApiStatus | undefined> {
   try {
-    const response = await fetch(`${apiUrl}/v1/status`, { signal: AbortSignal.timeout(RESPONSE_WITHIN_MS) });
-    const status: unknown = await response.json();
+    const status: unknown = await json(await send(`${apiUrl}/v1/status`, 'GET'));
     return apiStatus.safeParse(status).success ? (status as ApiStatus) : undefined;
   } catch {
     return undefined;
@@ -29,11 +31,22 @@ export async function findApiStatus(apiUrl: string): Promise<ApiStatus | undefin
 /** Returns whether the API serves the web explorer; otherwise its / is a redirect. */
 export async function findExplorer(apiUrl: string): Promise<boolean> {
   try {
-    const signal = AbortSignal.timeout(RESPONSE_WITHIN_MS);
-    return (await fetch(`${apiUrl}/`, { method: 'HEAD', redirect: 'manual', signal })).ok;
+    const response = await send(`${apiUrl}/`, 'HEAD');
+    response.resume();
+    return response.statusCode === 200;
   } catch {
     return false;
   }
+}
+
+/** Unlike the global agent and `fetch`, an agent does not read variables of proxies. */
+const direct = new Agent();
+
+async function send(url: string, method: 'GET' | 'HEAD'): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const options = { method, agent: direct, signal: AbortSignal.timeout(RESPONSE_WITHIN_MS) };
+  request(url, options, resolve).on('error', reject).end();
+  return await promise;
 }
 
 export function apiUrlOf(host: string, port: number): string {

@@ -91,4 +91,5 @@ export { createTestDatabase, type TestDatabase } from './testing/test-database.t
 export { createMigratedDatabase, startTestServer } from './testing/test-server.ts';
 export { addUsage, dayOf, endOf, firstDayOf, type KeyUsage, listUsage, type QuotaPeriod } from './keys/usage.ts';
 export { releaseWriterLock, takeWriterLock } from './connection/writer-lock.ts';
+export { clientConfig, SERVER_KEEP_ALIVE } from './connection/client-config.ts';
 export { COMMITS_CHANNEL } from './connection/commits-channel.ts';

@@ -82,9 +82,13 @@ const variables = z.object({
 });
 
 /** Also checked if other variables are wrong, so that all problems are reported at once. */
-export const envSchema = variables.refine(
-  ({ RETENTION, PRUNING_DEPTH, NETWORK }) => isEnough(RETENTION, PRUNING_DEPTH, NETWORK),
-  {
+export const envSchema = variables
+  .refine(
+    ({ RETENTION, FINALITY_DEPTH, PRUNING_DEPTH, NETWORK }) =>
+      RETENTION === undefined || !isBelowFinality(FINALITY_DEPTH, PRUNING_DEPTH, NETWORK),
+    { path: ['PRUNING_DEPTH'], error: 'is smaller than FINALITY_DEPTH, which RETENTION does not allow' },
+  )
+  .refine(({ RETENTION, PRUNING_DEPTH, NETWORK }) => isEnough(RETENTION, PRUNING_DEPTH, NETWORK), {
     path: ['RETENTION'],
     error: 'keeps less than the pruning depth of the network',
     when: ({ value }) => {
@@ -95,8 +99,17 @@ export const envSchema = variables.refine(
         (PRUNING_DEPTH === undefined || typeof PRUNING_DEPTH === 'bigint')
       );
     },
-  },
-);
+  });
+
+/** Otherwise RETENTION may remove what a reorganisation still needs. */
+function isBelowFinality(
+  finalityDepth: bigint | undefined,
+  pruningDepth: bigint | undefined,
+  id: NetworkId = 'mainnet',
+): boolean {
+  const network = getNetwork(id);
+  return (pruningDepth ?? network.pruningDepth) < (finalityDepth ?? network.finalityDepth);
+}
 
 /** All networks have the same depths. */
 function isEnough(

@@ -22,6 +22,7 @@ import { Preparer } from './prepare/preparer.ts';
 import { Registry } from './prepare/registry.ts';
 import { findPace } from './retention/cut-point.ts';
 import { RetentionKeeper } from './retention/keep-retention.ts';
+import { checkMergeDepth } from './retention/merge-depth.ts';
 import { generationLength, type Retention } from './retention/retention.ts';
 import type { RunIndexerOptions } from './run-indexer.ts';
 import { findSources } from './source/find-sources.ts';
@@ -264,7 +265,8 @@ class Attempt {
   }
 
   async #prepare(preparer: Preparer, update: ChainUpdate, from: Checkpoint): Promise<Batch> {
-    const { reader, metrics, progress } = this.#dependencies;
+    const { reader, network, options, metrics, progress } = this.#dependencies;
+    if (options.retention !== undefined) checkMergeDepth(update.added, network.finalityDepth);
     // A reorg is prepared from the database, which must have the previous batch.
     if (update.removed.length > 0) await this.#applying;
     const fork = update.removed.length === 0 ? from : await findFork(reader, from, update.removed.length);

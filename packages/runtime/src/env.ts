@@ -3,6 +3,7 @@
  * problem at once; the documentation of the variables is generated from the same schema.
  */
 import { z } from 'zod';
+import { readDatabaseUrl } from './database-url.ts';
 import { FatalError } from './run-program.ts';
 
 export type EnvSchema = z.ZodObject<Record<string, z.ZodType>>;
@@ -73,8 +74,12 @@ export const postgresUrl = () =>
     .refine((url) => new URL(url).host !== '', {
       error: 'must name a host; the host of a socket directory is its path, such as %2Fvar%2Frun%2Fpostgresql',
     })
-    .refine((url) => ['user', 'password'].every((name) => !new URL(url).searchParams.has(name)), {
-      error: 'must have user and password before the host, not as parameters: postgres://user:password@host/database',
+    .superRefine((url, context) => {
+      try {
+        readDatabaseUrl(url);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+      }
     });
 
 /** Describes the valid values of a number or an enum; zod's own messages name its types ("expected number, received NaN"). */

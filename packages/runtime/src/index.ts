@@ -1,4 +1,5 @@
 /** What every program needs and that does not depend on Kaspa. */
+export { type DatabaseAddress, libpqUrl, readDatabaseUrl } from './database-url.ts';
 export { documentEnv, EnvError, type EnvSchema, parsed, postgresUrl, printEnvProblems, readEnv } from './env.ts';
 export { readFileLimit } from './file-limit.ts';
 export { toListenError } from './listen-error.ts';

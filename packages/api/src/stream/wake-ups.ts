@@ -2,7 +2,7 @@
  * Says when the index may have changed: at each commit of the indexer (`LISTEN` on the primary), and at intervals, since notifications may be lost.
  * A replica has a commit some time after its notification, so it is polled more often.
  */
-import { COMMITS_CHANNEL } from '@kasgres/database';
+import { clientConfig, COMMITS_CHANNEL } from '@kasgres/database';
 import { Client } from 'pg';
 
 const POLL_MS = 1000;
@@ -50,7 +50,7 @@ export class WakeUps {
   /** Until the connection is back, polling continues. */
   #listen(): void {
     if (this.#isClosed) return;
-    const client = new Client({ connectionString: this.#options.databaseUrl, application_name: 'kasgres api listens' });
+    const client = new Client({ ...clientConfig(this.#options.databaseUrl), application_name: 'kasgres api listens' });
     this.#client = client;
     let isLost = false;
     const lose = (): void => {

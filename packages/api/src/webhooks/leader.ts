@@ -1,5 +1,5 @@
 /** Lets one process at a time deliver: the one whose session holds a lock of the database. Others take over when that session ends. */
-import { COMMITS_CHANNEL } from '@kasgres/database';
+import { clientConfig, COMMITS_CHANNEL, SERVER_KEEP_ALIVE } from '@kasgres/database';
 import type { Logger } from '@kasgres/runtime';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -33,13 +33,12 @@ export async function whileLeading(options: LeaderOptions): Promise<void> {
 
 async function leadOnce({ databaseUrl, logger, signal, work, onNotification }: LeaderOptions): Promise<void> {
   const client = new Client({
-    connectionString: databaseUrl,
+    // The server must end the session of a host that was lost, so that another process can take over.
+    ...clientConfig(databaseUrl, SERVER_KEEP_ALIVE),
     application_name: 'kasgres webhooks leader',
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    // The server must end the session of a host that was lost, so that another process can take over.
-    options: '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3',
   });
   const lost = new AbortController();
   let failure: Error | undefined;

@@ -7,6 +7,7 @@ import {
   listAnalysts,
   removeAnalyst,
 } from '@kasgres/database';
+import { libpqUrl } from '@kasgres/runtime';
 import { Command } from 'commander';
 import { z } from 'zod';
 import { argument, print, printMessage, printTable } from '../command-line.ts';
@@ -86,8 +87,7 @@ export function analystsCommand(): Command {
 
 /** Keeps server, database and encryption of the URL. */
 function urlOfLogin(databaseUrl: string, login: string, password: string): string {
-  const url = new URL(databaseUrl);
-  url.protocol = 'postgres:';
+  const url = new URL(libpqUrl(databaseUrl));
   url.username = login;
   url.password = password;
   return url.toString();

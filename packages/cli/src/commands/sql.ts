@@ -6,11 +6,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { connect, makeReader } from '@kasgres/database';
+import { libpqUrl } from '@kasgres/runtime';
 import type { PoolClient } from 'pg';
 import { print, printMessage, textTable } from '../command-line.ts';
 
 /** As for analysts, `blocks` is the view kaspa.blocks. The table is public.blocks. */
 const SEARCH_PATH = 'kaspa,public';
+const CONNECTION_VARIABLES =
+  /^PG(HOSTADDR|SERVICE|SERVICEFILE|TARGETSESSIONATTRS|LOADBALANCEHOSTS|SSL[A-Z]*|REQUIRESSL|GSSENCMODE)$/u;
 const SETTINGS = `-c default_transaction_read_only=on -c search_path=${SEARCH_PATH}`;
 
 export async function runSql(databaseUrl: string, sql: string | undefined): Promise<number> {
@@ -32,11 +35,11 @@ export async function runSql(databaseUrl: string, sql: string | undefined): Prom
 /** Returns the exit code of psql; undefined if it is not installed. */
 async function runPsql(databaseUrl: string, sql: string | undefined): Promise<number | undefined> {
   // Every user of the machine can read command lines, so the password is passed in the environment.
-  const url = new URL(databaseUrl);
+  const url = new URL(libpqUrl(databaseUrl));
   const password = decodeURIComponent(url.password);
   url.password = '';
   // Commands run inside psql must not see the credentials of another user.
-  const { DATABASE_URL: _, PGPASSWORD: __, ...inherited } = process.env;
+  const { DATABASE_URL: _, PGPASSWORD: __, ...inherited } = withoutConnection(process.env);
   const env = {
     ...inherited,
     ...(password !== '' && { PGPASSWORD: password }),
@@ -57,6 +60,11 @@ async function runPsql(databaseUrl: string, sql: string | undefined): Promise<nu
   } finally {
     process.off('SIGINT', ignore);
   }
+}
+
+/** The address says where to connect, and how. Leaves out variables that libpq would follow elsewhere. */
+function withoutConnection(variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => !CONNECTION_VARIABLES.test(name)));
 }
 
 function ignore(): void {}

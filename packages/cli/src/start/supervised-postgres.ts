@@ -35,7 +35,11 @@ export class SupervisedPostgres {
   }
 
   async #start(port?: number): Promise<EmbeddedPostgres> {
-    const postgres = await startEmbeddedPostgres({ dataDir: this.#dataDir, port });
+    const postgres = await startEmbeddedPostgres({
+      dataDir: this.#dataDir,
+      port,
+      signal: this.#stopping.signal,
+    });
     this.#options.onUrl(postgres.url);
     return postgres;
   }

@@ -4,6 +4,7 @@
  */
 import { Kysely, PostgresDialect } from 'kysely';
 import { Pool, type PoolClient, type PoolConfig, types } from 'pg';
+import { clientConfig, SERVER_KEEP_ALIVE } from './client-config.ts';
 import { PoolExhaustedError } from './errors.ts';
 import type { DB } from '../generated/database.ts';
 import { cutAfterSilence, cutWhenLost, noteSession } from './lost-connections.ts';
@@ -51,17 +52,10 @@ export interface Connection {
 /** The default of the system is two hours. A lost host is detected ten seconds later. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** On the server: a session whose client is lost must not stay for hours. */
-const SERVER_KEEP_ALIVE = {
-  tcp_keepalives_idle: '10',
-  tcp_keepalives_interval: '5',
-  tcp_keepalives_count: '3',
-} as const;
-
 /** Opens no connection. The first query does, and fails if it cannot. */
 export function connect(options: ConnectOptions): Connection {
   const pool = new BoundedPool(options.maxWaiting, {
-    connectionString: options.url,
+    ...clientConfig(options.url, { ...SERVER_KEEP_ALIVE, ...options.settings }),
     max: options.max ?? 10,
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 10_000,
@@ -69,8 +63,6 @@ export function connect(options: ConnectOptions): Connection {
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: { getTypeParser },
-    // Compiling a short query takes longer than running it.
-    options: encodeSettings({ jit: 'off', ...SERVER_KEEP_ALIVE, ...options.settings }),
     ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
     ...(options.askAfterSilenceMs === undefined ? {} : { verify: noteSession }),
   });
@@ -111,13 +103,6 @@ class BoundedPool extends Pool {
     if (isFull) callback(new PoolExhaustedError(), undefined, () => {});
     else super.connect(callback);
   }
-}
-
-/** Escapes blanks, at which the server splits its start-up `options`. */
-function encodeSettings(settings: Readonly<Record<string, string>>): string {
-  return Object.entries(settings)
-    .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, (character) => `\\${character}`)}`)
-    .join(' ');
 }
 
 type TextParser = (text: string) => unknown;

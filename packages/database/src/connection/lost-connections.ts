@@ -4,6 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import { Client, DatabaseError, type Pool, type PoolClient } from 'pg';
+import { clientConfig } from './client-config.ts';
 
 /** The server has no connection left for the inquiry, so it is alive. */
 const TOO_MANY_CONNECTIONS = '53300';
@@ -74,7 +75,7 @@ function onSilence(pool: Pool, afterMs: number, listener: (client: PoolClient) =
 /** A backend that waits for its client while we wait for it has lost the connection. */
 async function isWorking(url: string, processId: number | undefined): Promise<boolean> {
   const client = new Client({
-    connectionString: url,
+    ...clientConfig(url),
     application_name: 'kasgres silence',
     connectionTimeoutMillis: RESPONSE_WITHIN_MS,
     query_timeout: RESPONSE_WITHIN_MS,

@@ -22,6 +22,8 @@ interface EmbeddedPostgresOptions {
   dataDir: string;
   /** The preferred one: if it is taken, or by default, a free one is chosen. */
   port?: number | undefined;
+  /** Ends a start that is under way; its reason is thrown. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface EmbeddedPostgres extends LaunchedPostgres {
@@ -34,7 +36,11 @@ export interface EmbeddedPostgres extends LaunchedPostgres {
  * @throws {EmbeddedPostgresUnavailableError}
  * @throws {FatalError} if it is in use, or belongs to another user
  */
-export async function startEmbeddedPostgres({ dataDir, port }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres({
+  dataDir,
+  port,
+  signal,
+}: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   refuseWindows();
   const parent = resolve(dataDir);
   const existing = await findClusterDirectory(parent);
@@ -42,7 +48,14 @@ export async function startEmbeddedPostgres({ dataDir, port }: EmbeddedPostgresO
   const binaries = await findBinaries(account);
   const directory = existing ?? (await createCluster(parent, binaries, account, INDEXER_SETTINGS));
   const cluster = await readCluster(directory);
-  const postgres = await launch({ cluster, binaries, account, port, logFile: join(parent, 'postgres.log') });
+  const postgres = await launch({
+    cluster,
+    binaries,
+    account,
+    port,
+    signal,
+    logFile: join(parent, 'postgres.log'),
+  });
   return { ...postgres, directory };
 }
 

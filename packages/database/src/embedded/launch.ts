@@ -2,13 +2,14 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { isAbortError, sleep } from '@kasgres/runtime';
-import { Client } from 'pg';
+import { sleep } from '@kasgres/runtime';
+import { Client, DatabaseError } from 'pg';
 import { type Account, EmbeddedPostgresUnavailableError } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { type Cluster, POSTGRES_ENV, SUPERUSER } from './cluster.ts';
 import { clearDataDirectory } from './orphan.ts';
 import { type SupervisedPostgres, supervise } from './supervisor.ts';
+import { clientConfig } from '../connection/client-config.ts';
 
 const DATABASE = 'kasgres';
 /** Recovery after a crash replays up to `max_wal_size` of WAL before Postgres accepts connections. */
@@ -31,6 +32,8 @@ interface LaunchOptions {
   logFile: string;
   /** Deleted after Postgres has shut down, even if this process is gone by then. */
   removeAtEnd?: string;
+  /** Ends the wait until Postgres is ready, which a recovery may prolong. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -38,7 +41,7 @@ interface LaunchOptions {
  * backends of a killed Postgres may need a moment to exit.
  */
 export async function launch(options: LaunchOptions): Promise<LaunchedPostgres> {
-  const { cluster, binaries, account, logFile, removeAtEnd } = options;
+  const { cluster, binaries, account, logFile, removeAtEnd, signal } = options;
   for (let attempt = 1; ; attempt += 1) {
     const foreignPid = await clearDataDirectory(cluster.dataDirectory);
     const port = await findFreePort(options.port);
@@ -51,10 +54,13 @@ export async function launch(options: LaunchOptions): Promise<LaunchedPostgres> 
       logFile,
       removeAtEnd,
     });
-    const url = `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${port}/`;
-    if (await becomesReady(postgres, url)) {
-      return { ...postgres, url: `${url}${DATABASE}`, port };
+    // The variables of libpq are for other servers, and this one has no TLS.
+    const urlOf = (name: string): string =>
+      `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${port}/${name}?sslmode=disable`;
+    if (await becomesReady(postgres, urlOf('postgres'), signal)) {
+      return { ...postgres, url: urlOf(DATABASE), port };
     }
+    signal?.throwIfAborted();
     if (attempt === ATTEMPTS) {
       throw new EmbeddedPostgresUnavailableError(
         `Postgres does not start. The end of its log:\n${await readTail(logFile)}`,
@@ -65,33 +71,54 @@ export async function launch(options: LaunchOptions): Promise<LaunchedPostgres> 
 }
 
 /** Returns whether Postgres accepts connections before it exits. Creates the database if it is missing. */
-async function becomesReady(postgres: SupervisedPostgres, url: string): Promise<boolean> {
-  const ended = new AbortController();
-  void postgres.exited.then(() => ended.abort());
-  for (const end = Date.now() + READY_MS; Date.now() < end && !ended.signal.aborted; ) {
-    if (await tryToCreateDatabase(`${url}postgres`)) return true;
-    await sleep(50, ended.signal).catch((error: unknown) => {
-      if (!isAbortError(error)) throw error;
-    });
+async function becomesReady(
+  postgres: SupervisedPostgres,
+  url: string,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const exited = new AbortController();
+  void postgres.exited.then(() => exited.abort());
+  const ended = signal === undefined ? exited.signal : AbortSignal.any([exited.signal, signal]);
+  try {
+    for (const end = Date.now() + READY_MS; Date.now() < end && !ended.aborted; ) {
+      if (await tryToCreateDatabase(url)) return true;
+      await sleep(50, ended).catch(() => undefined);
+    }
+  } catch (error) {
+    await postgres.stop();
+    throw error;
   }
-  await postgres.stop();
+  await postgres.stop({ immediate: signal?.aborted === true });
   return false;
 }
 
 async function tryToCreateDatabase(url: string): Promise<boolean> {
-  const client = new Client({ connectionString: url });
+  const client = new Client({ ...clientConfig(url) });
   client.on('error', () => {});
   try {
     await client.connect();
     const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE]);
     if (rowCount === 0) await client.query(`create database ${DATABASE}`);
     return true;
-  } catch {
-    // It does not listen yet, or is in recovery. If it exits, its log has the reason.
-    return false;
+  } catch (error) {
+    // It does not listen yet, or is in recovery. If it exits, its log has the reason. Any other error would only recur.
+    if (isStarting(error)) return false;
+    throw new EmbeddedPostgresUnavailableError(`Postgres started, and does not accept connections: ${String(error)}`);
   } finally {
     await client.end().catch(() => {});
   }
+}
+
+const NOT_LISTENING: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
+const TOO_MANY_CONNECTIONS = '53300';
+
+function isStarting(error: unknown): boolean {
+  if (error instanceof DatabaseError) {
+    // 57P03: cannot connect now, and its siblings.
+    return error.code?.startsWith('57P') === true || error.code === TOO_MANY_CONNECTIONS;
+  }
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return NOT_LISTENING.has(code) || /connection terminated/iu.test(String(error));
 }
 
 async function findFreePort(preferred = 0): Promise<number> {

@@ -8,6 +8,7 @@ import { FatalError } from '@kasgres/runtime';
 import { Client, DatabaseError, type Pool, type PoolClient } from 'pg';
 import { inTransaction } from '../connection/in-transaction.ts';
 import { scramVerifier } from './read-only-login.ts';
+import { clientConfig } from '../connection/client-config.ts';
 
 interface NewAnalyst {
   name: string;
@@ -188,7 +189,7 @@ function inDatabase(url: string, database: string): string {
 
 /** Revokes the rights of the login and drops its objects. */
 async function dropOwned(url: string, name: string): Promise<void> {
-  const client = new Client({ connectionString: url, application_name: 'kasgres analysts' });
+  const client = new Client({ ...clientConfig(url), application_name: 'kasgres analysts' });
   try {
     await client.connect();
     await client.query(`drop owned by "${name}"`);

@@ -5,6 +5,7 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { Client, DatabaseError, type ClientBase } from 'pg';
 import { inTransaction } from '../connection/in-transaction.ts';
+import { clientConfig } from '../connection/client-config.ts';
 
 const PREFIX = 'kasgres_sql_';
 /** How long the login accepts connections. Sessions may last longer. */
@@ -26,7 +27,7 @@ export interface Reader {
  * session, if the user of the URL may create roles.
  */
 export async function makeReader(url: string): Promise<Reader> {
-  const client = new Client({ connectionString: url, application_name: 'kasgres sql' });
+  const client = new Client({ ...clientConfig(url), application_name: 'kasgres sql' });
   // This connection is idle during the session, and an unhandled error event would crash the process.
   client.on('error', () => undefined);
   await client.connect();
@@ -88,7 +89,7 @@ async function makeLogin(client: ClientBase, url: string): Promise<{ name: strin
       );
       await letRead(client, name);
     });
-    const attempt = new Client({ connectionString: address.toString() });
+    const attempt = new Client({ ...clientConfig(address.toString()) });
     await attempt.connect();
     await attempt.end();
     return { name, url: address.toString() };

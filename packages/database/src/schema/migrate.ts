@@ -13,6 +13,7 @@ import {
   readMigrations,
   selectApplied,
 } from './migrations.ts';
+import { clientConfig } from '../connection/client-config.ts';
 
 /** Key of the advisory lock: "kasgres" in ASCII. Advisory locks are per database. */
 const LOCK_KEY = 0x6b61736772657300n;
@@ -74,8 +75,16 @@ export async function migrate(database: string | Pool, options: MigrateOptions =
  */
 export async function checkSchema(pool: Pool, directory: URL = MIGRATIONS_DIRECTORY): Promise<void> {
   const known = await readMigrations(directory);
-  const { rows } = await pool.query<{ found: boolean }>(`select to_regclass('migrations') is not null as found`);
-  if (rows[0]?.found !== true) {
+  const { rows } = await pool.query<{ found: boolean; pinned: boolean }>(
+    `select to_regclass('migrations') is not null as found, current_setting('kasgres.pinned', true) = 'yes' as pinned`,
+  );
+  if (rows[0]?.pinned !== true) {
+    throw new FatalError(
+      'The settings of this connection did not reach Postgres, so that results could be wrong: a pooler such as PgBouncer dropped them. ' +
+        'Connect to Postgres itself: the programs have pools of their own, and need locks of sessions (docs/operations.md, "Postgres").',
+    );
+  }
+  if (rows[0].found !== true) {
     throw new SchemaError('The database has no Kasgres schema yet. Run `kasgres migrate` first.');
   }
   const pending = findPending(known, await selectApplied(pool));
@@ -117,7 +126,7 @@ async function withPool<Result>(
   run: (client: ClientBase, observer: Pool) => Promise<Result>,
 ): Promise<Result> {
   if (typeof database === 'string') {
-    const pool = new Pool({ connectionString: database, max: 2, application_name: 'kasgres migrate' });
+    const pool = new Pool({ ...clientConfig(database), max: 2, application_name: 'kasgres migrate' });
     // Without a listener a broken idle connection would crash the process.
     pool.on('error', () => undefined);
     try {

@@ -1,0 +1,77 @@
+/** How all connections to Postgres are opened: what the address says, and then the settings that the programs rely on. */
+import { readFileSync } from 'node:fs';
+import { type DatabaseAddress, readDatabaseUrl } from '@kasgres/runtime';
+import type { ClientConfig } from 'pg';
+
+/**
+ * Settings of a server, a database or a role that would change the meaning of statements and results. They are set for each session, after
+ * everything else. `kasgres.pinned` shows whether they arrived.
+ */
+export const PINNED = {
+  'kasgres.pinned': 'yes',
+  bytea_output: 'hex',
+  client_encoding: 'UTF8',
+  datestyle: 'ISO, MDY',
+  default_transaction_deferrable: 'off',
+  default_transaction_isolation: 'read committed',
+  default_transaction_read_only: 'off',
+  extra_float_digits: '1',
+  intervalstyle: 'postgres',
+  plan_cache_mode: 'auto',
+  quote_all_identifiers: 'off',
+  search_path: '"$user", public',
+  standard_conforming_strings: 'on',
+  timezone: 'UTC',
+  transform_null_equals: 'off',
+  // Compiling a short query takes longer than running it.
+  jit: 'off',
+} as const;
+
+/** On the server: a session whose client is lost must not stay for hours. */
+export const SERVER_KEEP_ALIVE = {
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '3',
+} as const;
+
+/** @param settings override those that all programs have */
+export function clientConfig(url: string, settings: Readonly<Record<string, string>> = {}): ClientConfig {
+  const address = readDatabaseUrl(url);
+  const { username, password, hostname, port, pathname } = address.url;
+  const database = decodeURIComponent(pathname.slice(1));
+  // What is missing comes from PGUSER and the like, as for libpq.
+  return {
+    ...(username !== '' && { user: decodeURIComponent(username) }),
+    ...(password !== '' && { password: decodeURIComponent(password) }),
+    host: decodeURIComponent(hostname.replace(/^\[(.+)\]$/u, '$1')),
+    ...(port !== '' && { port: Number(port) }),
+    ...(database !== '' && { database }),
+    // Otherwise pg would read PGSSLMODE, in its own dialect.
+    ssl: tlsOf(address),
+    ...(address.hasDirectTls && { sslnegotiation: 'direct' }),
+    ...(address.channelBinding !== undefined && { enableChannelBinding: address.channelBinding !== 'disable' }),
+    // Otherwise pg would read PGOPTIONS.
+    options: encodeSettings({ ...PINNED, ...settings }),
+  };
+}
+
+function tlsOf({ sslMode, rootCertificate, certificate, key, url }: DatabaseAddress): ClientConfig['ssl'] {
+  if (sslMode === 'disable') return false;
+  const isName = !/^[\d.]+$|:/u.test(url.hostname);
+  return {
+    rejectUnauthorized: sslMode !== 'require',
+    ...(rootCertificate !== undefined && rootCertificate !== 'system' && { ca: readFileSync(rootCertificate, 'utf8') }),
+    ...(certificate !== undefined && { cert: readFileSync(certificate, 'utf8') }),
+    ...(key !== undefined && { key: readFileSync(key, 'utf8') }),
+    // The certificate may be of any name.
+    ...(sslMode === 'verify-ca' && { checkServerIdentity: () => undefined }),
+    ...(isName && { servername: decodeURIComponent(url.hostname) }),
+  };
+}
+
+/** Escapes blanks, at which the server splits its start-up `options`. */
+function encodeSettings(settings: Readonly<Record<string, string>>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\\s]/g, (character) => `\\${character}`)}`)
+    .join(' ');
+}
