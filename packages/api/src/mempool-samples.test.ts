@@ -3,6 +3,7 @@ import { NodeResponseTooLargeError } from '@kasgres/node';
 import { EventLoopTurns } from './fairness/event-loop-turns.ts';
 import { MempoolSamples } from './mempool-samples.ts';
 import { NodeCalls } from './node-calls.ts';
+import { toPendingTransaction } from './resources/mempool/summary.ts';
 import { nodeOf } from './testing/node-stub.ts';
 
 beforeEach(
@@ -144,4 +145,23 @@ it('lists a mempool that was too large again after a minute, or when it has half
   await vi.advanceTimersByTimeAsync(60_000);
   await problemOf(samples);
   expect(await problemOf(samples)).toMatchObject({ transactions: new Map() });
+});
+
+it('samples what consensus could never accept: sums above 64 bits, scripts that are no hex, no mass', async () => {
+  const outputs = Array.from({ length: 100 }, () => ({
+    amount: 2n ** 64n - 1n,
+    scriptPublicKey: { version: 0, scriptPublicKey: 'x' },
+  }));
+  const inputs = [
+    { previousOutpoint: { transactionId: '00'.repeat(32), index: 2 ** 32 - 1 }, sigOpCount: 2 ** 32 - 1 },
+  ];
+  const transaction = { ...entryOf(1).transaction, inputs, outputs };
+  const { samples } = samplesOf({ listMs: 1, entries: [{ fee: 2n ** 64n - 1n, transaction }] });
+  const [{ transactions }] = await Promise.all([samples.get(), vi.advanceTimersByTimeAsync(1000)]);
+  const [pending] = transactions.values();
+  expect(pending).toMatchObject({ fee: 2n ** 64n - 1n, outputSum: 100n * (2n ** 64n - 1n) });
+  expect(pending && toPendingTransaction(pending)).toMatchObject({
+    fee: '18446744073709551615',
+    feerate: 2635249153387078700,
+  });
 });

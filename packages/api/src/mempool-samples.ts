@@ -199,7 +199,9 @@ function toPending({ fee, transaction }: protocol.MempoolEntry, id: string, seen
 
 function transientMassOf({ version, inputs, outputs, verboseData }: protocol.Transaction): bigint {
   const { computeMass } = required(verboseData, 'verbose data of a transaction');
-  // Two digits for each byte.
-  const outputScriptBytes = outputs.map(({ scriptPublicKey: script }) => (script?.scriptPublicKey.length ?? 0) / 2);
+  // Two digits for each byte. The node may send any text.
+  const outputScriptBytes = outputs.map(({ scriptPublicKey: script }) =>
+    Math.ceil((script?.scriptPublicKey.length ?? 0) / 2),
+  );
   return transientMassFrom(computeMass, { version, inputs, outputScriptBytes });
 }

@@ -101,13 +101,18 @@ type MessageFor<Shape extends z.ZodRawShape> = {
   [Name in keyof Shape]: z.output<Shape[Name]> | (string extends z.output<Shape[Name]> ? bigint : never);
 };
 
-/** Picks the fields of a schema from a message of the node, with bigints as decimal strings. */
+/**
+ * Picks the fields of a schema from a message of the node, with bigints as decimal strings.
+ * @throws NodeProtocolError for a number that JSON does not have
+ */
 export function toJson<Shape extends z.ZodRawShape>(
   { shape }: z.ZodObject<Shape>,
   message: MessageFor<Shape>,
 ): { [Name in keyof Shape]: z.output<Shape[Name]> } {
   const entries = Object.keys(shape).map((name) => {
     const value: unknown = message[name];
+    if (typeof value === 'number' && !Number.isFinite(value))
+      throw new NodeProtocolError(`the response of the node has no finite ${name}`);
     return [name, typeof value === 'bigint' ? String(value) : value];
   });
   return Object.fromEntries(entries) as { [Name in keyof Shape]: z.output<Shape[Name]> };

@@ -22,7 +22,7 @@ export interface PooledNode {
 
 const CLIENT_OPTIONS = {
   deadlineMs: 5000,
-  /** Far above the largest block template. Listings of the mempool have a limit of their own. */
+  /** Far above the largest block template. Listings of the mempool have a separate limit. */
   receiveLimitBytes: 32 * 1024 * 1024,
 };
 

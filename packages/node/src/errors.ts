@@ -36,8 +36,8 @@ export class NodeProtocolError extends Error {
 }
 
 /**
- * The response to a listing is longer than this client receives. That is no failure of the node: a request may be answered with any number of
- * entries.
+ * The response to a listing is longer than this client receives. That is no failure of the node: a request may have any number of entries as
+ * its response.
  */
 export class NodeResponseTooLargeError extends Error {
   override readonly name = 'NodeResponseTooLargeError';

@@ -16,6 +16,9 @@ const WINDOW_BYTES = 1024 * 1024;
 /** Frames arrive as chunks, which are decoded at once. */
 const FRAME_BYTES = 64 * 1024;
 
+/** A response may take this many times as long as the node may send nothing. */
+const MAX_SILENCES = 12;
+
 export interface ListOptions {
   /** How long the node may send nothing. */
   deadlineMs: number;
@@ -54,14 +57,15 @@ export class ListingConnection {
     const connection = (this.#connection ??= this.#open());
     const id = this.#nextId++;
     const reader = new ListingReader({ op, id, limitBytes });
-    const timer = setTimeout(() => {
-      connection.session.destroy(new Error(`it did not respond to ${op} within ${deadlineMs} ms`));
-    }, deadlineMs);
+    const fail = (reason: string) => (): void => connection.session.destroy(new Error(reason));
+    const timer = setTimeout(fail(`it did not respond to ${op} within ${deadlineMs} ms`), deadlineMs);
+    const total = setTimeout(fail(`its response to ${op} took too long`), deadlineMs * MAX_SILENCES);
     try {
       connection.stream.write(encodeFrame(encodeRequest(id, op, request)));
       return await use(this.#piecesOf(connection, reader, timer));
     } finally {
       clearTimeout(timer);
+      clearTimeout(total);
       if (!reader.isDone) this.close();
     }
   }
@@ -73,17 +77,19 @@ export class ListingConnection {
 
   async *#piecesOf({ chunks }: Connection, reader: ListingReader, timer: NodeJS.Timeout) {
     while (!reader.isDone) {
-      const { value, done } = await chunks.next().catch((error: Error) => this.#fail(error.message));
-      if (done === true) this.#fail('it ended the stream');
+      const chunk = await chunks.next().catch((error: Error) => {
+        throw this.#lost(error.message);
+      });
+      if (chunk.done === true) throw this.#lost('it ended the stream');
       timer.refresh();
-      const entries = reader.push(value as Buffer);
+      const entries = reader.push(chunk.value);
       if (entries.length > 0) yield entries;
     }
   }
 
-  #fail(reason: string): never {
+  #lost(reason: string): NodeUnavailableError {
     const { host, port } = this.#address;
-    throw new NodeUnavailableError(`the node at ${host}:${port} is out of reach: ${reason}`);
+    return new NodeUnavailableError(`the node at ${host}:${port} is out of reach: ${reason}`);
   }
 
   #open(): Connection {
@@ -101,6 +107,8 @@ export class ListingConnection {
     session.on('error', (error: Error) => stream.destroy(error));
     session.on('goaway', onLost).on('close', onLost);
     stream.on('error', onLost).on('close', onLost);
+    // As in MessageStream.
+    stream.on('headers', () => stream.destroy(new Error('it sent an informational response')));
     return opened;
   }
 }

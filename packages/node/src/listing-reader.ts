@@ -219,6 +219,6 @@ export function decodeEntry(bytes: Uint8Array): MempoolEntry {
   }
 }
 
-/** For tests and programs that answer like a node. */
+/** For tests and programs that respond like a node. */
 export const encodeEntry = (entry: MessageInitShape<typeof MempoolEntrySchema>): Uint8Array =>
   toBinary(MempoolEntrySchema, create(MempoolEntrySchema, entry));

@@ -177,6 +177,19 @@ it('fails when the node does not respond, goes away, or refuses', async () => {
   const slow = connect(silent.url, { deadlineMs: 50 });
   await expect(listIds(slow)).rejects.toThrow('did not respond to getMempoolEntries within 50 ms');
   await expect(listIds(slow)).rejects.toBeInstanceOf(NodeUnavailableError);
+  const dripping = await startNode(({ id }, stream) => {
+    const frame = frameOf({ case: 'getMempoolEntriesResponse', value: { entries: [entryOf(1, 1000)] } }, id);
+    let sent = 0;
+    const timer = setInterval(() => {
+      if (stream.http2Stream.destroyed) clearInterval(timer);
+      else stream.sendBytes(frame.subarray(sent, ++sent));
+    }, 20);
+  });
+  await expect(listIds(connect(dripping.url, { deadlineMs: 200 }))).rejects.toThrow(
+    'its response to getMempoolEntries took too long',
+  );
+  const chatty = await startNode((_request, stream) => stream.http2Stream.additionalHeaders({ ':status': 103 }));
+  await expect(listIds(connect(chatty.url))).rejects.toThrow('it sent an informational response');
   const leaving = await startNode((_request, _stream, node) => node.disconnectAll());
   await expect(listIds(connect(leaving.url))).rejects.toBeInstanceOf(NodeUnavailableError);
   const { url } = silent;

@@ -102,3 +102,12 @@ it('has numbers with all their digits, scripts as objects, no hash and no mass',
     },
   });
 });
+
+it.each(['', 'x', 'f'.repeat(49), `0x${'f'.repeat(10)}`])(
+  'refuses blue work %j as an error of the node',
+  async (blueWork) => {
+    const server = await serverOnNode(() => ({ block: { header: { ...header, blueWork }, transactions: [] } }));
+    const { status, json } = await post(server, '/v1/rpc/getBlockTemplate', { payAddress: PAY_ADDRESS });
+    expect({ status, message: json['message'] }).toEqual({ status: 503, message: 'The node sent an invalid response' });
+  },
+);

@@ -1,6 +1,6 @@
 /** getBlockTemplate: a block to mine on, from the node, in the form that only templates have (api-spec.md §4.5). */
 import { parseBlueWork } from '@kasgres/kaspa';
-import type { protocol } from '@kasgres/node';
+import { NodeProtocolError, type protocol } from '@kasgres/node';
 import { z } from 'zod';
 import { exactNumber } from '../http/exact-integers.ts';
 import { required, toJson } from '../node-calls.ts';
@@ -73,6 +73,14 @@ function toTemplateTransaction(transaction: protocol.Transaction): z.infer<typeo
   };
 }
 
+function blueWorkOf({ blueWork }: protocol.Header): bigint {
+  try {
+    return parseBlueWork(blueWork);
+  } catch (cause) {
+    throw new NodeProtocolError('the blue work in a block template of the node is not valid', { cause });
+  }
+}
+
 export const getBlockTemplate = route(
   {
     ...rpc('POST', 'getBlockTemplate'),
@@ -95,7 +103,7 @@ export const getBlockTemplate = route(
     const parentsByLevel = header.parents.map((level) => level.parentHashes);
     return {
       block: {
-        header: toJson(templateHeader, { ...header, parentsByLevel, blueWork: parseBlueWork(header.blueWork) }),
+        header: toJson(templateHeader, { ...header, parentsByLevel, blueWork: blueWorkOf(header) }),
         transactions: block.transactions.map(toTemplateTransaction),
       },
     };
