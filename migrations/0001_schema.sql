@@ -273,7 +273,7 @@ comment on table transactions is 'One row for each transaction id that a block c
 comment on column transactions.id is 'Key, in order of first writing.';
 comment on column transactions.storage_mass is 'Committed storage mass (KIP-9), of the first variant.';
 comment on column transactions.compute_mass is 'Compute mass as the node gives it, of the first variant.';
-comment on column transactions.fee is 'Inputs minus outputs in sompi, from 0 to the maximum supply, as if every output that it spends existed; 0 for a coinbase. Null while an input is not resolved, and if the fee is outside that range: such a transaction is never accepted. Of a transaction that is not accepted, readers show fee_of_existing_utxos.';
+comment on column transactions.fee is 'Inputs minus outputs in sompi, 0 for a coinbase, of every accepted transaction. Null in others if an input was not resolved when they were written, or if it is negative or above the maximum supply. Readers show it of accepted transactions only, else fee_of_existing_utxos.';
 comment on column transactions.accepting_index is 'chain_blocks.index of the chain block that accepts the transaction; null while it is not accepted.';
 comment on column transactions.subnetwork_id is 'subnetworks.id; 1 is a coinbase.';
 comment on column transactions.version is 'Transaction version.';
@@ -393,12 +393,14 @@ create table transaction_inputs (
 create index transaction_inputs_previous_transaction_id on transaction_inputs (previous_transaction_id, previous_index);
 create index transaction_inputs_script_id on transaction_inputs (script_id, transaction_id) where script_id is not null;
 create index transaction_inputs_transaction_id on transaction_inputs (transaction_id) with (fillfactor = 100);
-create index transaction_inputs_unresolved on transaction_inputs (previous_transaction_hash) where previous_transaction_hash <> '';
+-- An input names a transaction by its id or by its key. Inputs without an amount are few, unless miners make them.
+create index transaction_inputs_unresolved on transaction_inputs (previous_transaction_hash, (coalesce(previous_transaction_id, 0)), transaction_id)
+  where amount is null;
 comment on table transaction_inputs is 'Inputs, of the first variant of an id, with the UTXO that each spends. The id commits to the amount and script of an outpoint, so a resolved input never changes.';
 comment on column transaction_inputs.transaction_id is 'The spending transaction.';
 comment on column transaction_inputs.previous_transaction_id is 'transactions.id of the transaction that created the UTXO; null while it is unknown.';
 comment on column transaction_inputs.previous_index is 'Output index of the UTXO.';
-comment on column transaction_inputs.amount is 'Amount of the UTXO in sompi; null while it is unknown, which is possible only in transactions that were never accepted.';
+comment on column transaction_inputs.amount is 'Amount of the UTXO in sompi; null while it is unknown, which is possible only in transactions that were never accepted. If late_transactions has its transaction, a later batch completes it.';
 comment on column transaction_inputs.script_id is 'Script of the UTXO; null while it is unknown.';
 comment on column transaction_inputs.index is 'Position of the input. The mass limit of a block allows some 12,000.';
 comment on column transaction_inputs.sig_op_count is 'Sig-op count (transaction version 0).';
@@ -544,6 +546,18 @@ create unique index earlier_transactions_transaction_id on earlier_transactions 
 comment on table earlier_transactions is 'Pre-bootstrap transactions: accepted in a part of the chain that is not indexed, and known by their UTXOs at a bootstrap block. They are also in transactions if an indexed block carries them again.';
 comment on column earlier_transactions.id is 'Key, from the same sequence as transactions.id.';
 comment on column earlier_transactions.transaction_id is 'Transaction id, 32 bytes.';
+
+create table late_transactions (
+  id bigint not null,
+  from_transaction bigint not null default 0,
+  transaction_id bytea not null,
+  constraint late_transactions_pkey primary key (id, transaction_id)
+);
+create index late_transactions_transaction_id on late_transactions (transaction_id);
+comment on table late_transactions is 'Transactions that were written after inputs that spend them. Each batch completes a portion of these inputs, which have no amount until then. Usually empty.';
+comment on column late_transactions.id is 'Key of the transaction, in transactions or earlier_transactions.';
+comment on column late_transactions.from_transaction is 'Inputs of spending transactions with lower keys are completed.';
+comment on column late_transactions.transaction_id is 'The id by which these inputs name it; empty if they name it by its key.';
 
 -- Unspent outputs and balances ----------------------------------------------------------------------------------------------
 
@@ -1756,12 +1770,22 @@ begin
 end $$;
 comment on function block_count_of is 'Number of blocks that contain a transaction of repeated_transactions.';
 
+create function inputs_minus_outputs(transaction bigint) returns bigint language plpgsql stable parallel safe set search_path = public as $$
+begin
+  return (
+    select case when fee between 0 and 2900000000000000000 then fee end
+    from (
+      select (select case when count(*) = count(amount) then sum(amount) end from transaction_inputs where transaction_id = transaction)
+        - (select coalesce(sum(amount), 0) from transaction_outputs where transaction_id = transaction) as fee) summed);
+end $$;
+comment on function inputs_minus_outputs is 'What the inputs of a transaction have more than its outputs, sompi; null while the UTXO of an input is unknown, and outside of 0 and the maximum supply.';
+
 -- With the rights of its owner, since a function in a view runs with those of the analyst.
 create function fee_of_existing_utxos(transaction bigint) returns bigint
 language plpgsql stable parallel safe security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   return (
-    select fee from transactions
+    select case when subnetwork_id = 1 then 0 else inputs_minus_outputs(id) end from transactions
     where id = transaction and not exists (
       select from transaction_inputs input
       left join transactions previous on previous.id = input.previous_transaction_id

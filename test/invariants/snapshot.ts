@@ -107,7 +107,7 @@ const SECTIONS: Record<string, string> = {
       case when not exists (
         select from transaction_inputs i left join known_transactions previous on previous.id = i.previous_transaction_id
         where i.transaction_id = t.id and previous.existed is not true
-      ) then t.fee end)
+      ) then case when t.accepting_index is null and t.subnetwork_id <> 1 then inputs_minus_outputs(t.id) else t.fee end end)
     from transactions t
     join subnetworks s on s.id = t.subnetwork_id
     left join chain_blocks accepting on accepting.index = t.accepting_index

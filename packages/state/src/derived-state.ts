@@ -61,8 +61,15 @@ export type BatchItem =
   | { kind: 'touched'; scripts: readonly number[] }
   /** Transactions of a block that this batch writes. */
   | { kind: 'contained'; transactions: readonly number[] }
-  /** Transactions with inputs that this batch writes or completes. */
-  | { kind: 'spending'; transactions: readonly number[] };
+  /** Transactions whose inputs this batch writes. */
+  | { kind: 'spending'; transactions: readonly number[] }
+  /** What inputs spend that were written earlier and that this batch completes. */
+  | { kind: 'spent'; outputs: readonly SpentOutput[] };
+
+export interface SpentOutput {
+  transaction: number;
+  index: number;
+}
 
 export interface RemovedChainBlock {
   chainBlock: ChainBlock;

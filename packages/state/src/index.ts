@@ -12,6 +12,7 @@ export {
   type ScriptDelta,
   StateChanges,
   type Utxo,
+  type SpentOutput,
 } from './derived-state.ts';
 export { ChainTotals } from './first-catch-up/chain-totals.ts';
 export { columnsOf, isStandby, pagesByKey, type Queryable } from './queryable.ts';

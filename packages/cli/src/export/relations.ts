@@ -162,6 +162,7 @@ export const TABLES: Readonly<Record<string, Relation>> = {
   script_labels: left('it follows from balances and transactions'),
   tag_labels: left('it follows from tags'),
   tag_marks: left('it holds pending work of the indexer'),
+  late_transactions: left('it holds pending work of the indexer'),
   seen_before: left('it is needed to undo reorgs only'),
   unmerged_touches: left('it holds transactions of blocks that are not merged yet'),
   removed_chain_blocks: left('it is kept for twice the finality depth only'),

@@ -187,7 +187,14 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
     left join transactions previous on encode(previous.transaction_id, 'hex') = encode(i.previous_transaction_hash, 'hex')
     left join earlier_transactions earlier on earlier.transaction_id = i.previous_transaction_hash
     where i.transaction_id >= ${transactionId} and i.previous_transaction_hash <> ''
-      and (previous.id is not null or earlier.id is not null or i.amount is not null or i.script_id is not null)`,
+      and (i.amount is not null or i.script_id is not null
+        or (coalesce(previous.id, earlier.id) is not null and not exists (
+          select from late_transactions late
+          where late.transaction_id = i.previous_transaction_hash and late.from_transaction <= i.transaction_id)))`,
+  'late transaction {} is unknown': `
+    select late.id::text from late_transactions late
+    where not exists (select from transactions t where t.id = late.id)
+      and not exists (select from earlier_transactions e where e.id = late.id)`,
   'transaction {} is accepted, but the UTXO of an input is not known, or its transaction never was accepted': `
     select encode(t.transaction_id, 'hex') from transaction_inputs i
     join transactions t on t.id = i.transaction_id
@@ -195,9 +202,10 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
     left join earlier_transactions earlier on earlier.id = i.previous_transaction_id
     where i.transaction_id >= ${transactionId} and t.accepting_index is not null
       and (i.amount is null or (previous.accepting_index is null and earlier.id is null))`,
+  // One whose inputs were resolved late has no fee until it is accepted.
   'transaction {}: wrong fee': `
     select encode(t.transaction_id, 'hex') from transactions t
-    where t.id >= ${transactionId} and t.fee is distinct from case
+    where t.id >= ${transactionId} and (t.fee is not null or t.accepting_index is not null) and t.fee is distinct from case
       when t.subnetwork_id = 1 then 0
       when exists (select from transaction_inputs i where i.transaction_id = t.id and i.amount is null) then null
       else (

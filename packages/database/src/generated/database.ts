@@ -881,6 +881,21 @@ export interface HeldMerges {
   transactions: Generated<bigint>;
 }
 
+export interface LateTransactions {
+  /**
+   * Inputs of spending transactions with lower keys are completed.
+   */
+  from_transaction: Generated<bigint>;
+  /**
+   * Key of the transaction, in transactions or earlier_transactions.
+   */
+  id: bigint;
+  /**
+   * The id by which these inputs name it; empty if they name it by its key.
+   */
+  transaction_id: Buffer;
+}
+
 export interface LoadedUtxos {
   /**
    * Its address; null for a nonstandard script.
@@ -1418,7 +1433,7 @@ export interface TransactionBodyInputs {
 
 export interface TransactionInputs {
   /**
-   * Amount of the UTXO in sompi; null while it is unknown, which is possible only in transactions that were never accepted.
+   * Amount of the UTXO in sompi; null while it is unknown, which is possible only in transactions that were never accepted. If late_transactions has its transaction, a later batch completes it.
    */
   amount: bigint | null;
   /**
@@ -1504,7 +1519,7 @@ export interface Transactions {
    */
   compute_mass: Numeric;
   /**
-   * Inputs minus outputs in sompi, from 0 to the maximum supply, as if every output that it spends existed; 0 for a coinbase. Null while an input is not resolved, and if the fee is outside that range: such a transaction is never accepted. Of a transaction that is not accepted, readers show fee_of_existing_utxos.
+   * Inputs minus outputs in sompi, 0 for a coinbase, of every accepted transaction. Null in others if an input was not resolved when they were written, or if it is negative or above the maximum supply. Readers show it of accepted transactions only, else fee_of_existing_utxos.
    */
   fee: bigint | null;
   /**
@@ -1781,6 +1796,7 @@ export interface DB {
   generations: Generations;
   held_merge_repeats: HeldMergeRepeats;
   held_merges: HeldMerges;
+  late_transactions: LateTransactions;
   loaded_utxos: LoadedUtxos;
   meta: Meta;
   migrations: Migrations;

@@ -94,12 +94,14 @@ async function completeBlocks(
 }
 
 async function completeInputs(client: ClientBase, batch: Batch, state: StateChanges): Promise<void> {
-  if (batch.rows.transactions.rows === 0) return;
-  const { from, preBootstrapTransactions: preBootstrap } = batch;
-  const completed = await resolveLateInputs(client, { from: from.nextTransactionId, preBootstrap });
-  const scripts = completed.flatMap(({ newScript }) => (newScript === null ? [] : [newScript]));
+  const { scripts, outputs } = await resolveLateInputs(client, {
+    from: batch.from.nextTransactionId,
+    preBootstrap: batch.preBootstrapTransactions,
+    accepted: batch.acceptedBefore.map(({ transaction }) => transaction),
+    written: batch.rows.transaction_inputs.rows,
+  });
   collectState({ kind: 'touched', scripts }, state);
-  collectState({ kind: 'spending', transactions: completed.map(({ transaction }) => transaction) }, state);
+  collectState({ kind: 'spent', outputs }, state);
 }
 
 /** Counts the transactions of blocks that this batch merges, and of blocks that stayed unmerged for long. */
@@ -124,7 +126,9 @@ async function acceptTransactions(client: ClientBase, { acceptedBefore, settledV
   if (acceptedBefore.length === 0) return;
   await client.query({
     name: 'accept-transactions',
-    text: `update transactions t set accepting_index = accepted.chain_index, accepted_body = accepted.body
+    // The inputs may have been resolved after the transaction was written.
+    text: `update transactions t set accepting_index = accepted.chain_index, accepted_body = accepted.body,
+                  fee = coalesce(t.fee, inputs_minus_outputs(t.id))
              from unnest($1::bigint[], $2::bigint[], $3::integer[]) accepted (id, chain_index, body)
             where t.id = accepted.id
               and (t.accepting_index, t.accepted_body) is distinct from (accepted.chain_index, accepted.body)`,

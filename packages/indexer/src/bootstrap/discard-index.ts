@@ -35,6 +35,7 @@ export const CHAIN_TABLES = [
   'next_start_created',
   'next_start_spent',
   'earlier_transactions',
+  'late_transactions',
   'earlier_blocks',
   'earlier_times',
   'clustering',

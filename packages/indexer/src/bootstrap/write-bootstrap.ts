@@ -89,9 +89,8 @@ export async function writeGap(client: ClientBase, after: Hash, before: Hash, re
 /** Must run after `start_utxos` has its set and the checkpoint is at the block. @param chainTime Unix milliseconds */
 export async function replaceState(client: ClientBase, chainTime: bigint, fromTransactionId: number): Promise<void> {
   await replaceUtxoSet(client, chainTime);
-  const completed = await resolveLateInputs(client, { from: fromTransactionId, preBootstrap: [] });
-  const scripts = completed.flatMap(({ newScript }) => (newScript === null ? [] : [newScript]));
+  const late = { from: fromTransactionId, preBootstrap: [], accepted: [], written: 0 };
+  const { scripts, outputs } = await resolveLateInputs(client, late);
   await countTouched(client, scripts);
-  const spending = completed.map(({ transaction }) => transaction);
-  await findContested(client, spending);
+  await findContested(client, { spending: [], outputs });
 }

@@ -382,8 +382,8 @@ async function refersToRemoved(client: ClientBase, { cut, unchecked }: PreparedC
   return rows[0]?.refers === true;
 }
 
-/** A block may carry an old transaction again: then it may be accepted now, have another variant, or get an input of a new transaction. */
-async function changesKept(client: ClientBase, { cut, unchecked }: PreparedCut): Promise<boolean> {
+/** A block may carry an old transaction again: then it may be accepted now or have another variant. Its late inputs may have been completed. */
+async function changesKept(client: ClientBase, { cut }: PreparedCut): Promise<boolean> {
   const kept = (table: keyof typeof TRANSACTION_TABLES): string => keptPartition(table, cut.generation);
   const { rows } = await client.query<{ changes: boolean }>(
     `select exists (
@@ -394,9 +394,10 @@ async function changesKept(client: ClientBase, { cut, unchecked }: PreparedCut):
           where not exists (
             select from ${kept('transaction_bodies')} copied where copied.transaction_id = b.transaction_id and copied.body = b.body))
        or exists (
-         select from ${kept('transaction_inputs')} i join transactions t on t.transaction_id = i.previous_transaction_hash
-          where i.previous_transaction_hash <> '' and t.id >= $2) as changes`,
-    [cut.chainIndex, unchecked.transaction],
+         select from ${kept('transaction_inputs')} kept join transaction_inputs i using (transaction_id, index)
+          where kept.amount is null and i.amount is not null
+            and not exists (select from cut_lost lost where lost.transaction_id = kept.transaction_id and lost.index = kept.index)) as changes`,
+    [cut.chainIndex],
   );
   return rows[0]?.changes === true;
 }
@@ -441,6 +442,12 @@ async function writeStart(client: ClientBase, { cut, utxos }: PreparedCut): Prom
   );
   await client.query('delete from gaps');
   await forgetRemovedCopies(client);
+  await client.query(
+    `delete from late_transactions late
+      where late.id < $1 and not exists (select from transactions t where t.id = late.id)
+        and not exists (select from earlier_transactions e where e.id = late.id)`,
+    [firstKeyOf(cut.generation)],
+  );
   await restartFrom(client, cut);
   await client.query('update checkpoint set version = next_version(version), updated_at = clock_timestamp()');
 }

@@ -4,14 +4,22 @@
  */
 import { inPipeline } from '@kasgres/database';
 import type { ClientBase } from 'pg';
-import type { DerivedState } from '../derived-state.ts';
-import { faultsOf } from '../queryable.ts';
+import type { DerivedState, SpentOutput } from '../derived-state.ts';
+import { columnsOf, faultsOf } from '../queryable.ts';
 
 /** Readers search up to this many spenders themselves. Also in the comment of the table. */
 const MAX_SEARCHED = 4;
 
+interface Claims {
+  /** Keys of transactions that were written. */
+  spending: readonly number[];
+  /** What inputs spend that were completed. */
+  outputs: readonly SpentOutput[];
+}
+
 class ContestedChanges {
   readonly spending: number[] = [];
+  readonly outputs: SpentOutput[] = [];
   reverted: readonly bigint[] = [];
 }
 
@@ -26,13 +34,16 @@ const acceptedSpender = (output: string): string => `(
 const FIND = `
   insert into contested_outputs (transaction_id, index, spender_id)
   select contested.transaction_id, contested.index, ${acceptedSpender('contested')}
-    from (select distinct i.previous_transaction_id as transaction_id, i.previous_index as index
-            from unnest($1::bigint[]) spending (id)
-           cross join lateral (
-             select * from transaction_inputs i where i.transaction_id = spending.id and i.previous_transaction_id is not null offset 0) i
+    from (select distinct claimed.transaction_id, claimed.index
+            from (select i.previous_transaction_id as transaction_id, i.previous_index as index
+                    from unnest($1::bigint[]) spending (id)
+                   cross join lateral (
+                     select * from transaction_inputs i where i.transaction_id = spending.id and i.previous_transaction_id is not null offset 0) i
+                  union all
+                  select * from unnest($2::bigint[], $3::bigint[])) claimed
            where exists (
              select from transaction_inputs other
-              where other.previous_transaction_id = i.previous_transaction_id and other.previous_index = i.previous_index
+              where other.previous_transaction_id = claimed.transaction_id and other.previous_index = claimed.index
              offset ${MAX_SEARCHED})) contested
   on conflict do nothing`;
 
@@ -81,9 +92,13 @@ export const contestedOutputs: DerivedState = {
   verify: { 4: faultsOf(SELECT_WRONG_OUTPUTS) },
 
   collect(item, changes) {
-    if (item.kind !== 'spending') return;
-    const { spending } = changes.of(ContestedChanges);
-    for (const transaction of item.transactions) spending.push(transaction);
+    if (item.kind === 'spending') {
+      const { spending } = changes.of(ContestedChanges);
+      for (const transaction of item.transactions) spending.push(transaction);
+    } else if (item.kind === 'spent') {
+      const { outputs } = changes.of(ContestedChanges);
+      for (const output of item.outputs) outputs.push(output);
+    }
   },
 
   revert(removed, changes) {
@@ -91,11 +106,11 @@ export const contestedOutputs: DerivedState = {
   },
 
   async apply(client, changes) {
-    const { spending, reverted } = changes.of(ContestedChanges);
+    const { spending, outputs, reverted } = changes.of(ContestedChanges);
     const { fork, to } = changes.range;
     await inPipeline(client, [
       ...(reverted.length > 0 ? [() => revert(client, reverted)] : []),
-      ...(spending.length > 0 ? [() => findContested(client, spending)] : []),
+      ...(spending.length + outputs.length > 0 ? [() => findContested(client, { spending, outputs })] : []),
       ...(to > fork ? [() => client.query({ name: 'accept-contested', text: ACCEPT, values: [fork, to] })] : []),
     ]);
   },
@@ -109,9 +124,10 @@ export const contestedOutputs: DerivedState = {
   },
 };
 
-/** Must run before what these transactions spend is accepted. @param spending keys of transactions with inputs that were written or completed */
-export async function findContested(client: ClientBase, spending: readonly number[]): Promise<void> {
-  await client.query({ name: 'find-contested-outputs', text: FIND, values: [spending] });
+/** Must run before what these transactions spend is accepted. */
+export async function findContested(client: ClientBase, { spending, outputs }: Claims): Promise<void> {
+  const values = [spending, ...columnsOf(outputs, 'transaction', 'index')];
+  await client.query({ name: 'find-contested-outputs', text: FIND, values });
 }
 
 async function revert(client: ClientBase, accepted: readonly bigint[]): Promise<void> {

@@ -85,9 +85,10 @@ const outputs = jsonArray(
     where output.transaction_id = transactions.id order by output.index`,
 );
 
-/** The stored fee counts UTXOs that do not exist, too. */
+/** The stored fee counts UTXOs that do not exist, too. A pre-bootstrap transaction that a block carries again may have none. */
 const fee: RawBuilder<string | null> = sql`
-  (case when ${isAccepted()} then transactions.fee else fee_of_existing_utxos(transactions.id) end)::text`;
+  (case when ${isAccepted()} then coalesce(transactions.fee, inputs_minus_outputs(transactions.id))
+    else fee_of_existing_utxos(transactions.id) end)::text`;
 
 const confirmations: RawBuilder<number> = sql`
   case when ${isAccepted()} then ${sinkBlueScore} - coalesce(accepting.blue_score, bootstrap_blue_score()) else 0 end`;
