@@ -112,7 +112,7 @@ test('they are exported', async () => {
   expect(manifest.facts['address_transactions']?.columns['sent_sompi']).toBe('DECIMAL(38,0)');
 });
 
-test('the history of an address has exact amounts beyond 64 bits, in JSON and CSV', async () => {
+test('the history of an address has exact amounts beyond 64 bits, and its CSV counts none of them', async () => {
   // As if the spender had spent old outputs of accepted transactions: together they may be more than there ever was at one time.
   await harness.database.pool.query(
     `update transaction_inputs i set previous_transaction_hash = '',
@@ -134,5 +134,6 @@ test('the history of an address has exact amounts beyond 64 bits, in JSON and CS
     headers: { accept: 'text/csv' },
   });
   const line = text.split('\n').find((each) => each.startsWith(spenders[0] ?? ''));
-  expect(line).toContain(String(4n * MAX_SOMPI));
+  // A sum of the column is the change of the balance.
+  expect(line).toContain(',false,false,0,0,0,');
 });
