@@ -3,10 +3,12 @@
  *
  *   npm run bench:compare -- COMMIT api [text in the name of a request]
  *   NODE_URL=grpc://127.0.0.1:16510 npm run bench:compare -- COMMIT sync
+ *   npm run bench:compare -- COMMIT read [text in the name of a read]
  *
  * `api` sends the requests of `npm run bench:api` to both; `sync` runs `npm run bench:sync` of both against a loaded node, and compares
  * catch-ups without the start of the programs, which older commits do not measure. Each prints the medians of RUNS runs (default 5; of
- * MEASURED_MS each for `api`, default 2,000) and their ratio: above 1, this checkout is faster. The
+ * MEASURED_MS each for `api` and `read`, default 2,000) and their ratio: above 1, this checkout is faster. `read` runs `npm run bench:read` of
+ * both on a large index of each, repeats reads with a ratio below 0.95, and fails if one is below again. The
  * other commit is checked out into a temporary worktree with its own dependencies. Uncommitted changes of this checkout are part of the
  * measurement.
  */
@@ -16,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Request } from '../test/plans/harness.ts';
 import { parseCatchUpSeconds } from './catch-up-seconds.ts';
+import { compareReads } from './compare-reads.ts';
 import { median } from './options.ts';
 import { type ComparedServer, endServer, sendRequests, serve } from './send-requests.ts';
 
@@ -24,17 +27,25 @@ const RUNS = Number(process.env['RUNS'] ?? 5);
 const WARM_UP_MS = 500;
 const MEASURED_MS = Number(process.env['MEASURED_MS'] ?? 2_000);
 
-const [commit, what, only = ''] = process.argv.slice(2);
-if (commit === undefined || (what !== 'api' && what !== 'sync') || (what === 'sync' && !process.env['NODE_URL'])) {
+const KINDS = new Set(['api', 'sync', 'read']);
+const [first = '', second = '', only = ''] = process.argv.slice(2);
+const [commit, what] = KINDS.has(first) ? [second, first] : [first, second];
+if (commit === '' || !KINDS.has(what) || (what === 'sync' && !process.env['NODE_URL'])) {
   console.error('usage: npm run bench:compare -- COMMIT api [text in the name of a request]');
   console.error('       NODE_URL=grpc://HOST:PORT npm run bench:compare -- COMMIT sync');
+  console.error('       npm run bench:compare -- COMMIT read [text in the name of a read]');
   process.exit(1);
 }
 
 const other = checkOut(commit);
 try {
   if (what === 'sync') compareSync();
-  else await compareApi();
+  else if (what === 'api') await compareApi();
+  else {
+    const directories = { before: other, now: HERE };
+    const isWithinBound = await compareReads({ directories, runs: RUNS, seconds: MEASURED_MS / 1000, only });
+    process.exitCode = isWithinBound ? 0 : 1;
+  }
 } finally {
   execFileSync('git', ['worktree', 'remove', '--force', other], { cwd: HERE });
 }
