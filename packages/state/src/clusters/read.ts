@@ -108,14 +108,22 @@ export async function findNextRange(
 
 type InputRow = SpentInput & Pick<Tie, 'chainIndex' | 'transaction'> & Pick<Spending, 'equalOutputs'>;
 
-/** The signature scripts of an input `i` of a transaction `t`: of the accepted variant, or of all variants while that is unknown. */
+/**
+ * The signature scripts of an input `i` of a transaction `t`: of the accepted variant, or, while that is unknown, of the variants that the accepting
+ * block merges. Anybody can mine any number of others.
+ */
 export const SIGNATURE_SCRIPTS = `
-  select array_agg(signature_script) as signature_scripts
-    from (select i.signature_script where coalesce(t.accepted_body = 0, true)
+  select coalesce(array_agg(case when carried.variant = 0 then i.signature_script
+                                 else (variant_input(i.transaction_id, carried.variant, i.index)).signature_script end),
+                  array[i.signature_script]) as signature_scripts
+    from (select t.accepted_body as variant where t.accepted_body is not null
           union all
-          select b.signature_script from transaction_body_inputs b
-           where b.transaction_id = i.transaction_id and b.index = i.index
-             and t.accepted_body is distinct from 0 and coalesce(b.body = t.accepted_body, true)) variants`;
+          select distinct bt.body
+            from chain_blocks accepting
+            join blocks merging on merging.id = accepting.block_id
+           cross join lateral unnest(merging.merge_set_blues || merging.merge_set_reds) merged (id)
+            join block_transactions bt on bt.block_id = merged.id and bt.transaction_id = t.id
+           where accepting.index = t.accepting_index and t.accepted_body is null) carried`;
 
 /** Inputs of accepted transactions that spend from several scripts, in the order of acceptance. */
 const SELECT_INPUTS = `
