@@ -180,15 +180,21 @@ const SECTIONS: Record<string, string> = {
 /** Only this many chain blocks below the sink may an index lack an accepted variant that another one knows. */
 const CHAIN_BLOCKS_OF_OPEN_VARIANTS = 16;
 
-/** Returns the ids of transactions whose accepted variant the indexer has yet to request again, with the next chain blocks. */
-export async function findOpenVariants(db: Pick<Connection['pool'], 'query'>): Promise<Buffer[]> {
+/**
+ * Returns the ids of transactions whose accepted variant the indexer has yet to request again, with the next chain blocks; with a limit of infinity also
+ * those of which no node can tell, or could when it was asked: scripts without an address make it fail for other transactions, too.
+ */
+export async function findOpenVariants(
+  db: Pick<Connection['pool'], 'query'>,
+  chainBlocks = CHAIN_BLOCKS_OF_OPEN_VARIANTS,
+): Promise<Buffer[]> {
   const { rows } = await db.query<{ transaction_id: Buffer }>(
     `select t.transaction_id
      from checkpoint
-     join chain_blocks c on c.index > checkpoint.chain_index - $1
+     join chain_blocks c on c.index > checkpoint.chain_index - $1::float8
      join transactions t on t.accepting_index = c.index
      where t.accepted_body is null and t.id in (select transaction_id from transaction_bodies)`,
-    [CHAIN_BLOCKS_OF_OPEN_VARIANTS],
+    [chainBlocks],
   );
   return rows.map((row) => row.transaction_id);
 }

@@ -13,7 +13,7 @@ const BLOCKS = 240;
 const SMALL_CACHE = { memoryTransactions: '400' };
 
 test('hundreds of variants of the same ids are stored once each, before and after restarts', async () => {
-  const harness = await createHarness('hundreds of variants');
+  const harness = await createHarness('hundreds of variants', undefined, undefined, { hostileRate: 0 });
   const { simulatedDag, database, node } = harness;
   const payments = unspentPayments(simulatedDag);
   const blocks: DagTransaction[][] = [];

@@ -20,8 +20,12 @@ import { PARAMS, startIndexing, type SimulatedDag } from '../support/simulated-d
 const VARIANTS_OF = 'getVirtualChainFromBlockV2';
 const AMBIGUOUS = 300;
 
+/** These tests know which variants can be told apart. */
+const HONEST = { hostileRate: 0 };
+
 test('a variant that the node cannot tell at once is known with the next block', async () => {
   const harness = await createHarness('several variants', undefined, undefined, {
+    ...HONEST,
     reorgRate: 0,
     duplicateRate: 0.8,
     variantRate: 1,
@@ -65,7 +69,7 @@ class VariantRequests {
 
 test('one request tells the variants of all 300 ambiguous ids of a chain block', async () => {
   const requests = new VariantRequests();
-  const harness = await createHarness('many variants', requests.plan);
+  const harness = await createHarness('many variants', requests.plan, undefined, HONEST);
   const { simulatedDag, database, node } = harness;
   const indexer = startIndexing(simulatedDag, database.url);
   onTestEnd(() => indexer.stop());
@@ -78,7 +82,7 @@ test('one request tells the variants of all 300 ambiguous ids of a chain block',
 
 test('a node that cannot tell is asked ever less often, and the index resolves the variants when it restarts', async () => {
   const requests = new VariantRequests();
-  const harness = await createHarness('untellable variants', requests.plan);
+  const harness = await createHarness('untellable variants', requests.plan, undefined, HONEST);
   const { simulatedDag, database, node } = harness;
   const indexer = startIndexing(simulatedDag, database.url);
   onTestEnd(() => indexer.stop());
@@ -107,7 +111,7 @@ test('a node that cannot tell is asked ever less often, and the index resolves t
 
 test('a slow node does not keep the index from the tip', async () => {
   const requests = new VariantRequests();
-  const harness = await createHarness('slow variants', requests.plan);
+  const harness = await createHarness('slow variants', requests.plan, undefined, HONEST);
   const { simulatedDag, database, node } = harness;
   const indexer = startIndexing(simulatedDag, database.url);
   onTestEnd(() => indexer.stop());
@@ -130,7 +134,7 @@ test('a slow node does not keep the index from the tip', async () => {
 });
 
 test('the variant with number 32,768 of an id is indexed as any other', async () => {
-  const harness = await createHarness('32,768 variants');
+  const harness = await createHarness('32,768 variants', undefined, undefined, HONEST);
   const { simulatedDag, database, node } = harness;
   const [utxo] = matureUtxos(simulatedDag);
   const original = payment(utxo, scriptOf(4));

@@ -13,7 +13,9 @@ import { differencesOf, findOpenVariants, type Snapshot, takeSnapshot } from '..
 import { type Program, startIndexer } from './programs.ts';
 import { type RunningIndexer, SimulatedDag, startIndexing } from './simulated-dag.ts';
 
-const { SEED: wanted = '1' } = process.env;
+const { SEED: wanted = '1', HOSTILE_RATE = '0.1' } = process.env;
+/** The share of rounds in which a hostile miner adds blocks, in every seed. */
+const HOSTILE = { hostileRate: Number(HOSTILE_RATE) };
 /** The same in every run, so that a failure is due to the code; `SEED=random` tries other simulated DAGs. */
 export const SEED = wanted === 'random' ? String(randomInt(2 ** 32)) : wanted;
 
@@ -43,7 +45,8 @@ export async function createHarness(
   simulation?: Partial<SimulationOptions>,
 ): Promise<Harness> {
   console.log(`SEED=${SEED} (${name})`);
-  const simulatedDag = await SimulatedDag.start(`${SEED} ${name}`, faults, nodeOptions, simulation);
+  const options = { ...HOSTILE, ...simulation };
+  const simulatedDag = await SimulatedDag.start(`${SEED} ${name}`, faults, nodeOptions, options);
   onTestEnd(async () => simulatedDag.stop());
   const node = new NodeClient({ url: simulatedDag.server.url });
   onTestEnd(() => node.close());
@@ -127,7 +130,9 @@ export async function expectRight(
   const { pool } = harness.database;
   await expectInvariants(pool, harness.node);
   const fresh = await indexFromScratch(harness);
-  const open = await findOpenVariants(pool);
+  const open = harness.simulatedDag.isHostile
+    ? [...(await findOpenVariants(pool, Infinity)), ...(await findOpenVariants(fresh.pool, Infinity))]
+    : await findOpenVariants(pool);
   expect(differencesOf(await takeSnapshot(fresh.pool, open), await takeSnapshot(pool, open))).toEqual([]);
 }
 

@@ -36,8 +36,6 @@ import {
 } from '../../packages/devnet/src/simulation/index.ts';
 import { TcpProxy } from '../api/tcp-proxy.ts';
 
-/** The share of rounds in which a hostile miner adds blocks. */
-const { HOSTILE_RATE = '0' } = process.env;
 const START_MS = 1_750_000_000_000;
 /** An hour ends every other round, also within the blocks that a reorg removes: balance_changes counts by the hour. */
 const BLOCK_MS = 1_800_000;
@@ -68,6 +66,8 @@ export class SimulatedDag {
     /** Served instead of the node's own set. */
     set?: (() => PruningPointSet) | undefined;
   };
+  /** Whether a hostile miner adds blocks, which make it harder to tell which variant of a transaction was accepted. */
+  readonly isHostile: boolean;
   readonly #simulation: Simulation;
   readonly #clock: { now: number };
   #rounds = 0;
@@ -92,7 +92,6 @@ export class SimulatedDag {
       redRate: 0.004,
       nonStandardRate: 0.01,
       variantRate: 0.1,
-      hostileRate: Number(HOSTILE_RATE),
       ...simulation,
     };
     const server = await NodeServer.start({ state: node, ...(faults && { faults }) });
@@ -103,13 +102,14 @@ export class SimulatedDag {
       chunkSize: CHUNK_UTXOS,
       faults: (chunk) => p2pFaults.plan?.(chunk),
     });
-    return new SimulatedDag(node, new Simulation(node, options), { server, p2p, p2pFaults }, clock, bodies);
+    const isHostile = options.hostileRate > 0;
+    return new SimulatedDag(node, new Simulation(node, options), { server, p2p, p2pFaults, isHostile }, clock, bodies);
   }
 
   private constructor(
     node: SimulatedNode,
     simulation: Simulation,
-    { server, p2p, p2pFaults }: Pick<SimulatedDag, 'server' | 'p2p' | 'p2pFaults'>,
+    { server, p2p, p2pFaults, isHostile }: Pick<SimulatedDag, 'server' | 'p2p' | 'p2pFaults' | 'isHostile'>,
     clock: { now: number },
     bodies: readonly BlockBody[],
   ) {
@@ -119,6 +119,7 @@ export class SimulatedDag {
     this.server = server;
     this.p2p = p2p;
     this.p2pFaults = p2pFaults;
+    this.isHostile = isHostile;
     this.#clock = clock;
   }
 
