@@ -5,7 +5,7 @@
  * Until then such an input has no amount, and no accepted transaction has one: what it spends was accepted before, so it is noted, and the batch
  * that accepts a transaction completes its inputs at once.
  */
-import type { TransactionKey } from '@kasgres/database';
+import { inTransaction, type TransactionKey } from '@kasgres/database';
 import type { SpentOutput } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 
@@ -82,13 +82,15 @@ export async function resolveAllLateInputs(client: ClientBase): Promise<void> {
          on conflict do nothing`,
   );
   for (let isDone = false; !isDone; ) {
-    const portion = await completePortion(client, INPUTS_PER_BATCH);
-    isDone = portion.isDone;
-    await client.query(
-      `update transactions set fee = inputs_minus_outputs(id)
-        where id = any($1::bigint[]) and accepting_index is not null and fee is null`,
-      [portion.transactions],
-    );
+    isDone = await inTransaction(client, async () => {
+      const portion = await completePortion(client, INPUTS_PER_BATCH);
+      await client.query(
+        `update transactions set fee = inputs_minus_outputs(id)
+          where id = any($1::bigint[]) and accepting_index is not null and fee is null`,
+        [portion.transactions],
+      );
+      return portion.isDone;
+    });
   }
 }
 
