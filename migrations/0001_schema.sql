@@ -1171,6 +1171,8 @@ create table tags (
   link text not null default '',
   labels text[] not null default '{}',
   confidence_level smallint not null default 50,
+  actor text not null default '',
+  names_cluster boolean not null default true,
   constraint tags_pkey primary key (address)
 );
 create index tags_name on tags (name collate "C", address collate "C");
@@ -1181,6 +1183,8 @@ comment on column tags.name is 'Name of its owner.';
 comment on column tags.link is 'Where to read more; empty when there is nothing.';
 comment on column tags.labels is 'What kind of owner it is.';
 comment on column tags.confidence_level is 'attributions.confidence_level of what it says.';
+comment on column tags.actor is 'attributions.actor of what it says.';
+comment on column tags.names_cluster is 'attributions.names_cluster of what it says.';
 
 create table tag_labels (
   label text not null,
@@ -1241,6 +1245,8 @@ create table attributions (
   confidence text,
   confidence_level smallint not null,
   last_modified date,
+  actor text not null default '',
+  names_cluster boolean not null default true,
   constraint attributions_pkey primary key (source_id, address, name)
 );
 create index attributions_address on attributions (address);
@@ -1254,6 +1260,8 @@ comment on column attributions.category is 'Category, as the source says; null w
 comment on column attributions.confidence is 'How the source knows, in its words; null when it does not say.';
 comment on column attributions.confidence_level is 'The same from 0 to 100.';
 comment on column attributions.last_modified is 'When it was last changed, as the source says; null when it does not.';
+comment on column attributions.actor is 'Id of the owner, as the source says, by which several spellings of its name are one owner; empty when it says none.';
+comment on column attributions.names_cluster is 'Whether it names the owner of the whole cluster, and not of this address only.';
 
 create table tag_marks (
   script_id bigint not null,
@@ -1462,12 +1470,14 @@ create table cluster_names (
   cluster_id bigint not null,
   name text not null,
   addresses bigint not null,
-  constraint cluster_names_pkey primary key (cluster_id, name)
+  actor text not null default '',
+  constraint cluster_names_pkey primary key (cluster_id, name, actor)
 );
 comment on table cluster_names is 'Names that the tags of a cluster''s members give it; more than one: they do not agree.';
 comment on column cluster_names.cluster_id is 'clusters.id.';
 comment on column cluster_names.name is 'tags.name.';
-comment on column cluster_names.addresses is 'Number of members with a tag of that name.';
+comment on column cluster_names.addresses is 'Number of members with a tag of that name and actor.';
+comment on column cluster_names.actor is 'tags.actor; names of one actor agree.';
 
 create table cluster_labels (
   cluster_id bigint not null,

@@ -96,7 +96,7 @@ async function endOf(...statements: string[]): Promise<string> {
 }
 
 test('it prints only the URL, and lists the login with its limits but without the password', async () => {
-  expect(url).toMatch(new RegExp(`^postgres://${ALICE}:[0-9a-f]{48}@\\S+$`));
+  expect(url).toMatch(new RegExp(`^postgresql://${ALICE}:[0-9a-f]{48}@\\S+$`));
   const list = await analysts('list');
   expect(list).toMatch(new RegExp(`${ALICE} +${TIMEOUT_SECONDS} s +3 `));
   expect(list).not.toContain(new URL(url).password);

@@ -1,4 +1,5 @@
 /** The subcommands of `kasgres` and the text of --help. The commands are in commands/ and start/. */
+import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { findUrlVariables, getDatabase, getStatusAddresses } from './addresses.ts';
 import { exportCommand } from './commands/export.ts';
@@ -14,6 +15,8 @@ import { readCliEnv } from './env.ts';
 import { programPaths, runInForeground } from './programs.ts';
 import { readStartEnv } from './start/start-env.ts';
 import { start } from './start/start.ts';
+
+const { version: VERSION } = createRequire(import.meta.url)('../package.json') as { version: string };
 
 const HELP = `
 Environment:
@@ -41,6 +44,7 @@ Examples:
 export function createCommand(): Command {
   const command = new Command('kasgres')
     .description('The Kaspa blockDAG in Postgres, with an HTTP API.')
+    .version(VERSION, '--version', 'print the version')
     .addHelpText('after', HELP)
     .showHelpAfterError('(run kasgres --help for the commands and their options)')
     .exitOverride();

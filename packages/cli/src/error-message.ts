@@ -6,6 +6,11 @@ import { EnvError, FatalError } from '@kasgres/runtime';
 export function describeError(error: unknown): string {
   if (error instanceof FatalError || error instanceof EnvError) return error.message;
   if (isDatabaseUnavailable(error)) return `The database cannot be reached: ${reasonOf(error).message}`;
+  // Such as a wrong password or an unknown database.
+  if (isDatabaseProblem(error)) {
+    const { message, advice } = reasonOf(error);
+    return `The database cannot be used: ${[`${message}.`, advice].filter(Boolean).join(' ')}`;
+  }
   if (!(error instanceof Error)) return String(error);
   // The message of a system call, such as that of a full disk, names the call and the file.
   return 'syscall' in error ? error.message : (error.stack ?? error.message);

@@ -1,8 +1,9 @@
-import { createLogger, createRegistry, readEnv, runProgram, startProbes } from '@kasgres/runtime';
+import { createLogger, createRegistry, readEnv, readFileLimit, runProgram, startProbes } from '@kasgres/runtime';
 import { keepClustering } from './clustering/keep-clustering.ts';
 import { openClusteringDatabase, openDatabase } from './database.ts';
 import { clusteringOptions, envSchema, indexerOptions, REPLACED_VARIABLES } from './env.ts';
 import { createMetrics } from './metrics.ts';
+import { checkFileLimit } from './file-limit.ts';
 import type { IndexerOptions } from './indexer.ts';
 import { NodeChoice } from './node-choice.ts';
 import { Progress } from './progress.ts';
@@ -17,6 +18,7 @@ export function runIndexerProgram(overrides: Partial<IndexerOptions> = {}): Prom
     const options = { ...indexerOptions(env), ...overrides };
     const log = createLogger({ name: 'indexer', level: env.LOG_LEVEL });
     useLogger(log);
+    checkFileLimit(readFileLimit());
 
     const database = openDatabase(env.DATABASE_URL);
     shutdown.add('database', database.close);

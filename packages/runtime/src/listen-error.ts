@@ -6,14 +6,16 @@ interface ListenAddress {
   port: number;
   /** Name of the environment variable that sets the port. */
   variable: string;
+  /** A port that is free. */
+  freePort?: number | undefined;
 }
 
 /** Returns a FatalError if another port must be configured, since a restart finds the same one taken. Returns any other error as it is. */
-export function toListenError(error: unknown, { host, port, variable }: ListenAddress): unknown {
+export function toListenError(error: unknown, { host, port, variable, freePort }: ListenAddress): unknown {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') {
     return new FatalError(
-      `Port ${port} on ${host} is in use by another program. Set ${variable} to a free one, such as ${variable}=${port + 1}.`,
+      `Port ${port} on ${host} is in use by another program. Set ${variable} to a free one${freePort === undefined ? '' : `, such as ${variable}=${freePort}`}.`,
       { cause: error },
     );
   }

@@ -7,6 +7,9 @@ import { createServer } from 'node:net';
 import { FatalError, toListenError } from '@kasgres/runtime';
 import type { CliEnv } from '../env.ts';
 
+const PORTS_TO_TRY = 100;
+const MAX_PORT = 65_535;
+
 /** @throws {FatalError} if a port is taken, or HOST is not an address of this machine */
 export async function checkPorts({ HOST, PORT, METRICS_PORT }: CliEnv): Promise<void> {
   await checkPortIsFree('PORT', HOST, PORT);
@@ -25,14 +28,36 @@ async function checkPortIsFree(variable: string, host: string, port: number): Pr
     server.listen({ host, port, exclusive: true });
     await once(server, 'listening');
   } catch (error) {
-    throw portProblem(variable, host, port, error);
+    throw portProblem(variable, host, port, error, await findFreePort(host, port));
   } finally {
     server.close();
   }
 }
 
-function portProblem(variable: string, host: string, port: number, error: unknown): FatalError {
-  const problem = toListenError(error, { host, port, variable });
+/** Returns the next port on which nothing listens; undefined if it is not near. */
+async function findFreePort(host: string, taken: number): Promise<number | undefined> {
+  for (let port = taken + 1; port <= Math.min(taken + PORTS_TO_TRY, MAX_PORT); port += 1) {
+    const server = createServer();
+    try {
+      await once(server.listen({ host, port, exclusive: true }), 'listening');
+      return port;
+    } catch {
+      // The next one may be free.
+    } finally {
+      server.close();
+    }
+  }
+  return undefined;
+}
+
+function portProblem(
+  variable: string,
+  host: string,
+  port: number,
+  error: unknown,
+  freePort: number | undefined,
+): FatalError {
+  const problem = toListenError(error, { host, port, variable, freePort });
   if (problem instanceof FatalError) return problem;
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {

@@ -12,6 +12,7 @@ export const MAX_LENGTHS = {
   label: 100,
   link: 500,
   category: 100,
+  actor: 200,
   source: 200,
   creator: 200,
 };
@@ -118,6 +119,21 @@ const FIELDS = {
   lastmod: date,
   currency: z.unknown().optional(),
   network: z.unknown().optional(),
+  actor: text('actor'),
+  is_cluster_definer: z
+    .unknown()
+    .transform((value, context) => {
+      const word = value === undefined ? 'true' : String(value).trim().toLowerCase();
+      if (word !== 'true' && word !== 'false') context.addIssue(`must be true or false: ${quoted(value)}`);
+      return word !== 'false';
+    })
+    .optional(),
+  tag_type: z
+    .unknown()
+    .refine((value) => value === undefined || String(value).trim() === 'actor', {
+      error: ({ input }) => `must be actor, since tags of events and mentions name no owner: ${quoted(input)}`,
+    })
+    .optional(),
 };
 
 export type Field = keyof typeof FIELDS;
@@ -133,20 +149,24 @@ export function tagSchema(network: Network, isTagPack: boolean) {
       // GraphSense allows any text as a link, such as a book or a person.
       link: text('link', (link) => (isTagPack ? undefined : findLinkProblem(link))),
     })
-    .transform(({ address, name, link, labels, source, creator, ...rest }) => ({
-      source,
-      creator,
-      attribution: {
-        address,
-        name,
-        link: findLinkProblem(link) === undefined ? link : '',
-        labels,
-        category: rest.category || undefined,
-        confidence: rest.confidence || undefined,
-        confidenceLevel: findConfidenceLevel(rest.confidence) ?? defaultLevel,
-        lastModified: rest.lastmod,
-      },
-    }));
+    .transform(
+      ({ address, name, link, labels, source, creator, actor, is_cluster_definer: namesCluster, ...rest }) => ({
+        source,
+        creator,
+        attribution: {
+          address,
+          name,
+          link: findLinkProblem(link) === undefined ? link : '',
+          labels,
+          category: rest.category || undefined,
+          confidence: rest.confidence || undefined,
+          confidenceLevel: findConfidenceLevel(rest.confidence) ?? defaultLevel,
+          lastModified: rest.lastmod,
+          ...(actor !== '' && { actor }),
+          ...(namesCluster === false && { namesCluster }),
+        },
+      }),
+    );
 }
 
 function findAddressProblem(address: string, { name, addressPrefix }: Network): string | undefined {

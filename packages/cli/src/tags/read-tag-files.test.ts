@@ -210,6 +210,7 @@ tags:
             confidence: 'service_data',
             confidenceLevel: 50,
             lastModified: '2021-11-12',
+            actor: 'harbour',
           },
           {
             address: TWO,
@@ -220,6 +221,7 @@ tags:
             confidence: 'ownership',
             confidenceLevel: 100,
             lastModified: '2022-10-01',
+            actor: 'harbour',
           },
         ],
       },
@@ -440,5 +442,28 @@ describe('any format', () => {
     expect(problemsOf({ 'a.csv': Uint8Array.of(0xff, 0xfe, 0x41, 0x00) })).toEqual([
       'a.csv:1: file: must be UTF-8 text',
     ]);
+  });
+});
+
+describe('fields of TagPacks that limit a claim', () => {
+  const pack = (fields: string, header = ''): Record<string, string> => ({
+    'pack.yaml': `title: Pack\ncreator: A team\ncurrency: KAS\n${header}tags:\n- address: ${ONE}\n  label: Harbour\n${fields}`,
+  });
+  const attributionOf = (files: Record<string, string>): unknown => read(files).sources[0]?.attributions[0];
+
+  test('a tag may name its address only, and an actor', () => {
+    expect(attributionOf(pack('  is_cluster_definer: false\n  actor: harbour\n'))).toMatchObject({
+      namesCluster: false,
+      actor: 'harbour',
+    });
+    expect(attributionOf(pack('', 'is_cluster_definer: False\n'))).toMatchObject({ namesCluster: false });
+    expect(attributionOf(pack('  is_cluster_definer: true\n'))).not.toHaveProperty('namesCluster');
+    expect(attributionOf(pack('  tag_type: actor\n'))).toMatchObject({ name: 'Harbour' });
+  });
+
+  test('what cannot be honoured is refused by name', () => {
+    expect(() => read(pack('  is_cluster_definer: maybe\n'))).toThrow(/is_cluster_definer: must be true or false/);
+    expect(() => read(pack('  tag_type: event\n'))).toThrow(/tag_type: must be actor/);
+    expect(() => read(pack('', 'is_public: false\n'))).toThrow(/is_public: is false/);
   });
 });

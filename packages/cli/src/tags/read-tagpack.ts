@@ -92,6 +92,17 @@ class Reader extends Tree {
     for (const needed of isObject(root) ? ['title', 'creator', 'tags'] : []) {
       if ((header[needed] ?? '') === '') this.report([], needed, 'is missing in the header');
     }
+    if (
+      String(header['is_public'] ?? 'true')
+        .trim()
+        .toLowerCase() === 'false'
+    ) {
+      this.report(
+        ['header', 'is_public'],
+        'is_public',
+        'is false, and Kasgres shows tags to everybody: remove it to publish them',
+      );
+    }
     const title = this.textOf(header, 'title');
     const creator = this.textOf(header, 'creator');
     const tags = header['tags'] ?? [];
@@ -119,7 +130,8 @@ class Reader extends Tree {
       return 'of a transaction';
     }
     const all: Fields = { ...inherited, ...own };
-    const { address, label, source, concepts = [], category, abuse, confidence, lastmod, currency, network } = all;
+    const { address, label, source, concepts = [], category, abuse, ...others } = all;
+    const { confidence, lastmod, currency, network, actor, is_cluster_definer, tag_type } = others;
     const kinds = [category, abuse].filter((kind) => kind !== undefined);
     const labels: unknown = Array.isArray(concepts) ? [...(concepts as unknown[]), ...kinds] : concepts;
     return {
@@ -133,6 +145,9 @@ class Reader extends Tree {
         lastmod,
         currency,
         network,
+        actor,
+        is_cluster_definer,
+        tag_type,
       },
       lineOf: (field) => {
         const name = namesOf(field).find((known) => known in all);

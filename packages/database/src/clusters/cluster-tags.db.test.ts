@@ -186,3 +186,24 @@ test('resolving again changes no row', async () => {
   expect(await version()).toEqual(before);
   expect(await takeMarks()).toEqual([]);
 });
+
+test('a tag that is of its address only names no cluster, and several spellings of one actor are one owner', async () => {
+  await insertTags(
+    { script: 1, name: 'Binance' },
+    { script: 2, name: 'Binance.com' },
+    { script: 3, name: 'A sanctioned address' },
+  );
+  await database.pool.query(`update tags set actor = 'binance' where address in ('address 1', 'address 2')`);
+  await database.pool.query(`update tags set names_cluster = false where address = 'address 3'`);
+  await insertCluster(database.pool, [1n, 2n, 3n]);
+  const client = await database.pool.connect();
+  try {
+    expect(await readNames(1n)).toEqual({ Binance: 1n, 'Binance.com': 1n });
+    expect(await readCluster(1n)).toMatchObject({ name: 'Binance' });
+    await insertTags({ script: 4, name: 'Kraken' });
+    await addTagsOfMembers(client, { scriptIds: [4n], clusterIds: [1n] });
+    expect(await readCluster(1n)).toMatchObject({ name: null });
+  } finally {
+    client.release();
+  }
+});

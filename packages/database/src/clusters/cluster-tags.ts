@@ -15,10 +15,18 @@ interface Members {
 
 /** The counts of members' tags. */
 const COUNTS = [
-  { table: 'cluster_names', key: 'name', of: 'select t.name' },
+  { table: 'cluster_names', key: 'name, actor', of: 'select t.name, t.actor' },
   { table: 'cluster_labels', key: 'label', of: 'select distinct unnest(t.labels)' },
   { table: 'cluster_links', key: 'confidence_level, link', of: `select t.confidence_level, t.link where t.link <> ''` },
 ] as const;
+
+/** The name of the cluster `c`, if all its names are of one owner: one name, or names that each have the only actor. */
+const NAME_OF_CLUSTER = `
+  select case when count(*) = 1 or count(distinct actor) filter (where actor <> '') = 1 and bool_and(actor <> '')
+              then (array_agg(name order by addresses desc, name collate "C"))[1] end as name
+    from (select name, max(actor) as actor, sum(addresses) as addresses, count(distinct nullif(actor, '')) as actors
+            from cluster_names n where n.cluster_id = c.id group by name) names
+  having bool_and(actors <= 1)`;
 
 /** Counts the tags of new members and renames their clusters. */
 export async function addTagsOfMembers(client: Client, members: Members): Promise<void> {
@@ -65,9 +73,9 @@ export async function splitClusterTags(client: Client, fromCluster: bigint, spli
 /** Adds the tags of these members to the counts of their clusters, or subtracts them. */
 async function countTags(client: Client, { scriptIds, clusterIds }: Members, sign: 1 | -1): Promise<void> {
   const source = `
-    select m.cluster_id, $3::bigint as change, t.name, t.link, t.labels, t.confidence_level
+    select m.cluster_id, $3::bigint as change, t.name, t.actor, t.link, t.labels, t.confidence_level
       from unnest($1::bigint[], $2::bigint[]) m (script_id, cluster_id)
-      join scripts s on s.id = m.script_id join tags t on t.address = s.address`;
+      join scripts s on s.id = m.script_id join tags t on t.address = s.address and t.names_cluster`;
   await count(client, source, [scriptIds, clusterIds, sign]);
   if (sign < 0) await dropZeros(client, [...new Set(clusterIds)]);
 }
@@ -76,10 +84,11 @@ async function countTags(client: Client, { scriptIds, clusterIds }: Members, sig
 export async function recountTags(client: Client, clusterIds: readonly bigint[]): Promise<void> {
   if (clusterIds.length === 0) return;
   const source = `
-    select cluster_id, -1 as change, old_name as name, old_link as link, old_labels as labels, old_confidence_level as confidence_level
-      from retagged_members where old_name is not null
+    select cluster_id, -1 as change, old_name as name, old_actor as actor, old_link as link, old_labels as labels,
+           old_confidence_level as confidence_level
+      from retagged_members where old_name is not null and old_names_cluster
     union all
-    select cluster_id, 1, name, link, labels, confidence_level from retagged_members where name is not null`;
+    select cluster_id, 1, name, actor, link, labels, confidence_level from retagged_members where name is not null and names_cluster`;
   await count(client, source, []);
   await dropZeros(client, clusterIds);
   await resolveClusterTags(client, clusterIds);
@@ -107,7 +116,7 @@ async function dropZeros(client: Client, clusterIds: readonly bigint[]): Promise
 
 /**
  * Names clusters by the counts of their members' tags: by their only name, with all labels and the most confident link (of several, the most
- * frequent). Members with several names give no name. If a name appears or disappears, `tag_marks` gets a row, so that the flags of the
+ * frequent). Names of one actor are one name, of which the most frequent spelling counts. Members with several names give no name. If a name appears or disappears, `tag_marks` gets a row, so that the flags of the
  * members are updated. Counts of former clusters are deleted.
  */
 export async function resolveClusterTags(client: Client, clusterIds: readonly bigint[]): Promise<void> {
@@ -127,10 +136,9 @@ export async function resolveClusterTags(client: Client, clusterIds: readonly bi
          array(select label from cluster_labels l where l.cluster_id = c.id and one.name is not null
                 order by label collate "C") as labels
          from clusters c
-        cross join lateral (
-          select case when count(*) = 1 then min(name) end as name
-            from (select name from cluster_names n where n.cluster_id = c.id limit 2) names
-        ) one
+        left join lateral (
+          ${NAME_OF_CLUSTER}
+        ) one on true
         where c.id = any($1::bigint[])
      ), changed as (
        update clusters c set name = r.name, link = r.link, labels = r.labels

@@ -158,6 +158,10 @@ export interface ApiKeyUsage {
 
 export interface Attributions {
   /**
+   * Id of the owner, as the source says, by which several spellings of its name are one owner; empty when it says none.
+   */
+  actor: Generated<string>;
+  /**
    * The address.
    */
   address: string;
@@ -189,6 +193,10 @@ export interface Attributions {
    * Name of its owner.
    */
   name: string;
+  /**
+   * Whether it names the owner of the whole cluster, and not of this address only.
+   */
+  names_cluster: Generated<boolean>;
   /**
    * tag_sources.id.
    */
@@ -667,7 +675,11 @@ export interface ClusterMerges {
 
 export interface ClusterNames {
   /**
-   * Number of members with a tag of that name.
+   * tags.actor; names of one actor agree.
+   */
+  actor: Generated<string>;
+  /**
+   * Number of members with a tag of that name and actor.
    */
   addresses: bigint;
   /**
@@ -1337,6 +1349,10 @@ export interface TagMarks {
 
 export interface Tags {
   /**
+   * attributions.actor of what it says.
+   */
+  actor: Generated<string>;
+  /**
    * The address.
    */
   address: string;
@@ -1356,6 +1372,10 @@ export interface Tags {
    * Name of its owner.
    */
   name: string;
+  /**
+   * attributions.names_cluster of what it says.
+   */
+  names_cluster: Generated<boolean>;
 }
 
 export interface TagSources {

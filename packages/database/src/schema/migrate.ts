@@ -55,6 +55,7 @@ export async function migrate(database: string | Pool, options: MigrateOptions =
     await client.query('set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0');
     await client.query('select pg_advisory_lock($1)', [LOCK_KEY]);
     try {
+      await checkEncoding(client);
       await client.query(`set client_min_messages = warning; ${CREATE_TABLE}`);
       const pending = findPending(known, await selectApplied(client));
       for (const migration of pending) {
@@ -67,6 +68,19 @@ export async function migrate(database: string | Pool, options: MigrateOptions =
       await client.query('reset all');
     }
   });
+}
+
+/** @throws {FatalError} for a database that cannot hold every text */
+async function checkEncoding(client: ClientBase): Promise<void> {
+  const { rows } = await client.query<{ encoding: string; name: string }>(
+    `select current_setting('server_encoding') as encoding, current_database() as name`,
+  );
+  const { encoding, name } = rows[0] ?? {};
+  if (encoding === 'UTF8') return;
+  throw new FatalError(
+    `The database ${name} has the encoding ${encoding}, and names and texts of the chain need UTF8. Create another one: ` +
+      `createdb --encoding UTF8 --template template0 --locale C kasgres`,
+  );
 }
 
 /**

@@ -33,12 +33,13 @@ export async function listConflictingClusters(pool: Pool, limit: number): Promis
   const { rows } = await pool.query<{ cluster_id: bigint; address: string; name: string; addresses: bigint }>(
     `with conflicts as (
        select c.id, c.size from clusters c
-        where c.id in (select cluster_id from cluster_names group by cluster_id having count(*) > 1)
+        where c.name is null and c.id in (select cluster_id from cluster_names)
         order by c.size desc, c.id limit $1
      )
-     select cluster_id, coalesce(s.address, encode(s.script, 'hex')) as address, n.name, n.addresses
+     select cluster_id, coalesce(s.address, encode(s.script, 'hex')) as address, n.name, sum(n.addresses)::bigint as addresses
        from conflicts c join cluster_names n on n.cluster_id = c.id join scripts s on s.id = c.id
-      order by c.size desc, cluster_id, n.addresses desc, n.name`,
+      group by c.size, cluster_id, s.address, s.script, n.name
+      order by c.size desc, cluster_id, addresses desc, n.name`,
     [limit],
   );
   const sources = await findSourcesOfNames(pool, rows);

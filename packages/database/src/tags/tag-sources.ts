@@ -19,6 +19,10 @@ export interface Attribution extends Tag {
   confidenceLevel: number;
   /** `2026-01-31` */
   lastModified: string | undefined;
+  /** Id of the owner, as the source says: several spellings of its name are one owner. */
+  actor?: string | undefined;
+  /** Whether it names the owner of the whole cluster (default), and not of this address only. */
+  namesCluster?: boolean | undefined;
 }
 
 /** A source with all its attributions, unique by address and name. */

@@ -2,7 +2,7 @@
 import { decodeAddress } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import { copyRows } from '../copy/copy-buffer.ts';
-import { defineTemporaryCopyTable, nullable, smallint, text, texts } from '../copy/define-copy-table.ts';
+import { boolean, defineTemporaryCopyTable, nullable, smallint, text, texts } from '../copy/define-copy-table.ts';
 import type { SourceChanges, TagSource } from './tag-sources.ts';
 
 const ROWS_PER_COPY = 20_000;
@@ -17,6 +17,8 @@ const SAID = defineTemporaryCopyTable('said', {
   confidence: nullable(text),
   confidence_level: smallint,
   last_modified: nullable(text),
+  actor: text,
+  names_cluster: boolean,
 });
 
 /**
@@ -27,7 +29,8 @@ export async function copyAttributions(client: ClientBase, sources: readonly Tag
   await client.query(
     `create temp table said (
        source text not null, address text not null, name text not null, link text not null, labels text[] not null,
-       category text, confidence text, confidence_level smallint not null, last_modified text
+       category text, confidence text, confidence_level smallint not null, last_modified text,
+       actor text not null, names_cluster boolean not null
      ) on commit drop`,
   );
   const buffer = SAID.createBuffer();
@@ -44,6 +47,8 @@ export async function copyAttributions(client: ClientBase, sources: readonly Tag
         confidence: attribution.confidence,
         confidence_level: attribution.confidenceLevel,
         last_modified: attribution.lastModified,
+        actor: attribution.actor ?? '',
+        names_cluster: attribution.namesCluster ?? true,
       });
       if (buffer.rows < ROWS_PER_COPY) continue;
       await copyRows(client, buffer);
@@ -67,15 +72,18 @@ export async function findChanges(
   await client.query(
     `create temp table changes on commit drop as
      select source, address, name, i.link, i.labels, i.category, i.confidence, i.confidence_level, i.last_modified::date,
+            i.actor, i.names_cluster,
             case when before.link is null then 'new' when i.link is null then 'removed' else 'changed' end as change
        from said i
        full join (
-         select s.name as source, a.address, a.name, a.link, a.labels, a.category, a.confidence, a.confidence_level, a.last_modified
+         select s.name as source, a.address, a.name, a.link, a.labels, a.category, a.confidence, a.confidence_level, a.last_modified, a.actor,
+                a.names_cluster
            from attributions a join tag_sources s on s.id = a.source_id
           where s.name = any($1::text[]) and ($2 or a.address in (select address from said))
        ) before using (source, address, name)
-      where (i.link, i.labels, i.category, i.confidence, i.confidence_level, i.last_modified::date) is distinct from
-            (before.link, before.labels, before.category, before.confidence, before.confidence_level, before.last_modified)`,
+      where (i.link, i.labels, i.category, i.confidence, i.confidence_level, i.last_modified::date, i.actor, i.names_cluster) is distinct from
+            (before.link, before.labels, before.category, before.confidence, before.confidence_level, before.last_modified, before.actor,
+             before.names_cluster)`,
     [sources.map(({ name }) => name), replacesAll],
   );
   await client.query('analyze changes');
@@ -106,14 +114,16 @@ export async function writeAttributions(client: ClientBase, sources: readonly Ta
   await client.query(
     `update attributions a
         set link = c.link, labels = c.labels, category = c.category, confidence = c.confidence,
-            confidence_level = c.confidence_level, last_modified = c.last_modified
+            confidence_level = c.confidence_level, last_modified = c.last_modified,
+            actor = c.actor, names_cluster = c.names_cluster
        from changes c join tag_sources s on s.name = c.source
       where c.change = 'changed' and a.source_id = s.id and a.address = c.address and a.name = c.name`,
   );
   // In index order each page is written once.
   await client.query(
     `insert into attributions
-     select s.id, c.address, c.name, c.link, c.labels, c.category, c.confidence, c.confidence_level, c.last_modified
+     select s.id, c.address, c.name, c.link, c.labels, c.category, c.confidence, c.confidence_level, c.last_modified,
+            c.actor, c.names_cluster
        from changes c join tag_sources s on s.name = c.source
       where c.change = 'new'
       order by c.address`,

@@ -13,14 +13,16 @@ export const PRECEDENCE = `a.confidence_level desc, a.last_modified desc nulls l
 const CREATE_RETAGGED = `
   create temp table retagged on commit drop as
   with best as (
-    select distinct on (address) address, a.name, a.link, a.labels, a.confidence_level
+    select distinct on (address) address, a.name, a.link, a.labels, a.confidence_level, a.actor, a.names_cluster
       from touched left join (attributions a join tag_sources s on s.id = a.source_id) using (address)
      order by address, ${PRECEDENCE}
   )
-  select address, best.name, best.link, best.labels, best.confidence_level,
-         t.name as old_name, t.link as old_link, t.labels as old_labels, t.confidence_level as old_confidence_level
+  select address, best.name, best.link, best.labels, best.confidence_level, best.actor, best.names_cluster,
+         t.name as old_name, t.link as old_link, t.labels as old_labels, t.confidence_level as old_confidence_level,
+         t.actor as old_actor, t.names_cluster as old_names_cluster
     from best left join tags t using (address)
-   where (best.name, best.link, best.labels, best.confidence_level) is distinct from (t.name, t.link, t.labels, t.confidence_level)`;
+   where (best.name, best.link, best.labels, best.confidence_level, best.actor, best.names_cluster)
+      is distinct from (t.name, t.link, t.labels, t.confidence_level, t.actor, t.names_cluster)`;
 
 /** Updates `tags` by the table `changes`. @returns the number of changed tags, which the table `retagged` contains */
 export async function writeTags(client: ClientBase): Promise<number> {
@@ -30,12 +32,13 @@ export async function writeTags(client: ClientBase): Promise<number> {
   await client.query('analyze retagged');
   await client.query('delete from tags t using retagged r where r.name is null and t.address = r.address');
   await client.query(
-    `update tags t set name = r.name, link = r.link, labels = r.labels, confidence_level = r.confidence_level
+    `update tags t set name = r.name, link = r.link, labels = r.labels, confidence_level = r.confidence_level,
+            actor = r.actor, names_cluster = r.names_cluster
        from retagged r where r.name is not null and r.old_name is not null and t.address = r.address`,
   );
   await client.query(
-    `insert into tags (address, name, link, labels, confidence_level)
-     select address, name, link, labels, confidence_level from retagged where name is not null and old_name is null
+    `insert into tags (address, name, link, labels, confidence_level, actor, names_cluster)
+     select address, name, link, labels, confidence_level, actor, names_cluster from retagged where name is not null and old_name is null
       order by address`,
   );
   return rowCount ?? 0;

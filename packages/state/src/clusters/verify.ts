@@ -89,15 +89,23 @@ const SELECT_UNFOUNDED = `
 const SELECT_WRONG_NAMES = `
   with ${TREE},
   counted as (
-    select tree.root as cluster_id, t.name, count(*) as addresses
-    from tree join scripts s on s.id = tree.script_id join tags t on t.address = s.address
-    group by tree.root, t.name
+    select tree.root as cluster_id, t.name, t.actor, count(*) as addresses
+    from tree join scripts s on s.id = tree.script_id join tags t on t.address = s.address and t.names_cluster
+    group by tree.root, t.name, t.actor
   ),
   wrong_counts as (
-    select cluster_id from cluster_names n full join counted c using (cluster_id, name)
+    select cluster_id from cluster_names n full join counted c using (cluster_id, name, actor)
     where n.addresses is distinct from c.addresses
   ),
-  named as (select cluster_id, case when count(*) = 1 then min(name) end as name from counted group by cluster_id)
+  by_name as (
+    select cluster_id, name, max(actor) as actor, sum(addresses) as addresses, count(*) filter (where actor <> '') as actors
+    from counted group by cluster_id, name
+  ),
+  named as (
+    select cluster_id, (array_agg(name order by addresses desc, name collate "C"))[1] as name from by_name
+    group by cluster_id
+    having max(actors) <= 1 and (count(*) = 1 or min(actor) = max(actor) and min(actor) <> '')
+  )
   select format('cluster %s does not have the name that the tags of its members give', id) as fault
   from (
     select cluster_id as id from wrong_counts

@@ -25,7 +25,8 @@ const SELECT_WRONG_TAGS = `
   )
   select format('the tag of %s is not its most confident attribution', address) as fault
   from tags t full join (select * from attributed where rank = 1) e using (address)
-  where (t.name, t.link, t.labels, t.confidence_level) is distinct from (e.name, e.link, e.labels, e.confidence_level)
+  where (t.name, t.link, t.labels, t.confidence_level, t.actor, t.names_cluster)
+    is distinct from (e.name, e.link, e.labels, e.confidence_level, e.actor, e.names_cluster)
   limit 20`;
 
 const SELECT_WRONG_LABELS = `

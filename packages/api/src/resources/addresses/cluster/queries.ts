@@ -96,7 +96,7 @@ interface NameRow {
 export async function listNames(db: Db, rootId: bigint): Promise<NameRow[]> {
   const { rows } = await sql<NameRow>`
     select name, addresses::int as addresses
-    from (select name, addresses from cluster_names where cluster_id = ${rootId} order by name limit 1000) names
+    from (select name, sum(addresses) as addresses from cluster_names where cluster_id = ${rootId} group by name order by name limit 1000) names
     order by names.addresses desc, name collate "C" limit ${MAX_NAMES}`.execute(db);
   return rows;
 }
