@@ -30,7 +30,7 @@ def sqlalchemy_pandas(url):
     import sqlalchemy
 
     engine = sqlalchemy.create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
-    frame = pandas.read_sql(sqlalchemy.text("select 6 * 7 as answer, current_schema() as path"), engine)
+    frame = pandas.read_sql(sqlalchemy.text("select 6 * 7 as result, current_schema() as path"), engine)
     return tuple(frame.iloc[0].tolist())
 
 

@@ -61,11 +61,11 @@ const clients: readonly {
     read: async (address) => {
       const client = new Client({ connectionString: address });
       await client.connect();
-      const { rows } = await client.query<{ answer: number; path: string }>(
-        'select 6 * 7 as answer, current_schema() as path',
+      const { rows } = await client.query<{ result: number; path: string }>(
+        'select 6 * 7 as result, current_schema() as path',
       );
       await client.end();
-      return `${rows[0]?.answer} ${rows[0]?.path}`;
+      return `${rows[0]?.result} ${rows[0]?.path}`;
     },
   },
   { name: 'psycopg 3', missing: () => failureOf(PYTHON, '-c', 'import psycopg'), read: withPython('psycopg3') },

@@ -92,7 +92,7 @@ async function startTls(key: Buffer, cert: Buffer): Promise<{ server: Server; po
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-test('sslmode verifies what libpq verifies, with a certificate authority of its own', async () => {
+test('sslmode verifies what libpq verifies, with a private certificate authority', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'kasgres-tls-'));
   const file = (name: string): string => join(directory, name);
   const openssl = (...args: string[]): Buffer => execFileSync('openssl', args, { cwd: directory, stdio: 'pipe' });

@@ -95,7 +95,7 @@ export async function checkSchema(pool: Pool, directory: URL = MIGRATIONS_DIRECT
   if (rows[0]?.pinned !== true) {
     throw new FatalError(
       'The settings of this connection did not reach Postgres, so that results could be wrong: a pooler such as PgBouncer dropped them. ' +
-        'Connect to Postgres itself: the programs have pools of their own, and need locks of sessions (docs/operations.md, "Postgres").',
+        'Connect to Postgres itself: the programs have their own pools, and need locks of sessions (docs/operations.md, "Postgres").',
     );
   }
   if (rows[0].found !== true) {
