@@ -18,7 +18,7 @@ largest as materialized (
   select transaction_key, address_key
   from recent
     join kaspa.address_transactions using (transaction_key)
-  where sent_sompi = 0
+  where not sent_sompi > 0
   order by received_sompi desc, transaction_key, address_key
   limit 10
 )

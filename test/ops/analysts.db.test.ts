@@ -471,3 +471,29 @@ test('it lets an owner without superuser rights create and remove logins, and pr
     await database.pool.query(`drop role if exists ${erin}; drop owned by ${owner}; drop role ${owner}`);
   }
 });
+
+test('an analyst keeps own tables in a schema that the owner made, beside the views', async () => {
+  const erin = `erin_${suffix}`;
+  const client = new Client({ connectionString: await analysts('create', erin) });
+  await client.connect();
+  try {
+    await asOwner(
+      new URL(database.url).pathname.slice(1),
+      `create schema ${erin}`,
+      `grant usage, create on schema ${erin} to ${erin}`,
+    );
+    await expect(client.query(`create table ${erin}.watched (address text)`)).rejects.toMatchObject({ code: '25006' });
+    await client.query('set default_transaction_read_only = off');
+    await client.query(`create table ${erin}.watched (address text)`);
+    await client.query(`insert into ${erin}.watched select address from addresses limit 10`);
+    await client.query(`select * from ${erin}.watched left join addresses using (address)`);
+    for (const schema of ['kaspa', 'public']) {
+      const created = client.query(`create table ${schema}.other (address text)`);
+      await expect(created).rejects.toMatchObject({ code: INSUFFICIENT_PRIVILEGE });
+    }
+  } finally {
+    await client.end();
+  }
+  await expect(analysts('remove', erin)).rejects.toThrow(`${erin} owns 1 objects`);
+  expect(await analysts('remove', erin, '--drop-owned')).toBe(`Removed ${erin}.`);
+});

@@ -321,6 +321,38 @@ describe('views of state', () => {
     );
   });
 
+  test('it returns balances_at as balance_at of each address', async () => {
+    const addresses = [...new Set([...touches()].map(({ address }) => address)), 'kaspasim:nobody'];
+    const moments = oracle.chain.flatMap(({ chainTime }) => [chainTime - 1, chainTime]).slice(0, 12);
+    for (const moment of [...moments, 0]) {
+      const rows = await ask(
+        `select address, set.balance_sompi::text as together, kaspa.balance_at(address, at)::text as alone
+           from to_timestamp($2 / 1000::double precision) at cross join lateral kaspa.balances_at($1, at) set`,
+        [addresses, moment],
+      );
+      expect(rows).toHaveLength(addresses.filter((address) => address !== undefined && address !== null).length);
+      expect(rows.filter(({ together, alone }) => together !== alone)).toEqual([]);
+    }
+  });
+
+  test('it shows the DAA score of spent UTXOs and its time', async () => {
+    const accepted = all().filter(({ acceptedBy }) => acceptedBy !== undefined);
+    const byId = new Map(accepted.map((transaction) => [transaction.id, known(transaction.acceptedBy)]));
+    const rows = await ask(
+      `select previous_transaction_id as id, utxo_daa_score::int as score, kaspa.time_of_daa_score(utxo_daa_score) as time
+         from kaspa.inputs where is_accepted`,
+    );
+    expect(rows.length).toBeGreaterThan(100);
+    for (const { id, score, time } of rows) {
+      const { block } = known(byId.get(String(id)));
+      expect([score, (time as Date).getTime()]).toEqual([
+        Number(block.header.daaScore),
+        Number(block.header.timestamp),
+      ]);
+    }
+    expect(await ask('select kaspa.time_of_daa_score(1000000000) as above')).toEqual([{ above: null }]);
+  });
+
   test('it returns balance_at before, at and after blocks, also where block times decrease', async () => {
     const byAddress = Map.groupBy(
       [...touches()].filter(({ transaction }) => transaction.acceptedBy !== undefined),
