@@ -16,6 +16,8 @@ const FIRST_VIEW_BYTES = 200_000;
 const USABLE_WITHIN_MS = 5000;
 /** Longer than the intervals at which the pages load data again. */
 const SLOW_MS = 3000;
+/** Longer than a second load would take to begin, and shorter than a page polls. */
+const LOADED_WITHIN_MS = 1000;
 /** Longer than the page gathers changes before it draws them. */
 const DRAWN_WITHIN_MS = 500;
 const TAG = 'Harbour Exchange';
@@ -117,7 +119,7 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     ['/tags', /Harbour Exchange/],
     [`/tags/${encodeURIComponent(TAG)}`, /exchange[\s\S]*Balance, KAS/],
     ['/rich-list', /Distribution[\s\S]*Harbour Exchange/],
-    ['/mempool', /Fee rates[\s\S]*Newest/],
+    ['/mempool', /Recommended fees[\s\S]*Priority[\s\S]*Fee rates[\s\S]*Newest/],
     ['/miners?interval=week', /Share[\s\S]*%/],
     [CHARTS, /Transactions per second[\s\S]*Hash rate[\s\S]*Supply/],
     ['/status', /in sync[\s\S]*The index has no gaps/],
@@ -173,6 +175,50 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     expect(bytes).toBeGreaterThan(10_000);
     expect(bytes).toBeLessThan(FIRST_VIEW_BYTES);
     expect(usableMs).toBeLessThan(USABLE_WITHIN_MS);
+  });
+
+  test('nothing is requested twice at load', async () => {
+    for (const [path, shown] of pages()) {
+      requested = [];
+      await expectPage(path, shown);
+      await setTimeout(LOADED_WITHIN_MS);
+      const asked = requested.filter((url) => url.includes('/v1/') && !/\/v1\/(?:stream|ws)/.test(url));
+      expect({ path, twice: asked.filter((url, place) => asked.indexOf(url) !== place) }).toEqual({ path, twice: [] });
+    }
+  });
+
+  test('a person can walk from a spent output to its spender, and back to it', async () => {
+    const { spender, id, index } = await row<{ spender: string; id: string; index: number }>(
+      `select encode(spender.transaction_id, 'hex') as spender, encode(t.transaction_id, 'hex') as id, i.previous_index as index
+       from transaction_inputs i join transactions t on t.id = i.previous_transaction_id
+       join transactions spender on spender.id = i.transaction_id
+       where t.accepting_index is not null and spender.accepting_index is not null and i.previous_index > 0 limit 1`,
+    );
+    await open(`/transactions/${id}`);
+    const output = page.locator(`#output-${index}`);
+    await output.locator('a.spent').click();
+    await expect.poll(heading).toContain(spender);
+    await page.locator(`a.outpoint[href="/transactions/${id}#output-${index}"]`).first().click();
+    await expect.poll(heading).toContain(id);
+    await page.locator('.scripts summary').click();
+    await expect.poll(() => page.locator('.scripts').innerText()).toMatch(/Input 0[\s\S]*Sequence[\s\S]*Output 0/);
+    expect(await page.locator('main').innerText()).toMatch(/Fee rate[\s\S]*sompi per gram/);
+  });
+
+  test('a coinbase that pays nothing leads to the reward', async () => {
+    const { id, paid } = await row<{ id: string; paid: string }>(
+      `select encode(t.transaction_id, 'hex') as id, encode(reward.transaction_id, 'hex') as paid
+       from blocks b join block_transactions c on c.block_id = b.id and c.index = 0
+       join transactions t on t.id = c.transaction_id and t.accepting_index is null
+       join block_transactions m on m.block_id = b.merging_block_id and m.index = 0
+       join transactions reward on reward.id = m.transaction_id
+       where b.is_blue and not b.is_chain_block and b.merging_block_id is not null
+         and (select count(*) from block_transactions other where other.transaction_id = t.id) = 1 limit 1`,
+    );
+    await open(`/transactions/${id}`);
+    await expect.poll(() => page.locator('main').innerText()).toMatch(/pays nothing; the reward is in/);
+    expect(await page.locator(`main a[href="/transactions/${paid}"]`).count()).toBe(1);
+    expect(await page.locator('[aria-label=Outputs]').innerText()).not.toContain('unspent');
   });
 
   test('assets are immutable and compressed, and the document has a strict policy', async () => {

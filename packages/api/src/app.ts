@@ -2,6 +2,7 @@
 import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify';
 import { docsRoutes } from './docs/docs.ts';
 import { explorerRoutes } from './explorer/explorer.ts';
+import { createPageReader } from './explorer/page-data.ts';
 import { requireKey } from './http/authentication.ts';
 import { requireUncompressedBody } from './http/compression.ts';
 import { useErrorEnvelope } from './http/error-envelope.ts';
@@ -56,7 +57,7 @@ import { listTags } from './resources/tags.ts';
 import { getTransactionsAcceptance } from './resources/transactions/acceptance.ts';
 import { getTransactionMass } from './resources/transactions/mass.ts';
 import { getTransaction, getTransactions, listTransactions } from './resources/transactions/rest/routes.ts';
-import { restServerRoutes } from './rest-server/routes.ts';
+import { restServerDocument, restServerRoutes } from './rest-server/routes.ts';
 import type { ApiPlugin } from './route.ts';
 import { createStreamToken, getStream, postStream } from './stream/routes.ts';
 import { openWebSocket } from './stream/websocket.ts';
@@ -165,12 +166,14 @@ export const api: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(async (open) => {
     serveWithoutKey(open);
     await open.register(docsRoutes, { operations, services });
+    await open.register(restServerDocument, services);
   });
   const { explorer } = services;
   if (explorer === undefined) return;
   await app.register(async (open) => {
     serveWithoutKey(open);
-    await open.register(explorerRoutes, { files: explorer });
+    const readPage = services.isAnonymousAllowed ? createPageReader(app) : undefined;
+    await open.register(explorerRoutes, { files: explorer, readPage });
   });
 };
 

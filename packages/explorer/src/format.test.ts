@@ -8,6 +8,7 @@ import {
   shortAddress,
   shortHash,
   splitAmount,
+  textOfHex,
 } from './format.ts';
 
 test('amounts have eight decimals in columns, and no trailing zeros in text', () => {
@@ -44,4 +45,11 @@ test('times are relative to now, also if the clocks differ', () => {
     'in 5 s',
   ]);
   expect([0, 59, 60, 86_400, 40_000_000].map(formatDuration)).toEqual(['0 s', '59 s', '1 min', '1 d', '1 y']);
+});
+
+test('bytes are text only if a reader sees all of it', () => {
+  expect(textOfHex('0x68c3b6')).toBe('hö');
+  expect(textOfHex('0x')).toBe('');
+  for (const hex of ['ff', '6800', '68e280ae', '68e2808b', '68efbbbf', 'efbbbf68', '680a', 'eda080'])
+    expect([hex, textOfHex(hex)]).toEqual([hex, undefined]);
 });

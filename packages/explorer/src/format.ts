@@ -93,3 +93,19 @@ export function formatDuration(seconds: number): string {
   for (const [unit, length] of AGES) if (seconds >= length) return `${Math.floor(seconds / length)} ${unit}`;
   return '0 s';
 }
+
+/** Control, bidirectional and invisible characters, and those that are none. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u;
+
+/** Returns bytes in hex as text; undefined if they are not UTF-8, or have characters that a reader cannot see. */
+export function textOfHex(hex: string): string | undefined {
+  const bytes = hex.replace(/^0x/, '').match(/../g) ?? [];
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
+      Uint8Array.from(bytes, (byte) => Number.parseInt(byte, 16)),
+    );
+    return UNSEEN.test(text) ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}

@@ -7,6 +7,7 @@ import { hasEtag } from '../index-state/respond.ts';
 import { chooseEncoding } from '../http/accept.ts';
 import { pathOf } from '../http/request-identity.ts';
 import type { ExplorerFile, ExplorerFiles } from './files.ts';
+import { addPageData, encodePart, MISSING, type PageReader } from './page-data.ts';
 
 /** The paths of packages/explorer/src/app.tsx. */
 const PAGES: readonly string[] = [
@@ -40,11 +41,25 @@ const CONTENT_SECURITY_POLICY = [
 /** The paths of the API, where people expect what clients get. */
 const API_PATH = /^\/(?:v1|rest|docs|openapi)/;
 
+/** Paths of other explorers, and what people type, with the pages that they mean. */
+const REDIRECTS: Readonly<Record<string, string>> = {
+  '/block/:id': '/blocks/',
+  '/txs': '/transactions',
+  '/txs/:id': '/transactions/',
+  '/tx/:id': '/transactions/',
+  '/transaction/:id': '/transactions/',
+  '/addresses': '/rich-list',
+  '/address/:id': '/addresses/',
+  '/addr/:id': '/addresses/',
+};
+
 interface ExplorerOptions {
   files: ExplorerFiles;
+  /** Reads what a page shows; undefined without anonymous access. */
+  readPage: PageReader | undefined;
 }
 
-export const explorerRoutes: FastifyPluginAsync<ExplorerOptions> = async (app, { files }) => {
+export const explorerRoutes: FastifyPluginAsync<ExplorerOptions> = async (app, { files, readPage }) => {
   const document = files.get('index.html');
   for (const [name, file] of files) {
     if (file === document) continue;
@@ -53,8 +68,23 @@ export const explorerRoutes: FastifyPluginAsync<ExplorerOptions> = async (app, {
     app.get(`/${name}`, (request, reply) => send(request, reply, file, cacheControl));
   }
   if (document === undefined) return;
+  const text = String(document.contents.get('identity'));
   for (const path of PAGES) {
-    app.get(path, (request, reply) => sendDocument(request, reply, document));
+    app.get(path, async (request, reply) => {
+      const found = await readPage?.(request);
+      if (found === undefined) return sendDocument(request, reply, document);
+      if (found === MISSING) return sendDocument(request, reply.code(404), document);
+      reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
+      reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
+      return reply.header('cache-control', 'no-cache').type(document.contentType).send(addPageData(text, found));
+    });
+  }
+  for (const [path, page] of Object.entries(REDIRECTS)) {
+    app.get(path, (request, reply) => {
+      const { id = '' } = request.params as { id?: string };
+      const query = /\?.*$/s.exec(request.url)?.[0] ?? '';
+      return reply.redirect(`${page}${encodePart(id)}${query}`, 301);
+    });
   }
 };
 
@@ -77,7 +107,8 @@ function send(
   const tag = `"${etag}-${encoding}"`;
   reply.header('content-type', contentType).header('cache-control', cacheControl).header('etag', tag);
   reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
-  if (hasEtag(request.headers['if-none-match'], tag)) return reply.code(304).send();
+  // A page of something that does not exist is a 404 each time.
+  if (reply.statusCode === 200 && hasEtag(request.headers['if-none-match'], tag)) return reply.code(304).send();
   // The header also keeps http/compression.ts from compressing again.
   if (encoding !== 'identity') reply.header('content-encoding', encoding);
   return reply.send(contents.get(encoding));

@@ -15,6 +15,10 @@ sompi). Amounts, and other numbers that may exceed 2^53, are decimal strings. Ti
 numbers elsewhere. Under \`/v1/rpc\` an optional field without a value is absent; elsewhere it is null. Unknown fields of a body or a query are
 an error.
 
+### kaspa-rest-server
+
+The routes under \`/rest\` have the forms of kaspa-rest-server. They are described in [/rest/openapi.json](/rest/openapi.json).
+
 ### Pages
 
 Listings are newest first, unless the operation says otherwise. \`limit\` is the number of items, \`starting_after\` the id of the last item of the

@@ -207,7 +207,34 @@ function toAddress({ addressPrefix }: Network, q: string): string | undefined {
   }
 }
 
-function meaningsOf(network: Network, q: string): Meanings {
+/** Pages of explorers name a block, transaction or address in the last part of their path, or in the one before a view of it. */
+function fromUrl(q: string): string {
+  const [, path] = /^(?:https?:\/\/)?[\w.-]+(?::\d+)?(\/[^?#\s]*)/i.exec(q) ?? [];
+  if (path === undefined) return q;
+  const parts = path
+    .split('/')
+    .map(decodePart)
+    .filter((part) => part !== '');
+  return parts.findLast((part) => isIdentifier(part)) ?? parts.at(-1) ?? q;
+}
+
+const isIdentifier = (part: string): boolean =>
+  /^(?:0x)?[0-9a-f]{64}$/i.test(part) || /^(?:[a-z]+:)?[02-9ac-hj-np-z]{61,63}$/i.test(part);
+
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** Pages show scores with separators of thousands. */
+const withoutSeparators = (q: string): string =>
+  /^\d{1,3}(?:([,.'’_ \u00a0\u202f])\d{3})(?:\1\d{3})*$/.test(q) ? q.replaceAll(/\D/g, '') : q;
+
+function meaningsOf(network: Network, text: string): Meanings {
+  const q = withoutSeparators(fromUrl(text));
   const digits = q.replace(/^0x/i, '').toLowerCase();
   const isHex = /^[0-9a-f]*$/.test(digits);
   const isPrefix = isHex && digits.length >= MIN_PREFIX_DIGITS && digits.length < HASH_DIGITS;
@@ -238,7 +265,7 @@ export const search = statementRoute(
     ...lookUp('Network', '/v1/search', 'search'),
     cost: 0.5,
     summary: 'Blocks, transactions, addresses and tags that a text may mean',
-    description: `Hashes, ids and addresses with or without prefix; blue and DAA scores; the first ${MIN_PREFIX_DIGITS} or more digits of a block hash; the first ${MIN_TAG_LENGTH} or more characters of the name of a tag, in either case.`,
+    description: `Hashes, ids and addresses with or without prefix; blue and DAA scores, also with separators of thousands; the URL of a page of this or another explorer; the first ${MIN_PREFIX_DIGITS} or more digits of a block hash; the first ${MIN_TAG_LENGTH} or more characters of the name of a tag, in either case.`,
     tagOf: 'content',
     query: z.strictObject({
       q: z

@@ -3,6 +3,7 @@ import { type ApiPlugin, hiddenOperation } from '../route.ts';
 import { addressRoutes } from './addresses.ts';
 import { blockRoutes } from './blocks.ts';
 import type { Call } from './call.ts';
+import { describeRestServer } from './document.ts';
 import { infoRoutes } from './info.ts';
 import { transactionRoutes } from './transactions.ts';
 
@@ -18,6 +19,12 @@ const toQuery = (query: object): Call['query'] =>
   );
 
 const routes = [...infoRoutes, ...blockRoutes, ...transactionRoutes, ...addressRoutes];
+
+/** Serves the description of these routes, which are not in openapi.json. It needs no key. */
+export const restServerDocument: ApiPlugin = async (app) => {
+  const document = describeRestServer(routes);
+  app.get('/rest/openapi.json', async () => document);
+};
 
 export const restServerRoutes: ApiPlugin = async (app, services) => {
   for (const { method, path, handle, cost = COST, ...options } of routes) {

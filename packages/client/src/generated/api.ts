@@ -735,7 +735,7 @@ export interface paths {
         };
         /**
          * Blocks, transactions, addresses and tags that a text may mean
-         * @description Hashes, ids and addresses with or without prefix; blue and DAA scores; the first 8 or more digits of a block hash; the first 2 or more characters of the name of a tag, in either case.
+         * @description Hashes, ids and addresses with or without prefix; blue and DAA scores, also with separators of thousands; the URL of a page of this or another explorer; the first 8 or more digits of a block hash; the first 2 or more characters of the name of a tag, in either case.
          */
         get: operations["search"];
         put?: never;

@@ -22,10 +22,21 @@ const loadPlot = async () => {
   return plot;
 };
 
-const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short', hourCycle: 'h23' });
+const moment = new Intl.DateTimeFormat('en', {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+  timeZoneName: 'short',
+});
 const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric' });
 const month = new Intl.DateTimeFormat('en', { month: 'short', year: 'numeric' });
+
+/** That of the browser, in which all times are shown. */
+const ZONE = moment.resolvedOptions().timeZone;
 
 const HOUR_MS = 3_600_000;
 
@@ -116,6 +127,7 @@ export function Chart({ title, times, values, format, isStepped = false, heightP
       >
         {times.length === 0 && <p class="empty">No data in this time.</p>}
       </div>
+      <p class="zone">Times: {ZONE}</p>
     </figure>
   );
 }

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
 import { useEffect, useRef } from 'preact/hooks';
 import { formatPercent } from '../format.ts';
+import { describeError } from '../state/api.ts';
 import type { Resource } from '../state/resource.ts';
 
 interface PageProps {
@@ -151,7 +152,7 @@ export function Load<Data>({ resource: { data, error, reload }, rows = 6, notFou
     return (
       <div class="notice" role="alert">
         <strong>{notFound}</strong>
-        <p>{error.message.replace(/\.?$/, '.')}</p>
+        <p>{describeError(error).replace(/\.?$/, '.')}</p>
         {error.status === 404 && <a href="/status">See which part of the chain is indexed</a>}
       </div>
     );
@@ -159,7 +160,7 @@ export function Load<Data>({ resource: { data, error, reload }, rows = 6, notFou
   return (
     <div class="notice" role="alert">
       <strong>This could not be loaded.</strong>
-      <p>{error.message}</p>
+      <p>{describeError(error)}</p>
       <button type="button" onClick={reload}>
         Try again
       </button>

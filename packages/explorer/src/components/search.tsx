@@ -3,16 +3,20 @@ import { ApiError, type ResponseBody } from '@kasgres/client';
 import { useLocation } from 'preact-iso';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatCount, formatKas, shortAddress, shortHash } from '../format.ts';
-import { request } from '../state/api.ts';
+import { describeError, request } from '../state/api.ts';
+import { network } from '../stream/stream.ts';
+import { explainNothing, matchShortened } from './search-text.ts';
 import { isTyping } from './form.ts';
 
 type Result = ResponseBody<'get', '/v1/search'>['results'][number];
 
 const TYPING_PAUSE_MS = 150;
+const MAX_LABEL_LENGTH = 50;
 /** After which a search is repeated that the API refused for now, as during the first catch-up. */
 const RETRY_MS = 2000;
 
 interface Shown {
+  kind: string;
   href: string;
   title: string;
   note: string;
@@ -23,6 +27,7 @@ function toShown(result: Result): Shown {
     case 'block': {
       const color = result.isChainBlock ? 'chain' : (result.color ?? 'not merged');
       return {
+        kind: result.type,
         href: `/blocks/${result.id}`,
         title: shortHash(result.id),
         note: `${color}, blue score ${formatCount(result.blueScore)}`,
@@ -30,19 +35,22 @@ function toShown(result: Result): Shown {
     }
     case 'transaction':
       return {
+        kind: result.type,
         href: `/transactions/${result.id}`,
         title: shortHash(result.id),
         note: result.isPending ? 'pending' : result.isAccepted ? 'accepted' : 'not accepted',
       };
     case 'address':
       return {
+        kind: result.type,
         href: `/addresses/${result.id}`,
-        title: result.label ?? shortAddress(result.id),
+        title: result.label === null ? shortAddress(result.id) : `${result.label}, ${shortAddress(result.id)}`,
         note: `${formatKas(result.balance)}, ${formatCount(result.transactionCount)} transactions`,
       };
     case 'tag':
     default:
       return {
+        kind: 'tag',
         href: result.addressCount === 1 ? `/addresses/${result.address}` : `/tags/${encodeURIComponent(result.id)}`,
         title: result.label,
         note: result.addressCount === 1 ? result.labels.join(', ') : `${formatCount(result.addressCount)} addresses`,
@@ -50,11 +58,36 @@ function toShown(result: Result): Shown {
   }
 }
 
+/** Searches for what the API does not: labels, and what the page shows shortened. */
+async function findElsewhere(query: string): Promise<Shown[]> {
+  const onPage = [...document.querySelectorAll<HTMLAnchorElement>('main a[href]')].map((link) => link.pathname);
+  const matches = matchShortened(query, onPage).map((href) => {
+    const [, kind = '', id = ''] = href.split('/');
+    return {
+      kind: kind.replace(/(?:es|s)$/, ''),
+      href,
+      title: id.includes(':') ? shortAddress(id) : shortHash(id),
+      note: 'on this page',
+    };
+  });
+  if (matches.length > 0 || query.length > MAX_LABEL_LENGTH) return matches;
+  const { tags } = await request((client) => client.get('/v1/tags', { params: { query: { label: query, limit: 1 } } }));
+  if (tags.length === 0) return [];
+  return [
+    {
+      kind: 'label',
+      href: `/tags?label=${encodeURIComponent(query)}`,
+      title: query,
+      note: 'addresses with this label',
+    },
+  ];
+}
+
 export function Search() {
   const { route, url } = useLocation();
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
-  const [found, setFound] = useState<{ text: string; results: Result[] } | undefined>();
+  const [found, setFound] = useState<{ text: string; results: Shown[] } | undefined>();
   const [failure, setFailure] = useState<string>();
   /** Enter was pressed before the results of the text arrived. */
   const isEntered = useRef(false);
@@ -79,17 +112,19 @@ export function Search() {
     const aborting = new AbortController();
     const search = async (): Promise<void> => {
       try {
-        const { results } = await request((client) =>
+        const answer = await request((client) =>
           client.get('/v1/search', { params: { query: { q: query } }, signal: aborting.signal }),
         );
+        const results = answer.results.length > 0 ? answer.results.map(toShown) : await findElsewhere(query);
+        if (aborting.signal.aborted) return;
         setFailure(undefined);
         setFound({ text: query, results });
         setChosen(0);
         const [best] = results;
-        if (isEntered.current && best !== undefined) open(toShown(best).href);
+        if (isEntered.current && best !== undefined) open(best.href);
       } catch (error) {
         if (aborting.signal.aborted) return;
-        setFailure(error instanceof Error ? error.message : String(error));
+        setFailure(describeError(error));
         if (error instanceof ApiError && error.status === 503) timer = setTimeout(() => void search(), RETRY_MS);
       }
     };
@@ -104,7 +139,7 @@ export function Search() {
     isEntered.current = false;
   }, [url]);
 
-  const shown = (failure === undefined && found?.results.map(toShown)) || [];
+  const shown = (failure === undefined && found?.results) || [];
   const isShown = isOpen && query !== '';
   const isSearching = failure === undefined && found?.text !== query;
 
@@ -165,7 +200,7 @@ export function Search() {
       />
       <kbd aria-hidden="true">/</kbd>
       <ul id="search-results" role="listbox" aria-label="Results" hidden={!isShown}>
-        {shown.map(({ href, title, note }, index) => (
+        {shown.map(({ kind, href, title, note }, index) => (
           <li
             key={href}
             id={`result-${index}`}
@@ -178,7 +213,7 @@ export function Search() {
             }}
             onMouseMove={() => setChosen(index)}
           >
-            <span class="kind">{found?.results[index]?.type}</span>
+            <span class="kind">{kind}</span>
             <span class="title">{title}</span>
             <span class="note">{note}</span>
           </li>
@@ -186,7 +221,10 @@ export function Search() {
         {isShown && shown.length === 0 && (
           <li role="option" aria-selected={false} aria-disabled="true" class="none">
             {failure ??
-              (isSearching ? 'Searching…' : 'Nothing matches. Search for a hash, an address, a score or a name.')}
+              (isSearching
+                ? 'Searching…'
+                : (explainNothing(query, network.value) ??
+                  'Nothing matches. Search for a hash, an address, a score, a name or a label.'))}
           </li>
         )}
       </ul>

@@ -1,9 +1,11 @@
 /** Transactions with their inputs and outputs: in full, and as rows of a list. */
 import type { Schema } from '@kasgres/client';
-import { Amount, AddressLink, HashLink, type TagsByAddress, Time } from './values.tsx';
+import { Amount, AddressLink, CopyButton, HashLink, type TagsByAddress, Time } from './values.tsx';
 import { formatCount } from '../format.ts';
 import { sinkBlueScore } from '../stream/stream.ts';
 import { AcceptanceBadge } from './values.tsx';
+import { shortHash } from '../format.ts';
+import { useEffect } from 'preact/hooks';
 
 export type Transaction = Schema<'RestTransaction'>;
 type Mempooled = Schema<'TransactionInMempool'>;
@@ -25,12 +27,40 @@ interface SidesProps {
   limit?: number;
   /** The address whose page this is. */
   own?: string | undefined;
-  /** Shows by which transactions outputs are spent. */
-  hasSpenders?: boolean;
+  /** Links inputs with the outputs that they spend, and outputs with their spenders. */
+  hasLinks?: boolean;
 }
 
-export function Sides({ transaction, tags, limit = Number.POSITIVE_INFINITY, own, hasSpenders = false }: SidesProps) {
-  const { inputs, outputs } = transaction;
+/** The element of an output, to which inputs link. */
+const outputId = (index: number): string => `output-${index}`;
+
+/** Outputs of a transaction that was not accepted do not exist. */
+function Spending({
+  isAccepted,
+  spentBy,
+  isPending,
+}: {
+  isAccepted: boolean;
+  spentBy: string | null;
+  isPending: boolean;
+}) {
+  if (spentBy !== null) {
+    return (
+      <a class="spent" href={`/transactions/${spentBy}`} title={`Spent by ${spentBy}`}>
+        spent
+      </a>
+    );
+  }
+  if (isAccepted) return <span class="spent muted">unspent</span>;
+  return <span class="spent muted">{isPending ? 'pending' : 'pays nothing'}</span>;
+}
+
+export function Sides({ transaction, tags, limit = Number.POSITIVE_INFINITY, own, hasLinks = false }: SidesProps) {
+  const { inputs, outputs, isAccepted } = transaction;
+  // The element exists only now.
+  useEffect(() => {
+    if (hasLinks && location.hash !== '') document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  }, [transaction.transactionId]);
   const ownClass = (address: string | null): string | undefined =>
     address !== null && address === own ? 'own' : undefined;
   const more = (count: number) =>
@@ -45,8 +75,26 @@ export function Sides({ transaction, tags, limit = Number.POSITIVE_INFINITY, own
         {inputs.length === 0 && <li class="muted">Newly minted</li>}
         {inputs.slice(0, limit).map(({ previousOutput, transactionId, index }) => (
           <li key={`${transactionId}:${index}`} class={ownClass(previousOutput.scriptPublicKeyAddress)}>
+            {hasLinks && previousOutput.amount !== null && (
+              <a
+                class="mono outpoint"
+                href={`/transactions/${previousOutput.transactionId}#${outputId(previousOutput.index)}`}
+                title={`Output ${previousOutput.index} of ${previousOutput.transactionId}`}
+              >
+                {shortHash(previousOutput.transactionId)}:{previousOutput.index}
+              </a>
+            )}
             {previousOutput.amount === null ? (
-              <HashLink kind="transaction" hash={previousOutput.transactionId} />
+              <span class="value">
+                <a
+                  class="mono"
+                  href={`/transactions/${previousOutput.transactionId}#${outputId(previousOutput.index)}`}
+                  title={previousOutput.transactionId}
+                >
+                  {shortHash(previousOutput.transactionId)}:{previousOutput.index}
+                </a>
+                <CopyButton value={previousOutput.transactionId} label="transaction id" />
+              </span>
             ) : (
               <AddressLink
                 address={previousOutput.scriptPublicKeyAddress}
@@ -67,16 +115,16 @@ export function Sides({ transaction, tags, limit = Number.POSITIVE_INFINITY, own
       </span>
       <ol aria-label="Outputs">
         {outputs.slice(0, limit).map(({ index, scriptPublicKeyAddress, amount, spentBy, isSpent }) => (
-          <li key={index} class={ownClass(scriptPublicKeyAddress)}>
+          <li key={index} id={hasLinks ? outputId(index) : undefined} class={ownClass(scriptPublicKeyAddress)}>
+            {hasLinks && <span class="mono muted outpoint">{index}</span>}
             <AddressLink address={scriptPublicKeyAddress} tag={tags[scriptPublicKeyAddress ?? '']} />
-            {hasSpenders &&
-              (!isSpent || spentBy === null ? (
-                <span class="spent muted">unspent</span>
-              ) : (
-                <a class="spent" href={`/transactions/${spentBy}`}>
-                  spent
-                </a>
-              ))}
+            {hasLinks && (
+              <Spending
+                isAccepted={isAccepted}
+                spentBy={isSpent ? spentBy : null}
+                isPending={transaction.blockTime === null}
+              />
+            )}
             <Amount sompi={amount} />
           </li>
         ))}
@@ -107,6 +155,7 @@ export function TransactionList({ transactions, loadedAt, tags = {}, empty, own 
             {isCoinbase(transaction) && <span class="badge quiet">coinbase</span>}
             <AcceptanceBadge
               isAccepted={transaction.isAccepted}
+              isCoinbase={isCoinbase(transaction)}
               blockTime={transaction.blockTime}
               loadedAt={loadedAt}
             />

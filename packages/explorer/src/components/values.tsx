@@ -58,9 +58,11 @@ export function PlainHash({ hash, label }: { hash: string; label: string }) {
   );
 }
 
+type Tag = Pick<Schema<'AddressTag'>, 'name' | 'address'>;
+
 interface AddressProps {
   address: string | null;
-  tag?: { name: string } | null | undefined;
+  tag?: Tag | null | undefined;
   isLong?: boolean;
   canCopy?: boolean;
 }
@@ -69,11 +71,27 @@ export function AddressLink({ address, tag, isLong = false, canCopy = isLong }: 
   if (address === null) return <span class="muted">no address</span>;
   return (
     <span class={isLong ? 'value long' : 'value'}>
-      <a class={tag == null ? 'mono' : undefined} href={`/addresses/${address}`} title={address}>
-        {tag?.name ?? (isLong ? address : shortAddress(address))}
+      <a href={`/addresses/${address}`} title={address}>
+        {tag != null && <Name tag={tag} address={address} />}
+        <span class="mono">{isLong ? address : shortAddress(address)}</span>
       </a>
       {canCopy && <CopyButton value={address} label={`address ${shortAddress(address)}`} />}
     </span>
+  );
+}
+
+/** The name of another address, which the clusters say has the same owner, is a guess. */
+const isGuess = (tag: Tag, address: string): boolean => tag.address !== address;
+
+const GUESSED = 'Guessed: another address of its cluster has this name';
+
+function Name({ tag, address }: { tag: Tag; address: string }) {
+  return isGuess(tag, address) ? (
+    <i class="name guessed" title={GUESSED}>
+      {tag.name}?{' '}
+    </i>
+  ) : (
+    <span class="name">{tag.name} </span>
   );
 }
 
@@ -115,16 +133,23 @@ export function NamedAddress({ address, tag }: { address: string | null; tag: Sc
   return (
     <span class="named">
       <AddressLink address={address} canCopy />
-      <TagBadge tag={tag} />
+      <TagBadge tag={tag} address={address} />
     </span>
   );
 }
 
-export function TagBadge({ tag }: { tag: Schema<'AddressTag'> | null }) {
+/** @param address the one that is shown with this tag */
+export function TagBadge({ tag, address }: { tag: Schema<'AddressTag'> | null; address: string | null }) {
   if (tag === null) return null;
+  const isGuessed = address !== null && isGuess(tag, address);
   return (
-    <a class="badge" href={`/tags/${encodeURIComponent(tag.name)}`}>
+    <a
+      class={isGuessed ? 'badge guessed' : 'badge'}
+      title={isGuessed ? GUESSED : undefined}
+      href={`/tags/${encodeURIComponent(tag.name)}`}
+    >
       {tag.name}
+      {isGuessed && '?'}
     </a>
   );
 }
@@ -155,6 +180,7 @@ export function BlockBadge({ isChainBlock, color }: BlockState) {
 interface Acceptance {
   isAccepted: boolean;
   isPending?: boolean;
+  isCoinbase?: boolean;
   /** When its block was mined. */
   blockTime?: number | null;
   /** When `isAccepted` was loaded. */
@@ -164,9 +190,11 @@ interface Acceptance {
 /** The chain accepts a transaction some seconds after a block contains it. */
 const USUALLY_ACCEPTED_MS = 60_000;
 
-export function AcceptanceBadge({ isAccepted, isPending = false, blockTime = null, loadedAt }: Acceptance) {
+export function AcceptanceBadge({ isAccepted, isPending, isCoinbase, blockTime = null, loadedAt }: Acceptance) {
   if (isAccepted) return <span class="badge good">accepted</span>;
-  if (isPending) return <span class="badge quiet">pending</span>;
+  if (isPending === true) return <span class="badge quiet">pending</span>;
   const isNew = blockTime !== null && loadedAt - blockTime < USUALLY_ACCEPTED_MS;
-  return <span class="badge quiet">{isNew ? 'not accepted yet' : 'not accepted'}</span>;
+  if (isNew) return <span class="badge quiet">not accepted yet</span>;
+  // Only coinbases of chain blocks are accepted.
+  return <span class="badge quiet">{isCoinbase === true ? 'pays nothing' : 'not accepted'}</span>;
 }

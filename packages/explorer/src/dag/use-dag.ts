@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ResponseBody } from '@kasgres/client';
 import { request } from '../state/api.ts';
 import type { ChainChange, DagBlock } from '../stream/messages.ts';
-import { useStream } from '../stream/stream.ts';
+import { untilBegun, useStream } from '../stream/stream.ts';
 import { DagModel } from './model.ts';
 
 /** Columns that stay in the picture and can be reached with the keyboard. */
@@ -38,6 +38,7 @@ export function useDag(isPaused: boolean): LiveDag {
   const held = useRef<Change[]>([]);
   const isStale = useRef(false);
   const isLoading = useRef(false);
+  const isWaiting = useRef(true);
   const drawing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const isPausedNow = useRef(isPaused);
   isPausedNow.current = isPaused;
@@ -112,6 +113,7 @@ export function useDag(isPaused: boolean): LiveDag {
 
   useStream({
     onBegin: () => {
+      if (isWaiting.current) return;
       if (isPausedNow.current) isStale.current = true;
       else reload();
     },
@@ -119,7 +121,10 @@ export function useDag(isPaused: boolean): LiveDag {
     onChain: (chain) => hold({ chain }),
   });
   useEffect(() => {
-    reload();
+    void untilBegun().then(() => {
+      isWaiting.current = false;
+      reload();
+    });
     return () => clearTimeout(drawing.current);
   }, []);
   useEffect(() => {

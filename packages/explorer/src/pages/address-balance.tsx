@@ -25,13 +25,12 @@ const RECENT_TRANSACTIONS = 100;
 const DAY_MS = 86_400_000;
 
 /** Computes the balances after the latest transactions, from the current one backwards. */
-async function readRecent(client: Client, address: string): Promise<Point[]> {
+async function readRecent(client: Client, address: string, current: string): Promise<Point[]> {
   const query = { limit: RECENT_TRANSACTIONS, accepted_only: true };
-  const [{ address: details }, { transactions }] = await Promise.all([
-    client.get('/v1/addresses/{address}', { params: { path: { address } } }),
-    client.get('/v1/addresses/{address}/transactions', { params: { path: { address }, query } }),
-  ]);
-  let balance = BigInt(details.balance);
+  const { transactions } = await client.get('/v1/addresses/{address}/transactions', {
+    params: { path: { address }, query },
+  });
+  let balance = BigInt(current);
   const points = transactions.map(({ blockTime, balanceChange }) => {
     const point = { timestamp: blockTime, balance: String(balance) };
     balance -= BigInt(balanceChange);
@@ -47,23 +46,33 @@ async function readIntervals(client: Client, address: string, interval: Exclude<
     .history;
 }
 
+/** The last interval ends later than now, and there is none since the balance changed last: the chart ends now. */
+function untilNow(points: readonly Point[], balance: string): Point[] {
+  const now = Date.now();
+  return [...points.filter(({ timestamp }) => timestamp < now), { timestamp: now, balance }];
+}
+
 /** Chooses an interval of which there are several. */
 function defaultFor(firstSeen: number | null): Interval {
   const age = firstSeen === null ? 0 : Date.now() - firstSeen;
   return age < DAY_MS ? 'recent' : age < 14 * DAY_MS ? 'hour' : 'day';
 }
 
-export function BalanceChart({ details: { address, firstSeen } }: { details: Schema<'AddressDetails'> }) {
+export function BalanceChart({
+  details: { address, firstSeen, balance: current },
+}: {
+  details: Schema<'AddressDetails'>;
+}) {
   const { query } = useLocation();
   const interval = INTERVALS.find(([name]) => name === query['interval'])?.[0] ?? defaultFor(firstSeen);
   const resource = useResource(`balances of ${address} ${interval}`, (client) =>
-    interval === 'recent' ? readRecent(client, address) : readIntervals(client, address, interval),
+    interval === 'recent' ? readRecent(client, address, current) : readIntervals(client, address, interval),
   );
   const { data = [] } = resource;
-  const series = useMemo(
-    () => ({ times: data.map(({ timestamp }) => timestamp), values: data.map(({ balance }) => toKas(balance)) }),
-    [resource.data],
-  );
+  const series = useMemo(() => {
+    const points = untilNow(data, current);
+    return { times: points.map(({ timestamp }) => timestamp), values: points.map(({ balance }) => toKas(balance)) };
+  }, [resource.data, current]);
   return (
     <Card
       title="Balance over time"

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { readForm } from '../components/form.ts';
 import { useHref } from '../components/page.tsx';
 import { parseKas } from '../format.ts';
-import { request } from '../state/api.ts';
+import { describeError, request } from '../state/api.ts';
 
 const NAMES = ['direction', 'min', 'from', 'to'] as const;
 
@@ -116,7 +116,7 @@ function CsvButton({ address }: { address: string }) {
     try {
       await downloadCsv(address, filterOf(query));
     } catch (reason) {
-      setError(reason instanceof Error ? reason.message : String(reason));
+      setError(describeError(reason));
     }
     setLoading(false);
   };

@@ -182,10 +182,10 @@ function AddressView({ address }: { address: string }) {
   const tab = query['tab'] === 'utxos' ? 'utxos' : 'transactions';
   return (
     <Page
-      title={`Address ${details?.tag?.name ?? shortAddress(address)}`}
+      title={`Address ${details?.tag?.address === address ? `${details.tag.name}, ` : ''}${shortAddress(address)}`}
       heading={
         <>
-          Address {details !== undefined && <TagBadge tag={details.tag} />}
+          Address {details !== undefined && <TagBadge tag={details.tag} address={address} />}
           {details !== undefined && <Labels labels={[...(details.tag?.labels ?? []), ...details.automaticLabels]} />}
           <span class="subject mono">
             {address} <CopyButton value={address} label="address" />

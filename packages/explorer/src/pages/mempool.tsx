@@ -2,7 +2,7 @@ import type { Schema } from '@kasgres/client';
 import { useMemo } from 'preact/hooks';
 import { Card, Load, Page, Share, Stat, Table } from '../components/page.tsx';
 import { Amount, HashLink, Time } from '../components/values.tsx';
-import { formatCount, formatRate } from '../format.ts';
+import { formatCount, formatDuration, formatRate } from '../format.ts';
 import { usePolled } from '../state/resource.ts';
 import type { Mempool } from '../stream/mempool.ts';
 import { useMempool } from '../stream/stream.ts';
@@ -68,6 +68,51 @@ function Fees({ fees }: { fees: Summary['fees'] }) {
   );
 }
 
+const ESTIMATE_MS = 10_000;
+/** Grams of a payment from one UTXO to a payee and back. */
+const SIMPLE_PAYMENT = 2036;
+
+type Bucket = Schema<'FeerateBucket'>;
+
+/** The node's own estimate, from its mempool and the latest blocks. */
+function Recommended() {
+  const resource = usePolled('fee estimate', (client) => client.get('/v1/rpc/getFeeEstimate'), ESTIMATE_MS);
+  const rowsOf = (priority: Bucket, normal: readonly Bucket[], low: readonly Bucket[]) => [
+    { speed: 'Priority', ...priority },
+    ...normal.slice(0, 1).map((bucket) => ({ speed: 'Normal', ...bucket })),
+    ...low.slice(0, 1).map((bucket) => ({ speed: 'Low', ...bucket })),
+  ];
+  return (
+    <Card title="Recommended fees">
+      <Load resource={resource} rows={3}>
+        {({ estimate: { priorityBucket, normalBuckets, lowBuckets } }) => (
+          <Table
+            caption="Recommended fees, from the node's estimate"
+            columns={[
+              { title: 'Speed', cell: ({ speed }) => speed },
+              { title: 'Sompi per gram', isNumber: true, cell: ({ feerate }) => formatRate(feerate) },
+              {
+                title: 'In a block within',
+                isNumber: true,
+                cell: ({ estimatedSeconds }) => (estimatedSeconds < 1 ? '1 s' : formatDuration(estimatedSeconds)),
+              },
+              {
+                title: 'Simple payment, KAS',
+                isNumber: true,
+                isMinor: true,
+                cell: ({ feerate }) => <Amount sompi={BigInt(Math.ceil(feerate * SIMPLE_PAYMENT))} />,
+              },
+            ]}
+            rows={rowsOf(priorityBucket, normalBuckets, lowBuckets)}
+            keyOf={({ speed }) => speed}
+            empty="The node estimates no fees."
+          />
+        )}
+      </Load>
+    </Card>
+  );
+}
+
 function Newest({ newest }: { newest: Summary['newest'] }) {
   return (
     <Card title="Newest">
@@ -124,6 +169,7 @@ export function MempoolPage() {
               />
               <Stat label="Sampled" value={<Time ms={timestamp} />} note="from the node" />
             </dl>
+            <Recommended />
             <Fees fees={fees} />
             <Newest newest={newest} />
           </>

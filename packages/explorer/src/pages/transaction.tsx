@@ -1,4 +1,5 @@
 import { ApiError, type Schema } from '@kasgres/client';
+import { useState } from 'preact/hooks';
 import { Card, Facts, Load, Page } from '../components/page.tsx';
 import { confirmationsOf, isCoinbase, Sides, type Transaction } from '../components/transfers.tsx';
 import {
@@ -10,7 +11,7 @@ import {
   type TagsByAddress,
   Time,
 } from '../components/values.tsx';
-import { formatCount, formatTime, shortHash } from '../format.ts';
+import { formatCount, formatRate, formatTime, shortHash, textOfHex } from '../format.ts';
 import { type Resource, useResource } from '../state/resource.ts';
 import { outputSum } from './transactions.tsx';
 
@@ -60,6 +61,42 @@ function useTransaction(transactionId: string): Resource<Found> {
 
 const isIndexed = (transaction: Found['transaction']): transaction is Transaction => transaction.blockTime !== null;
 
+/** Nodes measure fee rates by the larger mass. Transient mass needs the bytes of the transaction, and is smaller for all but huge payloads. */
+function feeRateOf({ mass, computeMass }: Found['transaction'], fee: string): number {
+  return Number(fee) / Math.max(Number(mass), Number(computeMass), 1);
+}
+
+/** Says what the chain knows of a transaction that no indexed block accepts. */
+function NotAccepted({ transaction }: Pick<Found, 'transaction'>) {
+  const [block] = transaction.blockHashes;
+  if (transaction.isAccepted) return <span class="muted">a block that is not indexed</span>;
+  if (isCoinbase(transaction) && block !== undefined) return <Unpaid block={block} />;
+  return <span class="muted">{isIndexed(transaction) ? 'no block' : 'no block yet'}</span>;
+}
+
+/** The coinbase of a block off the chain pays nothing: what its miner earns is in that of the merging block. */
+function Unpaid({ block }: { block: string }) {
+  const { data } = useResource(
+    `reward of ${block}`,
+    (client) =>
+      client.get('/v1/blocks/{hash}', { params: { path: { hash: block }, query: { include_transactions: false } } }),
+    { refreshMs: REFRESH_MS },
+  );
+  if (data === undefined) return <span class="muted">no block</span>;
+  const { isChainBlock, mergingBlockHash, color, rewardTransactionId } = data.block;
+  if (mergingBlockHash === null || isChainBlock) return <span class="muted">no block yet</span>;
+  return (
+    <span>
+      pays nothing{color === 'red' && ', since its block is red'}
+      {rewardTransactionId !== null && (
+        <>
+          ; the reward is in <HashLink kind="transaction" hash={rewardTransactionId} />
+        </>
+      )}
+    </span>
+  );
+}
+
 function Summary({ transaction }: Pick<Found, 'transaction'>) {
   const indexed = isIndexed(transaction) ? transaction : undefined;
   return (
@@ -80,7 +117,7 @@ function Summary({ transaction }: Pick<Found, 'transaction'>) {
           [
             'Accepted by',
             transaction.acceptingBlockHash === null ? (
-              <span class="muted">no block yet</span>
+              <NotAccepted transaction={transaction} />
             ) : (
               <HashLink kind="block" hash={transaction.acceptingBlockHash} />
             ),
@@ -107,6 +144,14 @@ function Summary({ transaction }: Pick<Found, 'transaction'>) {
             'Fee, KAS',
             transaction.fee === null ? <span class="muted">unknown</span> : <Amount sompi={transaction.fee} />,
           ],
+          [
+            'Fee rate',
+            transaction.fee === null || isCoinbase(transaction) ? (
+              <span class="muted">none</span>
+            ) : (
+              `${formatRate(feeRateOf(transaction, transaction.fee))} sompi per gram`
+            ),
+          ],
           ['Storage mass', formatCount(transaction.mass)],
         ]}
       />
@@ -131,15 +176,74 @@ function Technical({ transaction }: Pick<Found, 'transaction'>) {
           ['Lock time', formatCount(transaction.lockTime)],
           ['Gas', formatCount(transaction.gas)],
           ['Compute mass', formatCount(transaction.computeMass)],
-          payload !== '' && [
-            'Payload',
-            <span class="mono wrap">
-              {payload.slice(0, LONG_PAYLOAD)}
-              {payload.length > LONG_PAYLOAD && '…'} <CopyButton value={payload} label="payload" />
-            </span>,
-          ],
+          payload !== '' && ['Payload', <Payload payload={payload} />],
         ]}
       />
+    </Card>
+  );
+}
+
+/** Payloads may be long: as text where it is text, and in hex. */
+function Payload({ payload }: { payload: string }) {
+  const text = textOfHex(payload);
+  return (
+    <details>
+      <summary>{formatCount(payload.length / 2 - 1)} bytes</summary>
+      {text !== undefined && <p class="wrap">{text}</p>}
+      <span class="mono wrap">
+        {payload.slice(0, LONG_PAYLOAD)}
+        {payload.length > LONG_PAYLOAD && '…'} <CopyButton value={payload} label="payload" />
+      </span>
+    </details>
+  );
+}
+
+function Hex({ value, label }: { value: string; label: string }) {
+  if (value === '') return <span class="muted">empty</span>;
+  return (
+    <span class="mono wrap">
+      {value} <CopyButton value={value} label={label} />
+    </span>
+  );
+}
+
+/** Scripts are rendered only once they are opened: a transaction may have a thousand. */
+function Scripts({ transaction: { inputs, outputs } }: Pick<Found, 'transaction'>) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Card>
+      <details class="scripts" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>Scripts and sequences</summary>
+        {isOpen && (
+          <>
+            {inputs.map((input) => (
+              <Facts
+                key={input.index}
+                facts={[
+                  [`Input ${input.index}`, <Hex value={input.signatureScript} label="signature script" />],
+                  ['Sequence', formatCount(input.sequence)],
+                  input.computeBudget === undefined
+                    ? ['Signature operations', formatCount(input.sigOpCount)]
+                    : ['Compute budget', formatCount(input.computeBudget)],
+                ]}
+              />
+            ))}
+            {outputs.map((output) => (
+              <Facts
+                key={output.index}
+                facts={[
+                  [`Output ${output.index}`, <Hex value={output.scriptPublicKey} label="script public key" />],
+                  ['Type', output.scriptPublicKeyType],
+                  output.covenant !== undefined && [
+                    'Covenant',
+                    <Hex value={output.covenant.covenantId} label="covenant id" />,
+                  ],
+                ]}
+              />
+            ))}
+          </>
+        )}
+      </details>
     </Card>
   );
 }
@@ -158,6 +262,7 @@ export function TransactionPage({ transactionId }: { transactionId: string }) {
             <AcceptanceBadge
               isAccepted={found.transaction.isAccepted}
               isPending={found.isPending}
+              isCoinbase={isCoinbase(found.transaction)}
               blockTime={isIndexed(found.transaction) ? found.transaction.blockTime : null}
               loadedAt={found.loadedAt}
             />
@@ -176,8 +281,9 @@ export function TransactionPage({ transactionId }: { transactionId: string }) {
               <Technical transaction={transaction} />
             </div>
             <Card title="Inputs and outputs, KAS">
-              <Sides transaction={transaction} tags={tags} hasSpenders />
+              <Sides transaction={transaction} tags={tags} hasLinks />
             </Card>
+            <Scripts transaction={transaction} />
           </>
         )}
       </Load>

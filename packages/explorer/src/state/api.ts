@@ -36,6 +36,15 @@ export async function request<Data>(call: (client: Client) => Promise<Data>): Pr
   }
 }
 
+/** Returns what the API said, with the fields that it refused, and the request that its log explains. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error);
+  const details = error.details.map(({ path, message }) => (path === '' ? message : `${path} ${message}`));
+  const said = [...new Set([error.message, ...details])].join(': ');
+  const isExplained = error.status < 500 || error.requestId === undefined || said.includes(error.requestId);
+  return isExplained ? said : `${said} (request ${error.requestId})`;
+}
+
 /** Uses a key if the API accepts it. @throws ApiError otherwise */
 export async function useKey(key: string): Promise<void> {
   const withKey = clientFor(key);

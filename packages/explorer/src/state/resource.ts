@@ -1,13 +1,13 @@
 /** Data of a page: loaded from the API, kept on screen while it is loaded again, and refreshed as the chain grows. */
 import { ApiError, type Client } from '@kasgres/client';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { connection, useChain } from '../stream/stream.ts';
+import { connection, loadedByStream, untilBegun, useChain } from '../stream/stream.ts';
 import { apiKey, request } from './api.ts';
 
 export interface Resource<Data> {
   data: Data | undefined;
   error: Error | undefined;
-  /** Loads the data again, and drops the result of a load that is in flight. */
+  /** Loads the data again, and drops the result of a load that is in flight. Does nothing before the first load. */
   reload: () => void;
   /** Loads the data again unless a load is in flight. */
   refresh: () => void;
@@ -47,9 +47,13 @@ export function useResource<Data>(
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const loadedAt = useRef(0);
   const isLoading = useRef(false);
+  /** Whether the first load has not begun yet. */
+  const isWaiting = useRef(true);
   /** Whether the chain grew while the data was loaded. */
   const isStale = useRef(false);
-  const reload = useCallback(() => setVersion((old) => old + 1), []);
+  const reload = useCallback(() => {
+    if (!isWaiting.current) setVersion((old) => old + 1);
+  }, []);
   const refresh = useCallback(() => {
     if (!isLoading.current) reload();
   }, []);
@@ -66,8 +70,14 @@ export function useResource<Data>(
     isLoading.current = true;
     isStale.current = false;
     const run = async (): Promise<void> => {
+      if (isWaiting.current) {
+        await untilBegun();
+        isWaiting.current = false;
+      }
+      if (!isCurrent) return;
       try {
-        const data = await request(loader.current);
+        const data = loadedByStream.has(key) ? (loadedByStream.get(key) as Data) : await request(loader.current);
+        loadedByStream.delete(key);
         remember(key, data);
         if (isCurrent) setState({ key, data });
       } catch (error) {
@@ -96,6 +106,7 @@ export function useResource<Data>(
 
   useEffect(() => () => clearTimeout(timer.current), []);
   useChain(() => {
+    if (isWaiting.current) return;
     if (isLoading.current) isStale.current = true;
     else scheduleReload();
   });

@@ -104,11 +104,12 @@ export class StreamHub {
     while (!signal.aborted) {
       try {
         if (this.#cursor === undefined) {
-          const { network, sink, blueScore, timestamp } = await client.get('/v1/network', { signal });
+          const loaded = await client.get('/v1/network', { signal });
+          const { network, sink, blueScore, timestamp } = loaded;
           this.#cursor = sink;
           this.#sink = { network, sink, blueScore, timestamp };
           // The pages load their data after this, so that no event is missing between both.
-          this.#send({ type: 'begin', sink: this.#sink });
+          this.#send({ type: 'begin', sink: this.#sink, loaded });
         }
         for await (const step of client.subscribe({ events, addresses, from: this.#cursor, signal })) {
           if (signal.aborted) return;

@@ -52,7 +52,7 @@ export type Sink = Pick<ResponseBody<'get', '/v1/network'>, 'network' | 'sink' |
 
 export type FromHub =
   /** The stream begins at the sink: what was loaded before may be older, and must be loaded again. */
-  | { type: 'begin'; sink: Sink }
+  | { type: 'begin'; sink: Sink; loaded?: ResponseBody<'get', '/v1/network'> }
   | { type: 'events'; events: StreamMessage[] }
   /** Whether the server responds. The stream connects again by itself. */
   | { type: 'connection'; isLost: boolean };

@@ -32,7 +32,23 @@ const addresses = signal<readonly string[]>([]);
 
 let page: PageConnection | undefined;
 
+/** Data that is loaded later than this is loaded before the stream begins, and again when it does. */
+const BEGIN_WITHIN_MS = 600;
+
+let hasBegun = (): void => undefined;
+const beginning = new Promise<void>((resolve) => {
+  hasBegun = resolve;
+});
+
+/** What the stream loaded when it began, by the key of the resource: pages need not load it again. */
+export const loadedByStream = new Map<string, unknown>();
+
+/** Resolves once the stream has begun or failed, or takes too long: what is loaded after the beginning need not be loaded again. */
+export const untilBegun = (): Promise<void> =>
+  Promise.race([beginning, new Promise<void>((resolve) => setTimeout(resolve, BEGIN_WITHIN_MS))]);
+
 function receive(message: FromHub): void {
+  hasBegun();
   if (message.type === 'connection') {
     connection.value = message.isLost ? 'lost' : 'live';
     if (message.isLost) mempool.value = undefined;
@@ -40,6 +56,7 @@ function receive(message: FromHub): void {
   }
   connection.value = 'live';
   if (message.type === 'begin') {
+    if (message.loaded !== undefined) loadedByStream.set('network', message.loaded);
     network.value = message.sink.network;
     setSink(message.sink);
     for (const { onBegin } of listeners) onBegin?.();

@@ -1,0 +1,133 @@
+/** Describes the routes of /rest in an OpenAPI document: their parameters and bodies. Responses have the forms of kaspa-rest-server. */
+import { z } from 'zod';
+import type { RestRoute } from './call.ts';
+import { restServerTransaction } from './submitted-transaction.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const text: Schema = { type: 'string' };
+const flag: Schema = { type: 'boolean', default: false };
+const on: Schema = { type: 'boolean', default: true };
+const hash: Schema = { type: 'string', pattern: '^[0-9a-f]{64}$' };
+const time: Schema = { type: 'integer', minimum: 0, default: 0, description: 'Unix milliseconds, exclusive' };
+const score: Schema = { type: 'integer', minimum: 0 };
+const choice = (...values: string[]): Schema => ({ type: 'string', enum: values });
+
+const limit: Schema = { type: 'integer', minimum: 1, maximum: 500, default: 50 };
+const form = { fields: text, resolve_previous_outpoints: choice('no', 'light', 'full') };
+const sides = { inputs: on, outputs: on };
+const acceptance = choice('accepted', 'rejected');
+const asText = { stringOnly: flag };
+
+/** The parameters of the query, by route. */
+const QUERIES: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
+  '/addresses/:address/full-transactions': { limit, offset: { type: 'integer', minimum: 0, default: 0 }, ...form },
+  '/addresses/:address/full-transactions-page': { limit, before: time, after: time, ...form, acceptance },
+  '/blocks': { lowHash: hash, includeBlocks: flag, includeTransactions: flag },
+  '/blocks/:hash': { includeTransactions: on, includeColor: flag },
+  '/blocks-from-bluescore': { blueScore: score, blueScoreGte: score, blueScoreLt: score, includeTransactions: flag },
+  '/virtual-chain': {
+    blueScoreGte: score,
+    limit: { type: 'integer', enum: [10, 100] },
+    resolveInputs: flag,
+    includeCoinbase: on,
+  },
+  '/info/get-vscp-from-block': { startHash: hash, includeAcceptedTransactionIds: on },
+  '/info/coinsupply/circulating': { in_billion: flag },
+  '/info/coinsupply/total': { in_billion: flag },
+  '/info/coinsupply/max': { in_billion: flag },
+  '/info/blockreward': asText,
+  '/info/hashrate': asText,
+  '/info/price': asText,
+  '/info/marketcap': asText,
+  '/info/halving': { field: choice('nextHalvingTimestamp', 'nextHalvingDate', 'nextHalvingAmount') },
+  '/info/hashrate/history': { resolution: choice('15m', '1h', '3h', '1d', '7d') },
+  '/info/hashrate/history/:date': { resolution: choice('15m', '1h') },
+  '/transactions': { replaceByFee: flag },
+  '/transactions/:transactionId': { ...sides, resolve_previous_outpoints: form.resolve_previous_outpoints },
+  '/transactions/search': { ...form, acceptance },
+};
+
+/** Bodies that routes check themselves. */
+const BODIES: Readonly<Record<string, z.ZodType>> = {
+  '/transactions': z.object({ transaction: restServerTransaction, allowOrphan: z.boolean().default(false) }),
+  '/transactions/mass': restServerTransaction,
+};
+
+const ERROR: Schema = {
+  type: 'object',
+  required: ['statusCode', 'message', 'detail'],
+  properties: {
+    statusCode: { type: 'integer' },
+    message: text,
+    detail: text,
+    details: { type: 'array', items: { type: 'object', properties: { path: text, message: text } } },
+  },
+};
+
+const ERRORS: Readonly<Record<number, string>> = {
+  400: 'The request is not valid',
+  401: 'The key is missing or invalid',
+  404: 'Nothing is indexed under this name',
+  429: 'The rate limit is exceeded',
+  503: 'The database or the node is out of reach, or the first catch-up has not finished',
+};
+
+const errors = Object.fromEntries(
+  Object.entries(ERRORS).map(([status, description]) => [
+    status,
+    { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
+  ]),
+);
+
+const parameter = (name: string, place: 'path' | 'query', schema: Schema): object => ({
+  name,
+  in: place,
+  required: place === 'path',
+  schema,
+});
+
+function describeRoute({ method, path, body = BODIES[path], cost = 0.1 }: RestRoute): object {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  return {
+    operationId: `${method.toLowerCase()}${path.replaceAll(/[^a-z0-9]+(\w)?/gi, (_, letter: string = '') => letter.toUpperCase())}`,
+    tags: [path.split('/')[1]],
+    'x-request-cost-ru': cost,
+    parameters: [
+      ...names.map((name) => parameter(name, 'path', text)),
+      ...Object.entries(QUERIES[path] ?? {}).map(([name, schema]) => parameter(name, 'query', schema)),
+    ],
+    ...(body !== undefined &&
+      method === 'POST' && {
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }) } },
+        },
+      }),
+    responses: { 200: { description: 'In the form of kaspa-rest-server' }, ...errors },
+  };
+}
+
+export function describeRestServer(routes: readonly RestRoute[]): object {
+  const paths: Record<string, object> = {};
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeRoute(route) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Kasgres: kaspa-rest-server',
+      version: '2.3',
+      description:
+        'The routes of kaspa-rest-server v2.3 over the index of Kasgres. The API of Kasgres is described in [/openapi.json](/openapi.json).',
+    },
+    servers: [{ url: '/rest' }],
+    security: [{ apiKey: [] }, {}],
+    paths,
+    components: {
+      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
+      schemas: { Error: ERROR },
+    },
+  };
+}

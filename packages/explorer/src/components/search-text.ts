@@ -1,0 +1,42 @@
+/** Texts of the search box that the API finds nothing for. */
+
+const NETWORKS: Readonly<Record<string, string>> = {
+  kaspa: 'mainnet',
+  kaspatest: 'a testnet',
+  kaspasim: 'simnet',
+  kaspadev: 'a devnet',
+};
+
+const isOf = (prefix: string, network: string): boolean =>
+  prefix === 'kaspa' ? network === 'mainnet' : network.startsWith(prefix.slice('kaspa'.length));
+
+/** Returns why a text matches nothing, if it is known; undefined otherwise. @param network the name of that of this explorer */
+export function explainNothing(text: string, network: string | undefined): string | undefined {
+  const [, prefix = '', payload = ''] = /\b(kaspa(?:test|sim|dev)?):([a-z0-9]*)/i.exec(text.toLowerCase()) ?? [];
+  const of = NETWORKS[prefix];
+  if (of === undefined || network === undefined) return undefined;
+  if (!isOf(prefix, network)) return `This is an address of ${of}, and this explorer shows ${network}.`;
+  if (payload.length >= MIN_ADDRESS_LENGTH) return 'This is no valid address: check it for a typing error.';
+  return undefined;
+}
+
+/** Of an address without its prefix. */
+const MIN_ADDRESS_LENGTH = 61;
+/** Shorter beginnings match too much. */
+const MIN_LENGTH = 4;
+
+/** Returns the paths of blocks, transactions and addresses that a shortened text such as `kaspa:qz1234…abcdef` means. */
+export function matchShortened(text: string, paths: readonly string[]): string[] {
+  const [start = '', end = ''] = text.trim().toLowerCase().replace('...', '…').split('…');
+  if (!/^[a-z0-9:]+$/.test(start) || !/^[a-z0-9]*$/.test(end)) return [];
+  const own = start.replace(/^kaspa(?:test|sim|dev)?:/, '');
+  if (own.length < MIN_LENGTH) return [];
+  const matches = paths.filter((path) => {
+    const [, id] = /^\/(?:blocks|transactions|addresses)\/([^/]+)$/.exec(path) ?? [];
+    if (id === undefined || !id.endsWith(end)) return false;
+    return id.startsWith(start) || id.slice(id.indexOf(':') + 1).startsWith(start);
+  });
+  return [...new Set(matches)].slice(0, MAX_MATCHES);
+}
+
+const MAX_MATCHES = 10;
