@@ -116,7 +116,7 @@ test('a search takes what pages show', async () => {
   expect(await find('1,000,000')).toEqual(await find('1000000'));
 });
 
-test('/rest has a document of its own, which the page of the documentation links', async () => {
+test('/rest has a separate document, which the documentation links', async () => {
   const response = await fetch(`${harness.api.url}/rest/openapi.json`);
   const document = (await response.json()) as {
     paths: Record<string, Record<string, { parameters: { name: string }[] }>>;

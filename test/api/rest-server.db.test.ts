@@ -102,7 +102,7 @@ test('inputs and outputs have the fields of later transaction versions', async (
   }
 });
 
-test('a block is shown, whatever its miner wrote into it', async () => {
+test('a block is shown with any bytes that its miner wrote into it', async () => {
   const { hash } = harness.simulatedDag.node.dag.chainBlocks.at(-20) as { hash: string };
   const shown: Record<string, string | null> = {
     '312e302f00706f6f6c': null,
