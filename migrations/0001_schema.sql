@@ -272,7 +272,7 @@ create index transactions_transaction_id_text on transactions using hash (encode
 comment on table transactions is 'One row for each transaction id that a block carries, with its first variant. Further variants are in transaction_bodies.';
 comment on column transactions.id is 'Key, in order of first writing.';
 comment on column transactions.storage_mass is 'Committed storage mass (KIP-9), of the first variant.';
-comment on column transactions.compute_mass is 'Compute mass as the node gives it, of the first variant.';
+comment on column transactions.compute_mass is 'Compute mass in grams, of the first variant.';
 comment on column transactions.fee is 'Inputs minus outputs in sompi, 0 for a coinbase, of every accepted transaction. Null in others if an input was not resolved when they were written, or if it is negative or above the maximum supply. Readers show it of accepted transactions only, else fee_of_existing_utxos.';
 comment on column transactions.accepting_index is 'chain_blocks.index of the chain block that accepts the transaction; null while it is not accepted.';
 comment on column transactions.subnetwork_id is 'subnetworks.id; 1 is a coinbase.';
@@ -299,7 +299,7 @@ comment on column transaction_bodies.transaction_id is 'transactions.id.';
 comment on column transaction_bodies.body is 'Number of the variant, from 1.';
 comment on column transaction_bodies.hash is 'Hash of the whole transaction in this variant.';
 comment on column transaction_bodies.storage_mass is 'Committed storage mass of this variant.';
-comment on column transaction_bodies.compute_mass is 'Compute mass of this variant.';
+comment on column transaction_bodies.compute_mass is 'Compute mass in grams, of this variant.';
 
 create table transaction_body_inputs (
   transaction_id bigint not null,

@@ -74,7 +74,7 @@ export function makeGenesis(network: Network): RpcBlock {
   return {
     hash: network.genesisHash,
     header,
-    transactions: transactions.map((transaction) => ({ ...withDerived(transaction), computeMass: 0n })),
+    transactions: transactions.map(withDerived),
     difficulty: difficultyFromBits(header.bits),
     selectedParentHash: header.pruningPoint,
     mergeSetBluesHashes: [],
@@ -89,7 +89,7 @@ export function makeGenesis(network: Network): RpcBlock {
 
 function makeCoinbase(blueScore: bigint, { miner, rewards }: BlockOptions): RpcTransaction {
   const { scriptPublicKey, extraData, subsidy } = miner;
-  const coinbase = withDerived({
+  return withDerived({
     version: 0,
     inputs: [],
     outputs: rewards.map((reward) => ({
@@ -108,5 +108,4 @@ function makeCoinbase(blueScore: bigint, { miner, rewards }: BlockOptions): RpcT
     }),
     storageMass: 0n,
   });
-  return { ...coinbase, computeMass: 0n };
 }

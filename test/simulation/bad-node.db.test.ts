@@ -1,10 +1,22 @@
 /** Invariants 10 and 11: bad data of a node is never written, and permanent problems stop the indexer with an explanation. */
 import { createHash } from 'node:crypto';
 import type { Fault } from '@kasgres/devnet';
+import { computeMass, type Hash, toHex } from '@kasgres/kaspa';
+import { type BlocksResponse, NodeClient, type RpcBlock, type VirtualChainResponse } from '@kasgres/node';
 import { FatalError } from '@kasgres/runtime';
-import { expect, test } from 'vitest';
-import { atRest, expectRight, freshDatabase, SEED, createHarness } from '../support/harness.ts';
-import { startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { blockOn, payment, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
+import {
+  atRest,
+  createHarness,
+  expectInvariants,
+  expectRight,
+  freshDatabase,
+  type Harness,
+  onTestEnd,
+  SEED,
+} from '../support/harness.ts';
+import { NodeBehindProxy, PARAMS, type RunningIndexer, startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
 
 const FAULTS: Fault[] = [
   { kind: 'drop' },
@@ -85,4 +97,186 @@ test('the second of two indexers on one database stops with an explanation', asy
   simulatedDag.mine(20);
   await atRest(database, node, first);
   await first.stop();
+});
+
+afterEach(() => vi.restoreAllMocks());
+
+/** Changes responses of one of two nodes; each returns whether it found something to lie about. */
+interface Lie {
+  chain?: (response: VirtualChainResponse, dag: SimulatedDag) => boolean;
+  blocks?: (response: BlocksResponse) => boolean;
+  sinkBlueScore?: bigint;
+  error?: Error;
+}
+
+const repeatFirst = <Item>(items: Item[]): boolean => {
+  if (items[0] === undefined) return false;
+  items.push(items[0]);
+  return true;
+};
+
+/** Accepts a transaction of the mergeset that an earlier chain block accepted. */
+function acceptAgain({ acceptedTransactionIds }: VirtualChainResponse, { node }: SimulatedDag): boolean {
+  return acceptedTransactionIds.some((entry) => {
+    const chainBlock = node.dag.get(toHex(entry.acceptingBlockHash));
+    const accepted = new Set(entry.acceptedTransactionIds.map(toHex));
+    const merged = chainBlock.mergeSet.flatMap(({ transactions }) => transactions.slice(1));
+    const repeated = merged.find(({ transactionId }) => {
+      const id = toHex(transactionId);
+      return !accepted.has(id) && node.dag.findAcceptingBlock(id) !== undefined;
+    });
+    if (repeated !== undefined) entry.acceptedTransactionIds.push(repeated.transactionId);
+    return repeated !== undefined;
+  });
+}
+
+/** Changes the blocks that merge several others. */
+const ofMerging =
+  (change: (block: RpcBlock) => unknown) =>
+  ({ blocks }: BlocksResponse): boolean => {
+    const merging = blocks.filter((block) => block.mergeSetBluesHashes.length > 1);
+    for (const block of merging) change(block);
+    return merging.length > 0;
+  };
+
+const LIES: Record<string, Lie> = {
+  'an accepted id twice': {
+    chain: ({ acceptedTransactionIds }) =>
+      acceptedTransactionIds.some((entry) => repeatFirst(entry.acceptedTransactionIds)),
+  },
+  'an id that an earlier chain block accepted': { chain: acceptAgain },
+  'a chain block twice': {
+    chain: ({ addedChainBlockHashes, acceptedTransactionIds }) =>
+      repeatFirst(addedChainBlockHashes) && repeatFirst(acceptedTransactionIds),
+  },
+  'a removed chain block that is not of this index': {
+    chain: ({ removedChainBlockHashes, addedChainBlockHashes }, { node }) => {
+      const [below] = node.dag.chainBlocks;
+      removedChainBlockHashes.push(Buffer.from(below?.hash ?? '', 'hex'));
+      return addedChainBlockHashes.length > 0;
+    },
+  },
+  'a block twice': { blocks: ({ blocks }) => repeatFirst(blocks) },
+  'a merged block twice': {
+    blocks: ofMerging((block) => block.mergeSetRedsHashes.push(block.mergeSetBluesHashes[1] as Hash)),
+  },
+  'a wrong selected parent': {
+    blocks: ofMerging((block) => (block.selectedParentHash = block.mergeSetBluesHashes[1] as Hash)),
+  },
+  'a mergeset without a parent': {
+    blocks: ofMerging((block) => (block.mergeSetBluesHashes = [block.mergeSetBluesHashes[0] as Hash])),
+  },
+  'a blue score that no column holds': { sinkBlueScore: 2n ** 64n - 1n },
+  'a value that cannot be encoded': {
+    error: new RangeError('18446744073709551615 is out of range for a column of type bigint'),
+  },
+  'a response that makes the program fail in an unknown way': {
+    error: new TypeError('Cannot read properties of undefined'),
+  },
+};
+
+/** Makes the node at this URL lie to an indexer. Returns how many lies it told. */
+function lieTo(indexer: () => RunningIndexer, url: string, dag: SimulatedDag, lie: Lie): () => number {
+  let lies = 0;
+  const { getBlocks, getVirtualChainFromBlock } = NodeClient.prototype;
+  const call = NodeClient.prototype.call as (...args: unknown[]) => Promise<unknown>;
+  const isAsked = (client: NodeClient): boolean => indexer().nodes.client === client && indexer().nodes.url === url;
+  vi.spyOn(NodeClient.prototype, 'getVirtualChainFromBlock').mockImplementation(async function (
+    this: NodeClient,
+    ...args
+  ) {
+    const response = await getVirtualChainFromBlock.apply(this, args);
+    if (isAsked(this) && lie.chain?.(response, dag) === true) lies += 1;
+    return response;
+  });
+  vi.spyOn(NodeClient.prototype, 'getBlocks').mockImplementation(async function (this: NodeClient, ...args) {
+    const response = await getBlocks.apply(this, args);
+    if (!isAsked(this)) return response;
+    if (lie.error !== undefined) {
+      lies += 1;
+      throw lie.error;
+    }
+    if (lie.blocks?.(response) === true) lies += 1;
+    return response;
+  });
+  const { sinkBlueScore } = lie;
+  const respond = async function (this: NodeClient, ...args: unknown[]): Promise<unknown> {
+    const response = await call.apply(this, args);
+    if (!isAsked(this) || args[0] !== 'getSinkBlueScore' || sinkBlueScore === undefined) return response;
+    lies += 1;
+    return { blueScore: sinkBlueScore };
+  };
+  vi.spyOn(NodeClient.prototype, 'call').mockImplementation(respond as typeof NodeClient.prototype.call);
+  return () => lies;
+}
+
+describe('of two nodes, one of which lies, the other one is followed, and the index stays right', () => {
+  test.each(Object.entries(LIES))('%s', async (name, lie) => {
+    const harness = await createHarness(`lies: ${name}`, undefined, undefined, { duplicateRate: 0.8, reorgRate: 0 });
+    const { simulatedDag, database, node } = harness;
+    const liar = await serve(harness);
+    const honest = await serve(harness);
+    simulatedDag.mine(60);
+    const NODE_URL = `${liar.url},${honest.url}`;
+    let indexer = startIndexing(simulatedDag, database.url, { NODE_URL });
+    onTestEnd(() => indexer.stop().catch(() => undefined));
+    await atRest(database, node, indexer);
+    await indexer.stop();
+
+    const told = lieTo(() => indexer, liar.url, simulatedDag, lie);
+    indexer = startIndexing(simulatedDag, database.url, { NODE_URL });
+    for (let round = 0; round < 60 && indexer.nodes.url === liar.url; round += 1) {
+      simulatedDag.mine(2);
+      await atRest(database, node, indexer);
+    }
+    expect(told()).toBeGreaterThan(0);
+    expect(indexer.nodes.url).toBe(honest.url);
+    await indexer.stop();
+    await expectInvariants(database.pool, node);
+  });
+});
+
+async function serve({ simulatedDag }: Harness): Promise<NodeBehindProxy> {
+  const node = await NodeBehindProxy.start(simulatedDag.node);
+  onTestEnd(async () => node.stop());
+  return node;
+}
+
+test('an only node is asked again as long as its responses cannot be written', async () => {
+  const harness = await createHarness('lies of an only node');
+  const { simulatedDag, database, node } = harness;
+  simulatedDag.mine(30);
+  const lie: Lie = { error: new RangeError('a value is out of range') };
+  const indexer = startIndexing(simulatedDag, database.url);
+  const told = lieTo(() => indexer, simulatedDag.server.url, simulatedDag, lie);
+  onTestEnd(() => indexer.stop().catch(() => undefined));
+  // More often than the program tries after failures of unknown kind.
+  await expect.poll(told, { timeout: 120_000, interval: 50 }).toBeGreaterThan(5);
+  delete lie.error;
+  await atRest(database, node, indexer);
+  await indexer.stop();
+});
+
+test('the compute mass is computed, whatever the node says', async () => {
+  const harness = await createHarness('compute mass');
+  const { simulatedDag, database, node } = harness;
+  const miner = scriptOf(2);
+  for (let made = 0; made < PARAMS.coinbaseMaturity + 10; made += 1) {
+    simulatedDag.node.receive(blockOn(simulatedDag.node, { miner, nonce: made }));
+  }
+  const [utxo] = simulatedDag.node.consensus.utxos.utxosOf(miner);
+  const paid = payment(utxo, scriptOf(3));
+  simulatedDag.node.receive(blockOn(simulatedDag.node, { payments: [paid] }));
+  Object.assign(simulatedDag.node.dag.findTransaction(toHex(paid.transactionId)) ?? {}, {
+    computeMass: 2n ** 64n - 1n,
+  });
+  simulatedDag.node.receive(blockOn(simulatedDag.node));
+  const indexer = startIndexing(simulatedDag, database.url);
+  await atRest(database, node, indexer);
+  await indexer.stop();
+  const { rows } = await database.pool.query<{ mass: string }>(
+    'select compute_mass::text as mass from transactions where transaction_id = $1',
+    [Buffer.from(paid.transactionId)],
+  );
+  expect(rows).toEqual([{ mass: String(computeMass(paid)) }]);
 });

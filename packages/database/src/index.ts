@@ -41,6 +41,7 @@ export {
 } from './connection/exclusive-locks.ts';
 export {
   isDatabaseUnavailable,
+  isDataError,
   isDiskFull,
   isPoolExhausted,
   isQueryCanceled,

@@ -2,12 +2,15 @@
 import { type Hash, toHex } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import type { Position } from './chain-update.ts';
+import { IncompleteUpdateError } from './errors.ts';
 import type { Memory } from './memory/memory.ts';
 import type { Checkpoint, Fork } from './prepare/batch.ts';
 
 export async function findFork(client: ClientBase, from: Checkpoint, removed: number): Promise<Fork> {
   const fork = await findChainBlock(client, 'c.index = $1', from.chainIndex - removed);
-  if (fork === undefined) throw new Error(`the node removes ${removed} chain blocks, more than this database has`);
+  if (fork === undefined) {
+    throw new IncompleteUpdateError(`the node removes ${removed} chain blocks, more than this database has`);
+  }
   return fork;
 }
 

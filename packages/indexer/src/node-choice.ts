@@ -38,6 +38,10 @@ export class NodeChoice {
     return this.#client;
   }
 
+  get count(): number {
+    return this.#options.urls.length;
+  }
+
   get url(): string {
     return this.#options.urls[this.#index] as string;
   }

@@ -5,6 +5,7 @@ import type { Batch } from './prepare/batch.ts';
 const CATCH_UP_LINE_MS = 5_000;
 const TIP_LINE_MS = 60_000;
 const RATE_WINDOW_MS = 30_000;
+const MAX_SECONDS = 2 ** 31 - 1;
 
 interface Sample {
   at: number;
@@ -26,9 +27,11 @@ export class Progress {
     this.#now = now;
   }
 
+  /** @param target as the node says @returns at most what the column holds */
   secondsLeft(blueScore: bigint, target: bigint): number | null {
     const perSecond = this.#perSecond('blueScore');
-    return perSecond > 0 ? Math.max(0, Math.ceil(Number(target - blueScore) / perSecond)) : null;
+    if (perSecond <= 0) return null;
+    return Math.min(MAX_SECONDS, Math.max(0, Math.ceil(Number(target - blueScore) / perSecond)));
   }
 
   applied(batch: Batch, atTip: boolean): void {

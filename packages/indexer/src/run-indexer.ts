@@ -1,5 +1,12 @@
 /** Follows the chain and retries after transient failures. Permanent failures stop the program with an explanation. */
-import { type Connection, checkSchema, isDiskFull, isQueryCanceled, isRetryableDatabaseError } from '@kasgres/database';
+import {
+  type Connection,
+  checkSchema,
+  isDataError,
+  isDiskFull,
+  isQueryCanceled,
+  isRetryableDatabaseError,
+} from '@kasgres/database';
 import type { Network, NetworkId } from '@kasgres/kaspa';
 import {
   checkNode,
@@ -23,10 +30,13 @@ import type { NodeChoice } from './node-choice.ts';
 import type { Progress } from './progress.ts';
 import { watchNode } from './watch-node.ts';
 
-/** The program gives up after this many consecutive failures of unknown kind without a batch between them. */
+/** The program gives up after this many consecutive failures of unknown kind for each node, without a batch between them. */
 const MAX_UNKNOWN_FAILURES = 5;
 const CHECK_DEADLINE_MS = 10_000;
-/** Kinds that fail over to the next node. Inconsistent responses may come from different moments and are retried once first. */
+/**
+ * Kinds that fail over to the next node at once. Inconsistent responses may come from different moments and are retried once first, as are
+ * failures of unknown kind, which may be due to a response, too.
+ */
 const NODE_FAILURES: ReadonlySet<FailureKind> = new Set([
   'node-unavailable',
   'node-syncing',
@@ -49,6 +59,7 @@ export async function runIndexer(dependencies: RunIndexerOptions, signal: AbortS
   const { nodes, database, expectedNetwork, options, log, metrics, status, progress } = dependencies;
   let delays = backoff({ maxMs: 10_000 });
   let unknownFailures = 0;
+  /** Consecutive failures that the node's responses may have caused. */
   let wrongResponses = 0;
   let gap: FatalError | undefined;
   const sessions = new Sessions();
@@ -84,8 +95,8 @@ export async function runIndexer(dependencies: RunIndexerOptions, signal: AbortS
       }
       const kind = kindOf(error);
       unknownFailures = kind === 'unknown' ? unknownFailures + 1 : 0;
-      if (unknownFailures >= MAX_UNKNOWN_FAILURES) throw error;
-      wrongResponses = kind === 'node-response' ? wrongResponses + 1 : 0;
+      if (unknownFailures >= MAX_UNKNOWN_FAILURES * nodes.count) throw error;
+      wrongResponses = kind === 'node-response' || kind === 'unknown' ? wrongResponses + 1 : 0;
       metrics.failures.inc({ kind });
       // Between two attempts to cross the gap the node refuses again, so wrong responses never follow each other.
       if (NODE_FAILURES.has(kind) || wrongResponses > 1 || (wasCrossing && kind === 'node-response')) {
@@ -132,5 +143,7 @@ function kindOf(error: unknown): FailureKind {
   if (error instanceof NodeProtocolError || error instanceof IncompleteUpdateError) return 'node-response';
   if (error instanceof PruningPointMovedError || error instanceof PeerRejectedError) return 'node-response';
   if (isRetryableDatabaseError(error) || isQueryCanceled(error)) return 'database';
+  // Everything that is encoded or written comes from the node, so it sent what no column can hold.
+  if (isDataError(error) || error instanceof RangeError) return 'node-response';
   return 'unknown';
 }

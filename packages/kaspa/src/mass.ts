@@ -16,10 +16,14 @@ const UINT16_BYTES = 2;
 const UINT32_BYTES = 4;
 const UINT64_BYTES = 8;
 
+/** Allocates nothing, since it is computed of every indexed transaction. */
 export function computeMass(transaction: Transaction): bigint {
   if (isCoinbase(transaction)) return 0n;
-  const outputScriptBytes = transaction.outputs.map(({ scriptPublicKey }) => scriptPublicKey.script.length);
-  return BigInt(estimatedBytes(transaction) * MASS_PER_BYTE + scriptMass({ ...transaction, outputScriptBytes }));
+  const { version, inputs, outputs } = transaction;
+  let mass = estimatedBytes(transaction) * MASS_PER_BYTE;
+  for (const input of inputs) mass += inputMass(input, version);
+  for (const { scriptPublicKey } of outputs) mass += outputMass(scriptPublicKey.script.length);
+  return BigInt(mass);
 }
 
 /** What scripts add to the compute mass. */
@@ -30,12 +34,15 @@ interface Scripts {
 }
 
 function scriptMass({ version, inputs, outputScriptBytes }: Scripts): number {
-  return (
-    sum(outputScriptBytes, (bytes) => UINT16_BYTES + bytes) * MASS_PER_SCRIPT_PUBLIC_KEY_BYTE +
-    sum(inputs, ({ sigOpCount, computeBudget }) =>
-      version === 0 ? sigOpCount * MASS_PER_SIG_OP : computeBudget * MASS_PER_COMPUTE_BUDGET_UNIT,
-    )
-  );
+  return sum(outputScriptBytes, outputMass) + sum(inputs, (input) => inputMass(input, version));
+}
+
+function inputMass({ sigOpCount, computeBudget }: Scripts['inputs'][number], version: number): number {
+  return version === 0 ? sigOpCount * MASS_PER_SIG_OP : computeBudget * MASS_PER_COMPUTE_BUDGET_UNIT;
+}
+
+function outputMass(scriptBytes: number): number {
+  return (UINT16_BYTES + scriptBytes) * MASS_PER_SCRIPT_PUBLIC_KEY_BYTE;
 }
 
 export function transientMass(transaction: Transaction): bigint {
@@ -130,5 +137,7 @@ function storageUnitsOf({ scriptPublicKey, covenant }: TransactionOutput): bigin
 }
 
 function sum<T>(items: readonly T[], valueOf: (item: T) => number): number {
-  return items.reduce((total, item) => total + valueOf(item), 0);
+  let total = 0;
+  for (const item of items) total += valueOf(item);
+  return total;
 }

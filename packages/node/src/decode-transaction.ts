@@ -2,7 +2,6 @@
 import type {
   Covenant,
   Hash,
-  Kind,
   Outpoint,
   ScriptPublicKey,
   Transaction,
@@ -25,7 +24,6 @@ const TRANSACTION_STORAGE_MASS = varintTag(10);
 
 const VERBOSE_TRANSACTION_ID = bytesTag(1);
 const VERBOSE_HASH = bytesTag(2);
-const VERBOSE_COMPUTE_MASS = varintTag(4);
 
 const INPUT_PREVIOUS_OUTPOINT = bytesTag(1);
 const INPUT_SIGNATURE_SCRIPT = bytesTag(2);
@@ -52,8 +50,6 @@ export interface RpcTransaction extends Transaction {
   transactionId: Hash;
   /** Distinguishes the variants of a transaction: unlike the id it covers signature scripts and mass. */
   hash: Hash;
-  /** Grams. */
-  computeMass: Kind<bigint, 'compute_mass'>;
 }
 
 /** `reader` is at the length of the message. */
@@ -67,7 +63,6 @@ export function decodeTransaction(reader: HexReader): RpcTransaction {
   let gas = 0n;
   let payload: Uint8Array = NO_BYTES;
   let storageMass = 0n;
-  let computeMass = 0n;
   const inputs: TransactionInput[] = [];
   const outputs: TransactionOutput[] = [];
   while (reader.more) {
@@ -86,13 +81,13 @@ export function decodeTransaction(reader: HexReader): RpcTransaction {
         const verboseTag = reader.tag();
         if (verboseTag === VERBOSE_TRANSACTION_ID) transactionId = reader.hash();
         else if (verboseTag === VERBOSE_HASH) hash = reader.hash();
-        else if (verboseTag === VERBOSE_COMPUTE_MASS) computeMass = reader.uint64();
         else reader.skip(verboseTag);
       }
       reader.leave(transactionEnd);
     } else reader.skip(tag);
   }
   reader.leave(outerEnd);
+  clearUncommitted(version, inputs, outputs);
   if (transactionId === undefined || hash === undefined) throw new NodeProtocolError('a transaction has no id or hash');
   if (subnetworkId?.length !== 20) throw new NodeProtocolError('a transaction has no subnetwork id of 20 bytes');
   return {
@@ -106,8 +101,21 @@ export function decodeTransaction(reader: HexReader): RpcTransaction {
     gas,
     payload,
     storageMass,
-    computeMass,
   };
+}
+
+/** Sig-op counts are of version 0, compute budgets and covenants of later ones: elsewhere no hash commits to them. */
+function clearUncommitted(
+  version: number,
+  inputs: readonly TransactionInput[],
+  outputs: readonly TransactionOutput[],
+): void {
+  for (const input of inputs) {
+    if (version === 0) input.computeBudget = 0;
+    else input.sigOpCount = 0;
+  }
+  if (version > 0) return;
+  for (const output of outputs) output.covenant = undefined;
 }
 
 function decodeInput(reader: HexReader): TransactionInput {

@@ -104,7 +104,6 @@ function transactionOf(message: protocol.Transaction): RpcTransaction {
     gas: message.gas,
     payload: bytes(message.payload),
     storageMass: message.storageMass,
-    computeMass: verboseData.computeMass,
   };
 }
 

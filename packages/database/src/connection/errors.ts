@@ -40,6 +40,9 @@ const LOST_CONNECTION = [
   'Cannot use a pool after calling end on the pool',
 ];
 
+/** Classes of SQLSTATE for values that the schema refuses: data exception, constraint violation, program limit exceeded. */
+const DATA_CLASSES = new Set(['22', '23', '54']);
+
 /** System calls on sockets, and the look-up of a host. `read` and `write` are those of files, too. */
 const SOCKET_CALLS = new Set(['connect', 'getaddrinfo', 'read', 'write', 'shutdown']);
 /** Error codes of `read` and `write` that only files have. */
@@ -66,6 +69,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 /** Returns whether a statement was refused because an earlier one of its transaction failed. */
 export function isInFailedTransaction(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === IN_FAILED_TRANSACTION;
+}
+
+/** Returns whether a statement failed because of the values that it was given, so that it would fail again with the same ones. */
+export function isDataError(error: unknown): boolean {
+  return error instanceof DatabaseError && DATA_CLASSES.has(error.code?.slice(0, 2) ?? '');
 }
 
 /** Returns whether a statement was cancelled, by its time limit or by a user. */

@@ -1407,7 +1407,7 @@ export interface TransactionBodies {
    */
   body: number;
   /**
-   * Compute mass of this variant.
+   * Compute mass in grams, of this variant.
    */
   compute_mass: Numeric;
   /**
@@ -1535,7 +1535,7 @@ export interface Transactions {
    */
   accepting_index: bigint | null;
   /**
-   * Compute mass as the node gives it, of the first variant.
+   * Compute mass in grams, of the first variant.
    */
   compute_mass: Numeric;
   /**

@@ -2,7 +2,7 @@
 import { copyRows, inPipeline, inTransaction } from '@kasgres/database';
 import { applyState, BalanceDeltas, collectState, columnsOf, type StateChanges } from '@kasgres/state';
 import type { ClientBase } from 'pg';
-import { CheckpointMovedError } from '../errors.ts';
+import { CheckpointMovedError, IncompleteUpdateError } from '../errors.ts';
 import type { Batch, Checkpoint } from '../prepare/batch.ts';
 import { writeCheckpoint } from './checkpoint.ts';
 import { resolveLateInputs } from './late-inputs.ts';
@@ -68,18 +68,24 @@ export async function lockCheckpoint(client: ClientBase, from: Checkpoint): Prom
 
 async function completeBlocks(
   client: ClientBase,
-  { mergedBefore, chainBefore, preBootstrapBlocks }: Batch,
+  { removed, mergedBefore, chainBefore, preBootstrapBlocks }: Batch,
 ): Promise<void> {
   const forget = () => client.query('delete from earlier_blocks where id = any($1::bigint[])', [preBootstrapBlocks]);
-  const merge = () =>
-    client.query({
+  const merge = async (): Promise<void> => {
+    const { rowCount } = await client.query({
       name: 'merge-blocks',
       text: `update blocks b set merging_block_id = merged.merging_block_id, is_blue = merged.is_blue
                from unnest($1::bigint[], $2::bigint[], $3::boolean[]) merged (id, merging_block_id, is_blue)
               where b.id = merged.id
-                and (b.merging_block_id, b.is_blue) is distinct from (merged.merging_block_id, merged.is_blue)`,
-      values: columnsOf(mergedBefore, 'block', 'mergingBlock', 'isBlue'),
+                and (b.merging_block_id, b.is_blue) is distinct from (merged.merging_block_id, merged.is_blue)
+                and (b.merging_block_id is null or $4 or exists (select from gaps))`,
+      // Blocks of removed chain blocks still have their old values.
+      values: [...columnsOf(mergedBefore, 'block', 'mergingBlock', 'isBlue'), removed.length > 0],
     });
+    if (removed.length === 0 && rowCount !== mergedBefore.length) {
+      throw new IncompleteUpdateError('the node merges a block that an earlier chain block merges');
+    }
+  };
   const addToChain = () =>
     client.query({
       name: 'chain-blocks',
@@ -114,7 +120,10 @@ async function countMerged(client: ClientBase, { to, mergedBefore }: Batch, stat
   for (const { script_ids } of rows) collectState({ kind: 'touched', scripts: script_ids.map(Number) }, state);
 }
 
-async function acceptTransactions(client: ClientBase, { acceptedBefore, settledVariants }: Batch): Promise<void> {
+async function acceptTransactions(
+  client: ClientBase,
+  { from, removed, acceptedBefore, settledVariants }: Batch,
+): Promise<void> {
   if (settledVariants.length > 0) {
     await client.query(
       `update transactions t set accepted_body = settled.body
@@ -124,14 +133,35 @@ async function acceptTransactions(client: ClientBase, { acceptedBefore, settledV
     );
   }
   if (acceptedBefore.length === 0) return;
-  await client.query({
+  const fork = from.chainIndex - removed.length;
+  // Rows of removed chain blocks may keep their values, so that after a reorg the number of changed rows tells nothing.
+  if (removed.length > 0) await checkNotAccepted(client, acceptedBefore, fork);
+  const { rowCount } = await client.query({
     name: 'accept-transactions',
     // The inputs may have been resolved after the transaction was written.
     text: `update transactions t set accepting_index = accepted.chain_index, accepted_body = accepted.body,
                   fee = coalesce(t.fee, inputs_minus_outputs(t.id))
              from unnest($1::bigint[], $2::bigint[], $3::integer[]) accepted (id, chain_index, body)
             where t.id = accepted.id
-              and (t.accepting_index, t.accepted_body) is distinct from (accepted.chain_index, accepted.body)`,
-    values: columnsOf(acceptedBefore, 'transaction', 'chainIndex', 'variant'),
+              and (t.accepting_index, t.accepted_body) is distinct from (accepted.chain_index, accepted.body)
+              and (t.accepting_index is null or not (${isOnChain('t', '$4')}))`,
+    values: [...columnsOf(acceptedBefore, 'transaction', 'chainIndex', 'variant'), fork],
   });
+  if (removed.length === 0 && rowCount !== acceptedBefore.length) await checkNotAccepted(client, acceptedBefore, fork);
+}
+
+/** Whether a transaction is accepted by a chain block up to the fork. Those from before a gap may be accepted again. */
+const isOnChain = (transaction: string, fork: string): string =>
+  `${transaction}.accepting_index <= ${fork} and ${transaction}.accepting_index > (select max(chain_index) from starts)`;
+
+/** @throws IncompleteUpdateError if the chain accepts one of the transactions already, since its amounts would count twice */
+async function checkNotAccepted(client: ClientBase, accepted: Batch['acceptedBefore'], fork: number): Promise<void> {
+  const { rows } = await client.query<{ id: string; index: bigint }>(
+    `select encode(t.transaction_id, 'hex') as id, t.accepting_index as index
+       from transactions t where t.id = any($1::bigint[]) and ${isOnChain('t', '$2')} limit 1`,
+    [accepted.map(({ transaction }) => transaction), fork],
+  );
+  for (const { id, index } of rows) {
+    throw new IncompleteUpdateError(`the node accepts ${id} again, which chain block ${index} accepts`);
+  }
 }

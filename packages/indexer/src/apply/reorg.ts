@@ -6,6 +6,7 @@ import { inPipeline } from '@kasgres/database';
 import { toHex, workFromBits } from '@kasgres/kaspa';
 import { revertState } from '@kasgres/state';
 import type { ClientBase } from 'pg';
+import { IncompleteUpdateError } from '../errors.ts';
 import type { Batch } from '../prepare/batch.ts';
 import { restoreFromBeforeGap } from './before-gap.ts';
 
@@ -81,7 +82,7 @@ interface RemovedRow {
   bits: bigint[];
 }
 
-/** Returns blocks in the order of the chain. @throws if the blocks that the node removes are not the top of the indexed chain */
+/** Returns blocks in the order of the chain. @throws IncompleteUpdateError if the blocks that the node removes are not the top of the indexed chain */
 async function getRemoved(client: ClientBase, { removed }: Batch) {
   const { rows } = await client.query<RemovedRow>({
     name: 'removed-chain-blocks',
@@ -94,7 +95,7 @@ async function getRemoved(client: ClientBase, { removed }: Batch) {
   removed.forEach((hash, i) => {
     const found = rows[i]?.hash;
     if (found === undefined || Buffer.compare(found, hash) !== 0) {
-      throw new Error(
+      throw new IncompleteUpdateError(
         `the node removes chain block ${toHex(hash)}, where this database has ${found === undefined ? 'none' : toHex(found)}`,
       );
     }

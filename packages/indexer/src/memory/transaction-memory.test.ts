@@ -36,3 +36,12 @@ test('it evicts the oldest transactions when the outputs exceed the bound', () =
   expect(memory.findOutput(3, 0)).toBeUndefined();
   expect(memory.findOutput(99_999, 0)).toEqual({ amount: 999_990n, script: 99_999 });
 });
+
+test('it evicts the oldest transactions when there are many without outputs', () => {
+  const memory = new TransactionMemory(1, 40_000);
+  for (let key = 1; key < 100_000; key += 1) memory.add(hashOf(key));
+  memory.evict(100_000);
+  expect(memory.forgot).toBe(true);
+  expect(memory.has(60_000)).toBe(false);
+  expect(memory.has(80_000)).toBe(true);
+});

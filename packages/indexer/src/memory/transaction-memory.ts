@@ -1,7 +1,10 @@
 /** The hashes of first variants and the outputs of the latest transactions. Keys are dense and grow, so the oldest chunks are evicted. */
 import type { Utxo } from '@kasgres/state';
 
-const CHUNK_TRANSACTIONS = 16_384;
+/** Few, so that a chunk of transactions with thousands of outputs each stays small, too. */
+const CHUNK_TRANSACTIONS = 2_048;
+/** Bounds transactions with few or no outputs, which take memory all the same. */
+const TRANSACTIONS_PER_OUTPUT = 3 / 4;
 const HASH_BYTES = 32;
 
 interface Chunk {
@@ -121,7 +124,10 @@ export class TransactionMemory {
   }
 
   evict(keepFrom: number): void {
-    while (this.#outputs > this.#maxOutputs && this.#base + CHUNK_TRANSACTIONS <= keepFrom) {
+    const maxTransactions = this.#maxOutputs * TRANSACTIONS_PER_OUTPUT;
+    const isFull = (): boolean =>
+      this.#outputs > this.#maxOutputs || this.#chunks.length * CHUNK_TRANSACTIONS > maxTransactions;
+    while (isFull() && this.#base + CHUNK_TRANSACTIONS <= keepFrom) {
       const oldest = this.#chunks.shift() as Chunk;
       this.#outputs -= oldest.outputs;
       this.#base += CHUNK_TRANSACTIONS;

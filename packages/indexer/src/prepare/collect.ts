@@ -10,6 +10,7 @@ import {
   type StateChanges,
 } from '@kasgres/state';
 import type { AddedChainBlock } from '../chain-update.ts';
+import { IncompleteUpdateError } from '../errors.ts';
 import type { Registry, Seen, SeenBlock, SeenTransaction } from './registry.ts';
 import { deltasOf, type ResolvedInput, resolveInputs } from './resolve.ts';
 
@@ -89,7 +90,8 @@ function forEachSpent(
 ): void {
   inputs.forEach(({ transaction: creator, utxo }, i) => {
     if (creator === undefined || utxo === undefined) {
-      throw new Error(`${toHex(transaction.transactionId)} is accepted but spends an unknown UTXO (input ${i})`);
+      const id = toHex(transaction.transactionId);
+      throw new IncompleteUpdateError(`${id} is accepted but spends an unknown UTXO (input ${i})`);
     }
     const { previousOutpoint } = transaction.inputs[i] as RpcTransaction['inputs'][number];
     use(creator, previousOutpoint.index, utxo);

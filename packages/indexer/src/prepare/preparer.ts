@@ -43,8 +43,13 @@ export class Preparer {
     return { chain, utxos: memory.utxos.unspent() };
   }
 
-  /** @param from the checkpoint that the batch will find @param fork the chain block below `removed`; the checkpoint's without a reorg */
+  /**
+   * @param from the checkpoint that the batch will find
+   * @param fork the chain block below `removed`; the checkpoint's without a reorg
+   * @throws IncompleteUpdateError if the update does not fit the chain below or itself
+   */
   async prepare(client: ClientBase, update: ChainUpdate, from: Checkpoint, fork: Fork): Promise<Batch> {
+    checkFollows(update, fork);
     this.#ambiguousVariants.drop(update.removed);
     const seen = this.#registry.begin(await lookUp(client, this.#registry, blocksOf(update)));
     const yieldToEventLoop = createYielder();
@@ -280,10 +285,25 @@ function* blocksOf({ added, tail }: ChainUpdate): Iterable<RpcBlock> {
   if (tail !== undefined) yield* tail;
 }
 
+/** A bootstrap block has no mergeset. */
+function checkFollows({ added: [first] }: ChainUpdate, { hash }: Fork): void {
+  const selectedParent = first?.mergeSet[0];
+  if (first === undefined || selectedParent === undefined || Buffer.compare(selectedParent.hash, hash) === 0) return;
+  throw new IncompleteUpdateError(
+    `chain block ${toHex(first.block.hash)} does not follow ${toHex(hash)}, as this index does`,
+  );
+}
+
+/** @throws IncompleteUpdateError if a lower chain block of the batch merges one of the blocks */
 function merge(chainBlock: SeenBlock, mergeSet: SeenBlock[]): void {
   chainBlock.isChainBlock = true;
   const reds = new Set(chainBlock.block.mergeSetRedsHashes.map(toHex));
   for (const merged of mergeSet) {
+    if (merged.mergingBlock !== null) {
+      throw new IncompleteUpdateError(
+        `chain block ${toHex(chainBlock.block.hash)} merges ${toHex(merged.block.hash)}, which was merged before`,
+      );
+    }
     merged.mergingBlock = chainBlock.key;
     merged.isBlue = !reds.has(toHex(merged.block.hash));
   }

@@ -7,7 +7,7 @@ import {
   type ScriptKey,
   type TransactionKey,
 } from '@kasgres/database';
-import { classifyScript, type Network, type ScriptPublicKey, scriptToAddress } from '@kasgres/kaspa';
+import { classifyScript, computeMass, type Network, type ScriptPublicKey, scriptToAddress } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import type { ResolvedInput } from './resolve.ts';
 
@@ -86,7 +86,7 @@ export function writeTransaction(rows: BatchRows, transaction: RpcTransaction, k
     gas: transaction.gas,
     payload: transaction.payload,
     storage_mass: transaction.storageMass,
-    compute_mass: transaction.computeMass,
+    compute_mass: computeMass(transaction),
     fee: keys.fee,
     accepting_index: keys.acceptingIndex,
     accepted_body: keys.acceptedVariant,
@@ -143,7 +143,7 @@ export function writeVariant(rows: BatchRows, key: TransactionKey, variant: numb
     body: variant,
     hash: transaction.hash,
     storage_mass: transaction.storageMass,
-    compute_mass: transaction.computeMass,
+    compute_mass: computeMass(transaction),
   });
   transaction.inputs.forEach((input, index) => {
     rows.transaction_body_inputs.write({

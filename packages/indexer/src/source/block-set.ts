@@ -1,5 +1,5 @@
 /** Blocks from several pages, which are matched with the chain by hash: a block's hash commits to its parents, and so to its mergeset. */
-import { type Crescendo, type Hash, toHex } from '@kasgres/kaspa';
+import { type Crescendo, type Hash, toHex, workFromBits } from '@kasgres/kaspa';
 import type { RpcBlock } from '@kasgres/node';
 import type { AddedChainBlock } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
@@ -16,11 +16,18 @@ export class BlockSet {
     this.#crescendo = crescendo;
   }
 
-  /** @param faults of the blocks in order, if they have been checked */
+  /**
+   * @param blocks of one response, which has each once; different responses may have the same blocks
+   * @param faults of the blocks in order, if they have been checked
+   * @throws IncompleteUpdateError
+   */
   add(blocks: readonly RpcBlock[], faults?: Faults): void {
     const areChecked = faults?.length === blocks.length;
+    const names = new Set<string>();
     for (const [index, block] of blocks.entries()) {
       const name = toHex(block.hash);
+      names.add(name);
+      if (names.size <= index) throw new IncompleteUpdateError(`the node's response has block ${name} twice`);
       if (!this.#blocks.has(name)) this.#blocks.set(name, block);
       if (areChecked) this.#faults.set(block, faults[index]);
     }
@@ -42,15 +49,7 @@ export class BlockSet {
     const [selectedParent, ...others] = mergeSetOf(block);
     if (selectedParent === undefined) throw new IncompleteUpdateError(`chain block ${toHex(hash)} has no mergeset`);
     const mergeSet = [this.#get(selectedParent), ...others.map((merged) => this.#get(merged)).sort(byBlueWork)];
-    // The hash of the header covers its blue score, but not what it merges.
-    if (
-      block.header.blueScore !==
-      (mergeSet[0] as RpcBlock).header.blueScore + BigInt(block.mergeSetBluesHashes.length)
-    ) {
-      throw new IncompleteUpdateError(
-        `chain block ${toHex(hash)} merges another number of blue blocks than its blue score tells`,
-      );
-    }
+    checkMergeSet(block, mergeSet);
     for (const merged of mergeSet) this.#blocks.delete(toHex(merged.hash));
     return { block, mergeSet, acceptedTransactionIds };
   }
@@ -77,6 +76,27 @@ export class BlockSet {
   #findFault(block: RpcBlock): string | undefined {
     if (!this.#faults.has(block)) this.#faults.set(block, findFault(block, this.#crescendo));
     return this.#faults.get(block);
+  }
+}
+
+/** The hash of a header covers its blue score and blue work, but not what it merges. @throws IncompleteUpdateError */
+function checkMergeSet(block: RpcBlock, mergeSet: readonly RpcBlock[]): void {
+  const { hash, header, mergeSetBluesHashes: blues, mergeSetRedsHashes } = block;
+  const { header: selected } = mergeSet[0] as RpcBlock;
+  if (header.blueScore !== selected.blueScore + BigInt(blues.length)) {
+    throw new IncompleteUpdateError(
+      `chain block ${toHex(hash)} merges another number of blue blocks than its blue score tells`,
+    );
+  }
+  if (new Set(mergeSet).size !== mergeSet.length) {
+    throw new IncompleteUpdateError(`chain block ${toHex(hash)} merges a block twice`);
+  }
+  const reds = new Set(mergeSetRedsHashes.map(toHex));
+  const work = mergeSet
+    .filter((merged) => reds.size === 0 || !reds.has(toHex(merged.hash)))
+    .reduce((sum, merged) => sum + workFromBits(merged.header.bits), 0n);
+  if (header.blueWork !== selected.blueWork + work) {
+    throw new IncompleteUpdateError(`chain block ${toHex(hash)} merges other blue blocks than its blue work tells`);
   }
 }
 

@@ -9,6 +9,9 @@ import { RecentBlocks } from './recent-blocks.ts';
 const REMEDY =
   "Point NODE_URL at a node that has it, set ON_GAP=record to continue at the node's pruning point with a gap on record, or start with an empty database.";
 
+/** The range of signed 64-bit columns. */
+const MAX_BLUE_SCORE = 2n ** 63n - 1n;
+
 export interface ChainResponse {
   removed: Hash[];
   added: Hash[];
@@ -48,6 +51,8 @@ export class ChainRequests {
       node.getVirtualChainFromBlock(request, this.#options),
       node.call('getSinkBlueScore', {}, this.#options),
     ]);
+    if (blueScore > MAX_BLUE_SCORE)
+      throw new IncompleteUpdateError(`the blue score ${blueScore} of the sink is out of range`);
     return { ...chainOf(response), targetBlueScore: blueScore };
   }
 
@@ -155,7 +160,11 @@ function unsuitable(checkpoint: Position, error: NodeRpcError): NodeUnsuitableEr
 }
 
 function chainOf(response: VirtualChainResponse): Omit<ChainResponse, 'targetBlueScore'> {
-  const added = response.addedChainBlockHashes;
+  const { addedChainBlockHashes: added, removedChainBlockHashes: removed } = response;
+  const names = new Set([...removed, ...added].map(toHex));
+  if (names.size !== removed.length + added.length) {
+    throw new IncompleteUpdateError("the node's response about the chain has a chain block twice");
+  }
   const accepted = response.acceptedTransactionIds.map((entry, index) => {
     if (Buffer.compare(entry.acceptingBlockHash, added[index] ?? Buffer.alloc(0)) !== 0) {
       throw new IncompleteUpdateError(`accepted ids of ${toHex(entry.acceptingBlockHash)} are out of order`);
@@ -167,7 +176,7 @@ function chainOf(response: VirtualChainResponse): Omit<ChainResponse, 'targetBlu
       `${added.length} chain blocks were added but ${accepted.length} lists of accepted ids came`,
     );
   }
-  return { removed: response.removedChainBlockHashes, added, accepted };
+  return { removed, added, accepted };
 }
 
 /** Returns the least of 1 to `max` that satisfies a condition which all greater numbers satisfy, too, or undefined. */

@@ -3,6 +3,7 @@ import {
   genesisBlock,
   getNetwork,
   headerHash,
+  MAX_SOMPI,
   merkleRoot,
   type Transaction,
   transactionHash,
@@ -40,7 +41,6 @@ function wholeBlock(): RpcBlock {
       ...transaction,
       transactionId: transactionId(transaction),
       hash: transactionHash(transaction),
-      computeMass: 0n,
     }),
   );
   const header = { ...genesis.header, hashMerkleRoot: merkleRoot(transactions.map(({ hash }) => hash)) };
@@ -67,7 +67,7 @@ const oldBlock = (daaScore: bigint): RpcBlock => {
   const old = { ...payment, version: 0, storageMass: 0n };
   const leaves = [at(block, 0).hash, transactionHash(old)];
   const now = { ...old, storageMass: 5_000n };
-  block.transactions[1] = { ...now, transactionId: transactionId(now), hash: transactionHash(now), computeMass: 0n };
+  block.transactions[1] = { ...now, transactionId: transactionId(now), hash: transactionHash(now) };
   block.header.hashMerkleRoot = merkleRoot(leaves);
   block.hash = headerHash(block.header);
   return block;
@@ -116,6 +116,19 @@ test.each<[string, (block: RpcBlock) => unknown]>([
   ['has a transaction that does not hash to its name', (block) => (at(block).storageMass += 1n)],
   ['has a transaction that does not hash to its name', (block) => at(block).inputs.pop()],
   ['has a transaction that does not hash to its name', (block) => (at(block).transactionId = new Uint8Array(32))],
+  ['has a score out of range', (block) => (block.header.blueScore = 2n ** 64n - 1n)],
+  ['has a score out of range', (block) => (block.header.daaScore = 2n ** 63n)],
+  ['has a timestamp out of range', (block) => (block.header.timestamp = -1n)],
+  ['has a timestamp out of range', (block) => (block.header.timestamp = 2n ** 63n - 1n)],
+  [
+    'has more than 256 parents',
+    (block) => (block.header.parentsByLevel = [Array.from({ length: 257 }, () => hashOf(1))]),
+  ],
+  [
+    'has more than 256 levels of parents',
+    (block) => (block.header.parentsByLevel = Array.from({ length: 257 }, () => [])),
+  ],
+  ['has a mergeset and no parents', (block) => (block.mergeSetRedsHashes = [hashOf(1)])],
 ])('a block that %s is refused', (fault, spoil) => {
   const block = wholeBlock();
   spoil(block);
@@ -125,3 +138,56 @@ test.each<[string, (block: RpcBlock) => unknown]>([
 function at(block: RpcBlock, index = 1): RpcTransaction {
   return block.transactions[index] as RpcTransaction;
 }
+
+const hashOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
+
+/** A block with two parents that merges another block beside them. */
+function mergingBlock(change: (block: RpcBlock) => unknown = () => undefined): RpcBlock {
+  const block = wholeBlock();
+  block.header.parentsByLevel = [[hashOf(1), hashOf(2)]];
+  block.hash = headerHash(block.header);
+  block.selectedParentHash = hashOf(2);
+  block.mergeSetBluesHashes = [hashOf(2), hashOf(3)];
+  block.mergeSetRedsHashes = [hashOf(1)];
+  change(block);
+  return block;
+}
+
+test('it finds no fault in a block that merges its parents and others', () => {
+  expect(findFault(mergingBlock())).toBeUndefined();
+});
+
+test.each<[string, (block: RpcBlock) => unknown]>([
+  ['a mergeset that does not begin with its selected parent', (block) => (block.selectedParentHash = hashOf(1))],
+  ['a mergeset that does not begin with its selected parent', (block) => (block.mergeSetBluesHashes = [])],
+  ['a mergeset that does not begin with its selected parent', (block) => block.mergeSetBluesHashes.reverse()],
+  [
+    'a selected parent that is not among its parents',
+    (block) => {
+      block.selectedParentHash = hashOf(3);
+      block.mergeSetBluesHashes = [hashOf(3), hashOf(2)];
+    },
+  ],
+  ['does not merge one of its parents', (block) => (block.mergeSetRedsHashes = [])],
+])('a block whose verbose data have %s is refused', (fault, spoil) => {
+  expect(findFault(mergingBlock(spoil))).toContain(fault);
+});
+
+/** The hashes follow the amounts, as in a block that a node made up. */
+function blockCreating(...amounts: bigint[]): RpcBlock {
+  const block = wholeBlock();
+  const [output] = payment.outputs as [Transaction['outputs'][number]];
+  const creating = { ...payment, outputs: amounts.map((amount) => ({ ...output, amount })) };
+  block.transactions[1] = { ...creating, transactionId: transactionId(creating), hash: transactionHash(creating) };
+  block.header.hashMerkleRoot = merkleRoot(block.transactions.map(({ hash }) => hash));
+  block.hash = headerHash(block.header);
+  return block;
+}
+
+test('outputs of a transaction may have the maximum supply together, and no more', () => {
+  expect(findFault(blockCreating(MAX_SOMPI))).toBeUndefined();
+  expect(findFault(blockCreating(MAX_SOMPI - 1n, 1n))).toBeUndefined();
+  for (const amounts of [[MAX_SOMPI + 1n], [MAX_SOMPI, 1n], [2n ** 64n - 1n]]) {
+    expect(findFault(blockCreating(...amounts))).toContain('creates more than the maximum supply');
+  }
+});

@@ -1,12 +1,16 @@
 /** Pages of a real node, checked on a thread. */
-import { toHex } from '@kasgres/kaspa';
+import { type Hash, toHex } from '@kasgres/kaspa';
+import type { RpcBlock } from '@kasgres/node';
 import { decodeBlocks, decodeBlocksResponse } from '@kasgres/node/decode-responses';
 import { WorkerPool } from '@kasgres/runtime/worker-pool';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { recordedResponses } from '../../../node/src/testing/recorded-calls.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import { BlockSet, mergeSetOf } from './block-set.ts';
 import type { CheckJob, Faults } from './check-page.worker.ts';
+
+/** Thousands of times the work of a simnet block. */
+const HARD_BITS = 0x1d00ffff;
 
 const pool = new WorkerPool<CheckJob, Faults>(new URL('./check-page.worker.ts', import.meta.url), 1);
 afterAll(() => pool.close());
@@ -80,4 +84,44 @@ test('a chain block that merges another number of blue blocks than its blue scor
   expect(() => takeWith([...block.mergeSetBluesHashes, ...block.mergeSetBluesHashes])).toThrow(
     /another number of blue blocks/,
   );
+});
+
+describe('a chain block whose mergeset contradicts its header', () => {
+  const { blocks } = decodeBlocksResponse(recordedPage());
+  const names = new Map(blocks.map((block) => [toHex(block.hash), block]));
+  const block = blocks.find(
+    (each) => each.mergeSetBluesHashes.length > 0 && mergeSetOf(each).every((hash) => names.has(toHex(hash))),
+  ) as RpcBlock;
+  const takeWith = (change: Partial<RpcBlock>): unknown => {
+    const set = new BlockSet(undefined);
+    set.add(blocks.map((each) => (each === block ? { ...block, ...change } : each)));
+    return set.take(block.hash, []);
+  };
+
+  test('is refused if it merges a block as blue and as red', () => {
+    const mergeSetRedsHashes = [...block.mergeSetRedsHashes, block.mergeSetBluesHashes[0] as Hash];
+    expect(() => takeWith({ mergeSetRedsHashes })).toThrow(/merges a block twice/);
+  });
+
+  test('is refused if its blues have other work than its blue work tells', () => {
+    const lastBlue = block.mergeSetBluesHashes.at(-1) as Hash;
+    const set = new BlockSet(undefined);
+    const changed = blocks.map((each) =>
+      Buffer.compare(each.hash, lastBlue) === 0 ? { ...each, header: { ...each.header, bits: HARD_BITS } } : each,
+    );
+    set.add(
+      changed,
+      changed.map(() => undefined),
+    );
+    expect(() => set.take(block.hash, [])).toThrow(/other blue blocks than its blue work tells/);
+  });
+});
+
+test('a response that has a block twice is refused, and two responses may have the same block', () => {
+  const { blocks } = decodeBlocksResponse(recordedPage());
+  const [first] = blocks as [RpcBlock];
+  const set = new BlockSet(undefined);
+  set.add(blocks);
+  set.add(blocks);
+  expect(() => set.add([...blocks, { ...first }])).toThrow(/has block [0-9a-f]{64} twice/);
 });
