@@ -192,7 +192,8 @@ describe.skipIf(!hasChromium)('the explorer', () => {
       `select encode(spender.transaction_id, 'hex') as spender, encode(t.transaction_id, 'hex') as id, i.previous_index as index
        from transaction_inputs i join transactions t on t.id = i.previous_transaction_id
        join transactions spender on spender.id = i.transaction_id
-       where t.accepting_index is not null and spender.accepting_index is not null and i.previous_index > 0 limit 1`,
+       where t.accepting_index is not null and t.subnetwork_id <> 1 and spender.accepting_index is not null
+         and i.previous_index > 0 limit 1`,
     );
     await open(`/transactions/${id}`);
     const output = page.locator(`#output-${index}`);
