@@ -81,7 +81,11 @@ const FILL = `
 
 async function fill(serverUrl: string, name: SideName, directory: string): Promise<Side> {
   const server = connect({ url: serverUrl, applicationName: 'kasgres bench' });
-  await server.pool.query(`create database bench_${name}`).finally(server.close);
+  try {
+    await server.pool.query(`create database bench_${name}`);
+  } finally {
+    await server.close();
+  }
   const url = new URL(serverUrl);
   url.pathname = `/bench_${name}`;
   run({ directory, databaseUrl: url.href }, ['--input-type=module', '--eval', FILL]);

@@ -27,6 +27,8 @@ export interface Program {
 export interface ProgramEnv {
   nodeUrl: string;
   databaseUrl: string;
+  /** Of open files; default: that of the tests. */
+  fileLimit?: number;
 }
 
 const MAX_OUTPUT_CHARACTERS = 20_000;
@@ -68,10 +70,13 @@ export function startApiProgram(env: ProgramEnv, more: Record<string, string> = 
 /** @param path of the main file, relative to this one */
 export function startProgram(
   path: string,
-  { nodeUrl, databaseUrl }: ProgramEnv,
+  { nodeUrl, databaseUrl, fileLimit }: ProgramEnv,
   more: Record<string, string>,
 ): Program {
-  const child = spawn(process.execPath, [fileURLToPath(new URL(path, import.meta.url))], {
+  const program = [process.execPath, fileURLToPath(new URL(path, import.meta.url))] as const;
+  const limited = ['sh', '-c', 'ulimit -n "$1"; shift; exec "$@"', 'sh', String(fileLimit), ...program] as const;
+  const [command, ...args] = fileLimit === undefined ? program : limited;
+  const child = spawn(command, args, {
     env: { PATH: process.env['PATH'], NODE_URL: nodeUrl, DATABASE_URL: databaseUrl, METRICS_PORT: '0', ...more },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
