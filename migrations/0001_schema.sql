@@ -2196,7 +2196,7 @@ comment on column kaspa.addresses.address_key is 'Key of the address. Joins view
 -- Of the rows of a script in a transaction, one represents them: the first output, or else the first input. A sum over groups would be computed from all
 -- rows wherever the view is joined. The members of the union select from one table each, so that conditions and joins reach its indexes. `is not distinct
 -- from` makes them look for the other rows next to the first one, and not in an index by script. Postgres expects a third of the rows of each inequality,
--- where most remain, but too many of a join, since it has no statistics of a union. With two inequalities, of which the one with `abs` is always true,
+-- where most remain, but too many of a join, since it has no statistics of a union. With `coalesce`, which is always true and expected of half of them,
 -- it is wrong by less than ten times in either case.
 create view kaspa.address_transactions as
 select s.address,
@@ -2236,7 +2236,7 @@ select s.address,
   left join scripts s on s.id = a.script_id
   left join transactions t on t.id = a.transaction_id
   left join chain_blocks c on c.index = t.accepting_index
- where a.first_index >= a.index and abs(a.index) >= 0;
+ where a.first_index >= a.index and coalesce(a.index >= 0, true);
 comment on view kaspa.address_transactions is 'One row for each address that a transaction, accepted or not, spends from or pays to. Fast by address and by transaction_id.';
 comment on column kaspa.address_transactions.address is 'The address; null for a script without one.';
 comment on column kaspa.address_transactions.transaction_id is 'The transaction.';
