@@ -9,7 +9,7 @@ export function watchWebhooks(
   overdueMs: () => number,
 ): (outcome: Outcome) => void {
   const registers = [registry];
-  new Gauge({
+  const overdue = new Gauge({
     name: 'kasgres_webhooks_overdue_seconds',
     help: 'For how long a delivery that is due has not been attempted, a step not been read, or an attempt not ended in time; 0 while another process delivers',
     registers,

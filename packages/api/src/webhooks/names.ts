@@ -58,10 +58,11 @@ export async function lookUpName(
 /** One family suffices: some name servers do not respond for the other one. */
 async function resolveBoth(resolver: Resolver, name: string): Promise<FoundAddress[]> {
   const [four, six] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-  const of = (result: PromiseSettledResult<string[]>, family: 4 | 6): FoundAddress[] =>
-    result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : [];
-  return [...of(four, 4), ...of(six, 6)];
+  return [...addressesOf(four, 4), ...addressesOf(six, 6)];
 }
+
+const addressesOf = (result: PromiseSettledResult<string[]>, family: 4 | 6): FoundAddress[] =>
+  result.status === 'fulfilled' ? result.value.map((address) => ({ address, family })) : [];
 
 const linesOf = async (file: string): Promise<string[][]> => {
   const text = await readFile(file, 'utf8').catch(() => '');

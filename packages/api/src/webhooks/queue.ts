@@ -173,7 +173,7 @@ export class WebhookQueue {
     if (webhooks.length === 0) return;
     const ids = webhooks.map(({ id }) => id);
     await this.#db.transaction().execute(async (db) => {
-      // In a statement of its own, so that the next one sees a delivery that was added while this one waited.
+      // In a separate statement, so that the next one sees a delivery that was added while this one waited.
       await sql`select from webhooks where id = any(${ids}::bigint[]) order by id for update`.execute(db);
       await sql`
         update webhooks w set cursor = decode(${to}, 'hex')

@@ -203,7 +203,7 @@ export class WebhookStore {
   }
 
   /**
-   * Runs a statement that changes a webhook, if the key has it. The lock is a statement of its own, so that the other one sees what was changed while
+   * Runs a statement that changes a webhook, if the key has it. The lock is a separate statement, so that the other one sees what was changed while
    * the lock was waited for, such as a delivery that was added.
    */
   async #change(keyId: bigint, id: bigint, statement: RawBuilder<unknown>): Promise<boolean> {

@@ -24,6 +24,12 @@ const resolvesTo =
 
 const at = (...addresses: string[]) => resolveTarget('https://example.org/', [], resolvesTo(...addresses));
 
+const messageOf = (url: string, allow: string, ...found: string[]): Promise<string> =>
+  resolveTarget(url, allow === '' ? [] : parseAllowed(allow), resolvesTo(...found)).then(
+    () => 'reachable',
+    (error: Error) => error.message,
+  );
+
 describe('targets', () => {
   test.each([
     'https://example.org/',
@@ -94,11 +100,6 @@ describe('targets', () => {
   });
 
   test('the owner of a webhook cannot tell a name that does not exist from one that leads inside', async () => {
-    const messageOf = (url: string, allow: string, ...found: string[]): Promise<string> =>
-      resolveTarget(url, allow === '' ? [] : parseAllowed(allow), resolvesTo(...found)).then(
-        () => 'reachable',
-        (error: Error) => error.message,
-      );
     const text = 'the name hooks.internal leads to no address that webhooks may reach';
     for (const found of [[], ['127.0.0.1'], ['10.0.0.1'], ['::ffff:127.0.0.1'], ['1.1.1.1', '169.254.169.254']])
       expect(await messageOf('https://hooks.internal/', '', ...found)).toBe(text);
