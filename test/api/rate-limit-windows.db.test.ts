@@ -98,3 +98,14 @@ test('it never deadlocks processes that charge and refund in any order', async (
   await Promise.all(processes.map((windows, index) => work(windows, orders[index] as string[])));
   for (const bucket of buckets) expect(await pointsOf(bucket)).toBe(3 * 20);
 });
+
+test('a window of a second does not last an hour because the clock was set back by an hour', async () => {
+  const windows = newWindows();
+  const limit = { hundredths: 100, seconds: 1 };
+  expect(await windows.charge('set back', limit, 100)).toMatchObject({ charged: true });
+  await database.pool.query("update rate_limits set expire = expire + 3600000 where key = 'set back'");
+  // Another process, which has nothing in memory.
+  expect(await newWindows().charge('set back', limit, 100)).toMatchObject({ charged: true, remaining: 0 });
+  const { charged, endsInMs } = await newWindows().charge('set back', limit, 100);
+  expect([charged, endsInMs <= 1000]).toEqual([false, true]);
+});

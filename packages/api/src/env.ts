@@ -97,7 +97,9 @@ const variables = z.object({
     .int()
     .min(1)
     .default(5000)
-    .describe('Largest number of streams and WebSockets at once, divided among API_WORKERS.'),
+    .describe(
+      'Largest number of streams and WebSockets at once, divided among API_WORKERS. Clients without a key have at most half of them; when all are in use, a key with fewer gets the latest place of the one with the most.',
+    ),
   EXPLORER: z.stringbool().default(true).describe('Serves the web explorer at `/`. `false`: `/` redirects to /docs.'),
   ...sharedVariables,
   TLS_CERT_FILE: z

@@ -84,7 +84,7 @@ export function createServices(options: ServiceOptions) {
     /** The node for requests of clients. */
     nodeCalls,
     mempool,
-    streams: new Streams({ index, turns, mempool, admission, databaseUrl, logger, maxStreams }),
+    streams: new Streams({ index, turns, mempool, admission, databaseUrl, logger, maxStreams, workers }),
     webhooks: webhooks && {
       store: new WebhookStore(webhooks.database.kysely),
       openSecrets: webhooks.openSecrets,

@@ -32,6 +32,12 @@ it.each([400, 401, 404, 409])('ends with a %i', async (status) => {
   await expect(first).rejects.toMatchObject({ statusCode: status, message: 'no' });
 });
 
+it('says which field is not valid', async () => {
+  const details = [{ path: 'addresses.1', message: 'must be an address' }];
+  const { api } = apiOf(Response.json({ statusCode: 400, message: 'no', details }, { status: 400 }));
+  await expect(subscribe(api).next()).rejects.toMatchObject({ statusCode: 400, details });
+});
+
 it.each(['', '/'])('requests the stream of a base URL that ends in "%s"', async (end) => {
   const { api, sent } = apiOf(new Response(stream));
   const client = createClient({ baseUrl: `http://127.0.0.1/behind/proxy${end}`, fetch: api.fetch });

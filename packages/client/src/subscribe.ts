@@ -1,5 +1,6 @@
 /** Follows the stream of the API: reconnects by itself and continues where it was, so that no step is missed or seen by half. */
 
+import type { ErrorDetail } from './api-error.ts';
 import { keyHeader } from './key-header.ts';
 import { sleep } from './sleep.ts';
 
@@ -34,10 +35,13 @@ export interface StreamStep {
 export class StreamError extends Error {
   override name = 'StreamError';
   readonly statusCode: number;
+  /** Empty unless the status is 400. */
+  readonly details: readonly ErrorDetail[];
 
-  constructor(statusCode: number, message: string) {
+  constructor(statusCode: number, message: string, details: readonly ErrorDetail[] = []) {
     super(message);
     this.statusCode = statusCode;
+    this.details = details;
   }
 }
 
@@ -134,8 +138,8 @@ async function connect(
 }
 
 function refusal(data: unknown, status = 500): Error {
-  const { statusCode = status, message = 'The stream ended' } = data as { statusCode?: number; message?: string };
-  return isTemporary(statusCode) ? new Error(message) : new StreamError(statusCode, message);
+  const { statusCode = status, message = 'The stream ended', details } = data as Partial<StreamError>;
+  return isTemporary(statusCode) ? new Error(message) : new StreamError(statusCode, message, details);
 }
 
 /** A timeout, a limit, or a failure of the server: not a refusal. */

@@ -58,7 +58,7 @@ export {
   DEFAULT_CONCURRENCY,
   DEFAULT_RATE_RU,
   findKey,
-  findKeyHash,
+  findKeyHashes,
   findKeys,
   hashKey,
   type KeyInForce,

@@ -1,6 +1,7 @@
 /** Logs a line for each request: with the number of the key in the database, never the key itself. */
 import type { Logger } from '@kasgres/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LineLimit } from './line-limit.ts';
 import { REQUEST_ID_FIELD } from './request-logger.ts';
 
 /** Some clients send the key in the URL, possibly with a percent-encoded underscore; tokens of streams are always there. */
@@ -13,22 +14,16 @@ const MAX_URL_LENGTH = 300;
 
 const shorten = (url: string): string => (url.length > MAX_URL_LENGTH ? `${url.slice(0, MAX_URL_LENGTH)}…` : url);
 
-/** Lines per second. The number of requests that are refused without a key is unlimited. */
-const MAX_KEYLESS_ERRORS = 20;
-
-let currentSecond = 0;
-let keylessErrors = 0;
+/** Lines per second of requests without a key, whose number is unlimited. */
+const errorsWithoutKey = new LineLimit(20);
+const othersWithoutKey = new LineLimit(500);
 
 /** Counts a line, and returns whether it may be written. */
-function hasRoom(request: FastifyRequest): boolean {
-  const second = Math.floor(Date.now() / 1000);
-  if (second !== currentSecond) {
-    const omitted = keylessErrors - MAX_KEYLESS_ERRORS;
-    if (omitted > 0) request.log.warn({ omitted }, 'omitted log lines of refused requests without a key');
-    [currentSecond, keylessErrors] = [second, 0];
-  }
-  keylessErrors += 1;
-  return keylessErrors <= MAX_KEYLESS_ERRORS;
+function hasRoom(request: FastifyRequest, isError: boolean): boolean {
+  const kind = isError ? 'refused requests' : 'requests';
+  return (isError ? errorsWithoutKey : othersWithoutKey).hasRoom((omitted) =>
+    request.log.warn({ omitted }, `omitted log lines of ${kind} without a key`),
+  );
 }
 
 declare module 'fastify' {
@@ -41,8 +36,8 @@ declare module 'fastify' {
 export const accessLogOf = (logger: Logger): Logger => logger.child({}, { redact: [] });
 
 export function logAccess(request: FastifyRequest, reply: FastifyReply): void {
-  const isKeyless = request.apiKey === undefined || request.apiKey === null;
-  if (isKeyless && reply.statusCode >= 400 && !hasRoom(request)) return;
+  // Also of a client that is served without a key.
+  if (request.apiKey?.id == null && !hasRoom(request, reply.statusCode >= 400)) return;
   const { id: requestId, method, url, apiKey, refusal } = request;
   const { statusCode: status, elapsedTime: durationMs } = reply;
   const apiKeyId = apiKey?.id;

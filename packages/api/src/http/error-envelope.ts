@@ -7,6 +7,7 @@ import { MAX_DETAILS } from '../schemas/list.ts';
 import type { ErrorEnvelope } from '../schemas/responses.ts';
 import { logAccess } from './access-log.ts';
 import { type ErrorDetail, HttpError, toHttpError } from './errors.ts';
+import { LineLimit } from './line-limit.ts';
 import { pathOf, REQUEST_ID_HEADER } from './request-identity.ts';
 
 /** Without it, caches may keep a 404 as long as they like (RFC 9111 §4.2.2). */
@@ -22,8 +23,10 @@ const REFUSALS: Readonly<Record<number, string>> = {
 export function useErrorEnvelope(app: FastifyInstance): void {
   app.setErrorHandler(async (error: unknown, request, reply) => {
     const known = toHttpError(error) ?? fromFastify(error);
-    if (known === undefined) request.log.error({ err: error, requestId: request.id }, 'request failed');
-    else if (known.statusCode === 503) request.log.warn({ reason: reasonOf(known.cause) }, known.message);
+    if ((known === undefined || known.statusCode === 503) && hasRoom(request)) {
+      if (known === undefined) request.log.error({ err: error, requestId: request.id }, 'request failed');
+      else request.log.warn({ reason: reasonOf(known.cause) }, known.message);
+    }
     const { statusCode, message, details, retryAfterSeconds, headers } = known ?? internalError(request.id);
     // These headers may have been set before the error; they describe another response.
     reply.code(statusCode).removeHeader('etag').removeHeader('x-kasgres-sink').removeHeader('x-kasgres-gaps');
@@ -42,6 +45,12 @@ const toDetail = ({ message, details = [] }: ErrorEnvelope): string =>
   details.length === 0
     ? message
     : details.map((detail) => (detail.path === '' ? detail.message : `${detail.path}: ${detail.message}`)).join('; ');
+
+/** Lines per second: a flood of requests would fill the disk while the database is busy. */
+const failures = new LineLimit(20);
+
+const hasRoom = (request: FastifyRequest): boolean =>
+  failures.hasRoom((omitted) => request.log.warn({ omitted }, 'omitted log lines of failed requests'));
 
 /** Field names and errors of the node may repeat any part of the request. */
 const MAX_MESSAGE_LENGTH = 1000;

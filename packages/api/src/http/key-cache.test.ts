@@ -22,6 +22,7 @@ type Read = KeyCacheOptions['readKnown'];
 let cache: KeyCache;
 let readKnown: ReturnType<typeof vi.fn<Read>>;
 let readUnknown: ReturnType<typeof vi.fn<Read>>;
+let readHashes: ReturnType<typeof vi.fn<KeyCacheOptions['readHashes']>>;
 let isUsageUncertain: boolean;
 let good: KeyInForce[];
 
@@ -33,7 +34,16 @@ beforeEach(() => {
     good.filter(({ keyHash }) => hashes.some((hash) => Buffer.from(hash).equals(keyHash)));
   readKnown = vi.fn<Read>(read);
   readUnknown = vi.fn<Read>(read);
-  cache = new KeyCache({ readKnown, readUnknown, isUsageUncertain: () => isUsageUncertain, onError: () => undefined });
+  readHashes = vi.fn<KeyCacheOptions['readHashes']>(
+    async (ids) => new Map(ids.includes(apiKey.id) ? [[apiKey.id, apiKey.keyHash]] : []),
+  );
+  cache = new KeyCache({
+    readKnown,
+    readUnknown,
+    readHashes,
+    isUsageUncertain: () => isUsageUncertain,
+    onError: () => undefined,
+  });
 });
 afterEach(() => {
   cache.close();
@@ -146,4 +156,18 @@ it('keeps the previous usage if a batch was being written while the usage was re
   isUsageUncertain = false;
   await vi.advanceTimersByTimeAsync(1001);
   expect(cache.find(KEY)).toMatchObject({ bucket: { quota: { used: { ru: 4 } } } });
+});
+
+it('looks up ids of tokens together, and remembers those that do not exist for two seconds', async () => {
+  const ids = Array.from({ length: 901 }, (_, index) => BigInt(index + 100));
+  expect(await Promise.all(ids.map(async (id) => cache.findHash(id)))).toEqual(ids.map(() => undefined));
+  expect(readHashes.mock.calls.map(([listed]) => listed.length)).toEqual([1, 500, 400]);
+  expect(cache.findHash(100n)).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(2001);
+  expect(await cache.findHash(100n)).toBeUndefined();
+  expect(readHashes).toHaveBeenCalledTimes(4);
+  // The id of a key is read once.
+  expect(await cache.findHash(apiKey.id)).toBe(apiKey.keyHash);
+  expect(cache.findHash(apiKey.id)).toBe(apiKey.keyHash);
+  expect(readHashes).toHaveBeenCalledTimes(5);
 });

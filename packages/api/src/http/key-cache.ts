@@ -33,6 +33,8 @@ export interface KeyCacheOptions {
   readKnown: ReadKeys;
   /** Reads all other keys; should not share connections with `readKnown`. */
   readUnknown: ReadKeys;
+  /** Reads the hashes of keys by their ids, over the connection of `readUnknown`. */
+  readHashes: (ids: readonly bigint[]) => Promise<ReadonlyMap<bigint, Uint8Array>>;
   /** Returns whether usage read since a time (by performance.now()) may or may not include what this process was writing meanwhile. */
   isUsageUncertain: (since: number) => boolean;
   onError: (error: unknown) => void;
@@ -48,6 +50,7 @@ const INVALID_LIFE_MS = 2000;
 const MAX_INVALID = 10_000;
 const MAX_PER_QUERY = 500;
 const MAX_PENDING = 10_000;
+const MAX_KNOWN_IDS = 10_000;
 
 const KEY_PATTERN = /^kdp_[0-9a-f]{64}$/;
 
@@ -61,8 +64,11 @@ export class KeyCache {
   /** This and the two maps after it are by the hash of the key. */
   readonly #entries = new Map<string, Entry>();
   readonly #lookUps = new Map<string, Promise<CachedKey | undefined>>();
-  /** When each expires, oldest first. */
-  readonly #invalid = new Map<string, number>();
+  /** Keys and ids of keys that do not exist. */
+  readonly #invalid = new InvalidNames();
+  readonly #ids: Batches<bigint, Uint8Array | undefined>;
+  /** Hashes of keys by their ids, which never change. */
+  readonly #hashesById = new Map<bigint, Uint8Array>();
   /**
    * Hashes by the text of the key, of those in #entries, so that keys in use are not hashed for each request. How long a comparison of texts
    * takes tells nothing about a key: V8 compares only texts with equal hashes, and such a guess shares no useful prefix with 256 random bits.
@@ -70,9 +76,13 @@ export class KeyCache {
   readonly #hashes = new Map<string, KeyHash>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor({ readKnown, readUnknown, isUsageUncertain, onError }: KeyCacheOptions) {
+  constructor({ readKnown, readUnknown, readHashes, isUsageUncertain, onError }: KeyCacheOptions) {
     this.#known = lookUpsOf(readKnown);
     this.#unknown = lookUpsOf(readUnknown);
+    this.#ids = batchesOf(async (ids) => {
+      const found = await readHashes(ids);
+      return ids.map((id) => found.get(id));
+    });
     this.#isUsageUncertain = isUsageUncertain;
     this.#timer = setInterval(() => void this.#refresh().catch(onError), REFRESH_MS).unref();
   }
@@ -102,11 +112,26 @@ export class KeyCache {
     return this.#find(toKeyHash(keyHash));
   }
 
+  /** Returns the hash of a key, which may not be in force. An id that does not exist costs what a key that does not exist costs. */
+  findHash(id: bigint): Awaitable<Uint8Array | undefined> {
+    const known = this.#hashesById.get(id);
+    const name = `id ${id}`;
+    if (known !== undefined || this.#invalid.has(name)) return known;
+    return this.#ids.add(id).then((hash) => {
+      if (hash === undefined) this.#invalid.add(name);
+      else {
+        if (this.#hashesById.size >= MAX_KNOWN_IDS) this.#hashesById.clear();
+        this.#hashesById.set(id, hash);
+      }
+      return hash;
+    });
+  }
+
   #find({ name, keyHash }: KeyHash): Awaitable<CachedKey | undefined> {
     const now = performance.now();
     const entry = this.#entries.get(name);
     if (entry !== undefined) return use(entry, now) ?? this.#lookUp(this.#known, name, keyHash);
-    return (this.#invalid.get(name) ?? 0) > now ? undefined : this.#lookUp(this.#unknown, name, keyHash);
+    return this.#invalid.has(name) ? undefined : this.#lookUp(this.#unknown, name, keyHash);
   }
 
   close(): void {
@@ -138,7 +163,7 @@ export class KeyCache {
     const known = this.#entries.get(name);
     if (key === undefined) {
       this.#forget(name);
-      this.#keepInvalid(name);
+      this.#invalid.add(name);
       return undefined;
     }
     this.#invalid.delete(name);
@@ -161,12 +186,26 @@ export class KeyCache {
     if (text !== undefined) this.#hashes.delete(text);
     this.#entries.delete(name);
   }
+}
 
-  #keepInvalid(name: string): void {
-    this.#invalid.delete(name);
-    const [oldest] = this.#invalid.keys();
-    if (oldest !== undefined && this.#invalid.size >= MAX_INVALID) this.#invalid.delete(oldest);
-    this.#invalid.set(name, performance.now() + INVALID_LIFE_MS);
+/** What was looked up without success is refused from memory for a short time. */
+class InvalidNames {
+  /** When each expires, oldest first. */
+  readonly #names = new Map<string, number>();
+
+  has(name: string): boolean {
+    return (this.#names.get(name) ?? 0) > performance.now();
+  }
+
+  add(name: string): void {
+    this.#names.delete(name);
+    const [oldest] = this.#names.keys();
+    if (oldest !== undefined && this.#names.size >= MAX_INVALID) this.#names.delete(oldest);
+    this.#names.set(name, performance.now() + INVALID_LIFE_MS);
+  }
+
+  delete(name: string): void {
+    this.#names.delete(name);
   }
 }
 
@@ -183,12 +222,15 @@ interface Found {
 }
 
 const lookUpsOf = (read: ReadKeys) =>
-  new Batches<Uint8Array, Found>({
-    run: async (keyHashes) => {
-      const readAt = performance.now();
-      const byName = new Map((await read(keyHashes)).map((key) => [nameOf(key.keyHash), key]));
-      return keyHashes.map((keyHash) => ({ key: byName.get(nameOf(keyHash)), readAt }));
-    },
+  batchesOf<Uint8Array, Found>(async (keyHashes) => {
+    const readAt = performance.now();
+    const byName = new Map((await read(keyHashes)).map((key) => [nameOf(key.keyHash), key]));
+    return keyHashes.map((keyHash) => ({ key: byName.get(nameOf(keyHash)), readAt }));
+  });
+
+const batchesOf = <Item, Result>(run: (items: Item[]) => Promise<Result[]>) =>
+  new Batches<Item, Result>({
+    run,
     maxItems: MAX_PER_QUERY,
     maxPending: MAX_PENDING,
     busy: () => unavailable('Too many keys are being looked up', 1),

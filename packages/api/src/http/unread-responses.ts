@@ -12,6 +12,7 @@ import { Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Item, LinkedList } from '../linked-list.ts';
+import { LineLimit } from './line-limit.ts';
 import { callerOf } from './request-identity.ts';
 
 const UNREAD_RESPONSES = {
@@ -25,6 +26,8 @@ const UNREAD_RESPONSES = {
 };
 
 const SLICE_BYTES = 256 * 1024;
+/** A second. */
+const lines = new LineLimit(20);
 
 export type CutOffReason = 'stalled' | 'memory';
 
@@ -122,7 +125,8 @@ export function limitUnreadResponses(
     const response = unread.add(callerOf(request), bytes, reply.raw, (reason) => {
       const seconds = Math.round((performance.now() - response.value.sentAt) / 1000);
       const fields = { reason, bytes, seconds, apiKeyId: request.apiKey?.id };
-      request.log.info(fields, 'closed connection of client that did not read');
+      if (lines.hasRoom((omitted) => request.log.info({ omitted }, 'omitted log lines of clients that did not read')))
+        request.log.info(fields, 'closed connection of client that did not read');
       onCutOff(reason);
       // A reset frees the buffers of the kernel, too, and tells the client at once. It is not available over TLS.
       const { socket } = request.raw;

@@ -2,7 +2,7 @@
  * Admits requests: finds the key, and charges its limits. With several workers all of this happens in the primary process
  * (workers/admission-host.ts), so that a key has each of its limits once.
  */
-import { addUsage, findKeyHash, findKeys } from '@kasgres/database';
+import { addUsage, findKeyHashes, findKeys } from '@kasgres/database';
 import type { Logger } from '@kasgres/runtime';
 import { type Awaitable, whenKnown } from '../awaitable.ts';
 import { KeyCache } from '../http/key-cache.ts';
@@ -67,26 +67,22 @@ export interface LocalKey extends RequestKey {
 }
 
 const ANONYMOUS_CONCURRENCY = 32;
-const MAX_KNOWN_IDS = 10_000;
 
 /** Admits requests in this process. */
 export class LocalAdmission implements Admission<LocalKey> {
   readonly #keys: KeyCache;
   readonly #limits: Limits;
   readonly #anonymousRateRu: number | undefined;
-  readonly #unknownKeysDatabase: Db;
-  /** Hashes of keys by their ids, which never change. */
-  readonly #hashes = new Map<bigint, Uint8Array>();
 
   constructor({ database, unknownKeysDatabase, windows, logger, anonymousRateRu }: AdmissionOptions) {
     this.#anonymousRateRu = anonymousRateRu;
-    this.#unknownKeysDatabase = unknownKeysDatabase;
     const warn = (message: string) => (error: unknown) => logger.warn({ reason: String(error) }, message);
     const usage = new UsageMeter((batch) => addUsage(database, batch), warn('could not write usage'));
     this.#limits = new Limits(windows, usage);
     this.#keys = new KeyCache({
       readKnown: (keyHashes) => findKeys(database, keyHashes),
       readUnknown: (keyHashes) => findKeys(unknownKeysDatabase, keyHashes),
+      readHashes: (ids) => findKeyHashes(unknownKeysDatabase, ids),
       isUsageUncertain: (since) => usage.mayHaveWrittenSince(since),
       onError: warn('could not refresh keys'),
     });
@@ -136,14 +132,8 @@ export class LocalAdmission implements Admission<LocalKey> {
 
   /** Also checks the key of the token, which may be revoked or expired. */
   async #findByToken(token: StreamToken): Promise<LocalKey | undefined> {
-    let hash = this.#hashes.get(token.keyId);
-    if (hash === undefined) {
-      hash = await findKeyHash(this.#unknownKeysDatabase, token.keyId);
-      if (hash === undefined) return undefined;
-      if (this.#hashes.size >= MAX_KNOWN_IDS) this.#hashes.clear();
-      this.#hashes.set(token.keyId, hash);
-    }
-    return isValidToken(token, hash) ? await this.#keys.findByHash(hash) : undefined;
+    const hash = await this.#keys.findHash(token.keyId);
+    return hash !== undefined && isValidToken(token, hash) ? await this.#keys.findByHash(hash) : undefined;
   }
 
   isBusy({ bucket }: LocalKey): boolean {

@@ -57,9 +57,11 @@ const CHARGE = `
     select key, points, expire from rate_limits where key = any($1::text[]) order by key for update
   ), opened as (
     select requested.key, cost, unit, allowed, held.key is not null as has_row, clock.now,
-      case when held.expire > clock.now then held.points else 0 end as points,
-      case when held.expire > clock.now then held.expire else clock.now + duration end as expire
+      case when is_open then held.points else 0 end as points,
+      case when is_open then held.expire else clock.now + duration end as expire
     from requested cross join clock left join held on held.key = requested.key
+      -- A window that ends later than a new one would was opened before the clock was set back, or its limit was changed.
+      cross join lateral (select held.expire > clock.now and held.expire <= clock.now + duration as is_open) opened
   ), granted as (
     select *, least(cost, greatest(allowed - points, 0) / unit * unit) as points_granted from opened
   ), updated as (

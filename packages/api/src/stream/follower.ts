@@ -19,6 +19,8 @@ import { WakeUps } from './wake-ups.ts';
 
 const IDLE_MS = 10_000;
 const RETRY_MS = 1000;
+/** Each costs about as much as the rest of a step. */
+const MAX_SHARED_CONFIRMATIONS = 4;
 
 export interface FollowerOptions {
   index: IndexReader;
@@ -33,6 +35,25 @@ export interface Sink {
 }
 
 export const sinkOf = ({ sinkHash, sinkBlueScore }: IndexState): Sink => ({ hash: sinkHash, blueScore: sinkBlueScore });
+
+/**
+ * Returns the numbers of confirmations that are read for all: those that the most callers ask for. Streams with other numbers read their steps apart,
+ * so that the shared read costs the same for any choice of one caller.
+ */
+export function sharedConfirmations(subscribers: Iterable<Pick<Subscriber, 'subscription' | 'caller'>>): number[] {
+  const callers = new Map<number, Set<string>>();
+  for (const { subscription, caller } of subscribers) {
+    const { events, addresses, confirmations } = subscription;
+    if (confirmations === undefined || !events.has('address') || addresses.size === 0) continue;
+    const known = callers.get(confirmations);
+    if (known === undefined) callers.set(confirmations, new Set([caller]));
+    else known.add(caller);
+  }
+  return [...callers]
+    .sort(([one, ofOne], [other, ofOther]) => ofOther.size - ofOne.size || one - other)
+    .slice(0, MAX_SHARED_CONFIRMATIONS)
+    .map(([number]) => number);
+}
 
 export class Follower {
   readonly #options: FollowerOptions;
@@ -155,7 +176,7 @@ export class Follower {
     }
     const hash = this.#cursor;
     const subscriptions = Array.from(this.subscribers, ({ subscription }) => subscription);
-    const request = requestForAll(subscriptions);
+    const request = { ...requestForAll(subscriptions), confirmations: sharedConfirmations(this.subscribers) };
     // While this is behind, steps are too long for `readNext`.
     const chainIndex = this.#recent.latest?.isCaughtUp === false ? undefined : this.#chainIndex;
     const reached = { hash, chainIndex, lastBlock: this.#lastBlock };

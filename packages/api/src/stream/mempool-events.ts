@@ -23,12 +23,23 @@ interface Pending {
   /** By address. */
   amounts: ReadonlyMap<string, Amounts>;
   absentSamples: number;
+  /** In the latest sample. */
+  wasPresent: boolean;
 }
 
 interface Move {
   address: string;
   amounts: Amounts;
   message: () => Message;
+}
+
+type Moves = ReadonlyMap<string, readonly Move[]>;
+
+interface PendingChanges {
+  fresh: Moves;
+  dropping: Moves;
+  /** Everything that is pending. */
+  all: () => Moves;
 }
 
 interface Options {
@@ -46,7 +57,7 @@ export class MempoolEvents {
   /** Pending transactions with their addresses, by id; kept until they are dropped or merged. */
   readonly #pending = new Map<string, Pending>();
   /** The amounts that each subscriber received. They exist once for each pending transaction and address. */
-  readonly #told = new WeakMap<Subscriber, WeakSet<Amounts>>();
+  readonly #told = new WeakMap<Subscriber, { amounts: WeakSet<Amounts>; revision: number }>();
   #last: MempoolSample | undefined;
   /** The sample whose absent transactions were counted. */
   #counted: MempoolSample | undefined;
@@ -139,8 +150,11 @@ export class MempoolEvents {
   async #sendPending(subscribers: readonly Subscriber[], sample: MempoolSample): Promise<void> {
     const added = [...sample.transactions.values()].filter(({ id }) => !this.#pending.has(id));
     const unmerged = await this.#readUnmerged();
+    const fresh: string[] = [];
     for (const [id, amounts] of [...(await this.#readAmounts(added)), ...unmerged]) {
-      if (!this.#pending.has(id)) this.#pending.set(id, { amounts, absentSamples: 0 });
+      if (this.#pending.has(id)) continue;
+      this.#pending.set(id, { amounts, absentSamples: 0, wasPresent: true });
+      fresh.push(id);
     }
     const present = new Set([...sample.transactions.keys(), ...unmerged.keys()]);
     // A large mempool is sampled less often than it is asked for.
@@ -148,14 +162,17 @@ export class MempoolEvents {
     this.#counted = sample;
     const gone: string[] = [];
     for (const [id, pending] of this.#pending) {
+      // A stream that began meanwhile does not know it.
+      if (!pending.wasPresent && present.has(id)) fresh.push(id);
+      pending.wasPresent = present.has(id);
       if (present.has(id)) pending.absentSamples = 0;
       else if (isNew) pending.absentSamples += 1;
       if (pending.absentSamples >= DROPPED_AFTER_SAMPLES) gone.push(id);
     }
     const dropped = await this.#listUnindexed(gone);
-    const moves = this.#byAddress('pending', [...present]);
-    const dropping = this.#byAddress('dropped', dropped);
-    await this.#each(subscribers, (subscriber) => this.#tell(subscriber, moves, dropping));
+    const all = lazy(() => this.#byAddress('pending', [...present]));
+    const changes = { fresh: this.#byAddress('pending', fresh), dropping: this.#byAddress('dropped', dropped), all };
+    await this.#each(subscribers, (subscriber) => this.#tell(subscriber, changes));
     for (const id of gone) this.#pending.delete(id);
   }
 
@@ -169,23 +186,21 @@ export class MempoolEvents {
     return Map.groupBy(moves, ({ address }) => address);
   }
 
-  #tell(
-    subscriber: Subscriber,
-    moves: ReadonlyMap<string, readonly Move[]>,
-    dropping: ReadonlyMap<string, readonly Move[]>,
-  ): void {
-    let told = this.#told.get(subscriber);
-    if (told === undefined) this.#told.set(subscriber, (told = new WeakSet()));
+  /** Tells all that is pending to a subscriber whose subscription is new, and what is new to the others. */
+  #tell(subscriber: Subscriber, { fresh, dropping, all }: PendingChanges): void {
+    const { subscription, revision } = subscriber;
+    const before = this.#told.get(subscriber);
+    const { amounts: told } = before ?? { amounts: new WeakSet<Amounts>() };
+    this.#told.set(subscriber, { amounts: told, revision });
     const messages: Message[] = [];
-    for (const address of subscriber.subscription.addresses) {
-      for (const { amounts, message } of moves.get(address) ?? []) {
-        if (told.has(amounts)) continue;
-        told.add(amounts);
-        messages.push(message());
-      }
-      for (const { amounts, message } of dropping.get(address) ?? []) {
-        if (told.delete(amounts)) messages.push(message());
-      }
+    const moves = before?.revision === revision ? fresh : all();
+    for (const { amounts, message } of movesOf(subscription.addresses, moves)) {
+      if (told.has(amounts)) continue;
+      told.add(amounts);
+      messages.push(message());
+    }
+    for (const { amounts, message } of movesOf(subscription.addresses, dropping)) {
+      if (told.delete(amounts)) messages.push(message());
     }
     subscriber.send(messages);
   }
@@ -262,6 +277,12 @@ export class MempoolEvents {
       return rows.map(({ id }) => id);
     }, 'stream');
   }
+}
+
+/** A subscriber has up to a thousand addresses, and a second has few moves. */
+function movesOf(addresses: ReadonlySet<string>, moves: Moves): readonly Move[] {
+  if (addresses.size < moves.size) return [...addresses].flatMap((address) => moves.get(address) ?? []);
+  return [...moves].flatMap(([address, of]) => (addresses.has(address) ? of : []));
 }
 
 const wantsPool = ({ subscription }: Subscriber): boolean => subscription.events.has('mempool');

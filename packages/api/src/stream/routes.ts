@@ -3,7 +3,7 @@ import { hashKey } from '@kasgres/database';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { releaseRequest } from '../http/authentication.ts';
-import { badRequest, HttpError } from '../http/errors.ts';
+import { badRequest, HttpError, unavailable } from '../http/errors.ts';
 import { createToken, TOKEN_LIFE_MS } from '../http/stream-tokens.ts';
 import { rawRoute, route } from '../route.ts';
 import { requireNetworkOfAll } from '../schemas/address.ts';
@@ -11,12 +11,15 @@ import { list } from '../schemas/list.ts';
 import { addressInput, hashInput, timestamp } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
 import { encoder, EVENTS, type EventName, eventsOf, type Subscription } from './messages.ts';
+import type { Place } from './places.ts';
+import type { Start } from './streams.ts';
 import type { Output } from './subscriber.ts';
 
 const MAX_ADDRESSES_IN_URL = 100;
 const MAX_ADDRESSES = 1000;
 const MAX_CONFIRMATIONS = 1_000_000;
 const RETRY_MS = 2000;
+const RETRY_AFTER_SECONDS = 5;
 
 const common = {
   tag: 'Stream',
@@ -54,6 +57,15 @@ const include = z
   .optional()
   .meta({ description: 'Adds the ids of accepted transactions to added chain blocks' });
 
+const inUrl = {
+  lastEventId: z
+    .string()
+    .max(200)
+    .optional()
+    .meta({ description: 'What `last-event-id` is for clients that cannot set a header; an empty text is none' }),
+  token: z.string().max(200).optional().meta({ description: 'A token instead of the key, for browsers' }),
+};
+
 /** Of the query string, where one address is a text and several are a list. */
 const query = z.strictObject({
   events: z
@@ -69,7 +81,7 @@ const query = z.strictObject({
   confirmations,
   from,
   include,
-  token: z.string().max(200).optional().meta({ description: 'A token instead of the key, for browsers' }),
+  ...inUrl,
 });
 
 export const subscriptionBody = {
@@ -111,11 +123,14 @@ async function stream(
   given: Uint8Array | undefined,
 ): Promise<void> {
   const { streams } = services;
-  streams.requireRoom();
-  const start = await streams.findStart(lastEventId(request) ?? given, subscription);
+  const place = streams.takePlace(request);
+  const start = await beginAt(services, request, subscription, given, place).catch((error: unknown) => {
+    place.release();
+    throw error;
+  });
   // A stream is not a request in flight, of which a key has few. If the client has disconnected meanwhile, no response releases it.
   releaseRequest(request, services.admission);
-  if (reply.sent || reply.raw.destroyed) return;
+  if (reply.sent || reply.raw.destroyed) return place.release();
   const { raw } = reply;
   const headers = reply.getHeaders() as Record<string, string>;
   reply.hijack();
@@ -129,8 +144,22 @@ async function stream(
     'x-accel-buffering': 'no',
   });
   raw.write(`retry: ${RETRY_MS}\n\n`);
-  const { close } = streams.open(request, outputOf(raw), subscription, start);
+  const { close } = streams.open(request, outputOf(raw), subscription, start, place);
   raw.once('close', close);
+}
+
+/** @throws HttpError 503 if there is no room for the stream, or another one got its place meanwhile */
+async function beginAt(
+  { streams }: Services,
+  request: FastifyRequest,
+  subscription: Subscription,
+  given: Uint8Array | undefined,
+  place: Place,
+): Promise<Start> {
+  place.holdAddresses(subscription.addresses.size);
+  const start = await streams.findStart(place.caller, lastEventId(request) ?? given, subscription);
+  if (place.isTaken) throw unavailable('This server has too many streams', RETRY_AFTER_SECONDS);
+  return start;
 }
 
 function outputOf(raw: FastifyReply['raw']): Output {
@@ -156,13 +185,17 @@ const encode = encoder(
   ({ event, data, id }) => `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`,
 );
 
-/** @throws HttpError 400 for a header that is no hash */
-function lastEventId({ headers }: FastifyRequest): Uint8Array | undefined {
-  const id = headers['last-event-id'];
+/**
+ * Returns the id that the client continues from. Clients that cannot set the header, such as replacements of EventSource, have it in the URL.
+ * @throws HttpError 400 for an id that is no hash
+ */
+function lastEventId({ headers, query: given }: FastifyRequest): Uint8Array | undefined {
+  const { lastEventId: inUrl } = given as { lastEventId?: string };
+  const id = headers['last-event-id'] || inUrl;
   if (id === undefined || id === '') return undefined;
   const parsed = hashInput.safeParse(String(id));
-  if (!parsed.success)
-    throw badRequest({ path: 'last-event-id', message: 'must be the id of an event: 64 hex digits' });
+  const path = headers['last-event-id'] ? 'last-event-id' : 'lastEventId';
+  if (!parsed.success) throw badRequest({ path, message: 'must be the id of an event: 64 hex digits' });
   return parsed.data;
 }
 
@@ -188,9 +221,7 @@ export const postStream = rawRoute(
     operationId: 'postStream',
     summary: `The same for up to ${MAX_ADDRESSES} addresses`,
     description: DESCRIPTION,
-    query: z.strictObject({
-      token: z.string().max(200).optional().meta({ description: 'A token instead of the key' }),
-    }),
+    query: z.strictObject(inUrl),
     body,
   },
   async (services, request, reply, { body: { from: start, ...given } }) =>

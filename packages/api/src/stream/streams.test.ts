@@ -33,6 +33,7 @@ function openStream(admission: Partial<Record<keyof Admission, unknown>> = {}) {
     output,
     { ...subscription, confirmations: undefined, withIds: false },
     { cursor: SINK, sink: { hash: SINK, blueScore: 5n } },
+    streams.takePlace({ apiKey: { id: 1n, bucket: { name: 'key:1' } } } as unknown as FastifyRequest),
   );
   return { streams, subscriber, closed };
 }

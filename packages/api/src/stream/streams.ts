@@ -4,19 +4,25 @@ import { toHex } from '@kasgres/kaspa';
 import type { Logger } from '@kasgres/runtime';
 import type { FastifyRequest } from 'fastify';
 import type { EventLoopTurns } from '../fairness/event-loop-turns.ts';
+import { FairQueue } from '../fairness/fair-queue.ts';
 import { credentialOf } from '../http/authentication.ts';
 import { HttpError, unavailable } from '../http/errors.ts';
 import type { IndexReader, Reading } from '../index-state/state.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { MempoolSamples } from '../mempool-samples.ts';
-import { clientOf } from '../http/request-identity.ts';
+import { callerOf, clientOf } from '../http/request-identity.ts';
 import { Follower, type Sink, sinkOf } from './follower.ts';
 import { MempoolEvents } from './mempool-events.ts';
 import type { Subscription } from './messages.ts';
+import { type Place, Places } from './places.ts';
 import { requireStart } from './read-step.ts';
 import { type Output, Subscriber } from './subscriber.ts';
 
 const CATCH_UPS = 4;
+/** A stream waits for its turn as long as it takes: only requests have a time limit. */
+const MAX_CATCH_UP_WAIT_MS = 3_600_000;
+/** Of all streams of all processes together, about 250 bytes each. */
+const MAX_HELD_ADDRESSES = 400_000;
 /** A replica may lag behind the one that the cursor came from. */
 const UNKNOWN_CURSOR_MS = 10_000;
 const RETRY_MS = 250;
@@ -35,6 +41,8 @@ interface StreamsOptions {
   databaseUrl: string;
   logger: Logger;
   maxStreams: number;
+  /** Processes that divide the limits among them; default 1. */
+  workers?: number;
 }
 
 /** The block that a stream begins at, and the sink of the index. */
@@ -48,13 +56,23 @@ export class Streams {
   readonly mempoolEvents: MempoolEvents;
   readonly sent = { messages: 0, bytes: 0 };
   readonly #options: StreamsOptions;
-  readonly #catchUps = new Semaphore(CATCH_UPS);
+  /** Each caller in its turn, and none has more than half of the slots. */
+  readonly #catchUps: FairQueue;
+  readonly #places: Places;
   readonly #open = new Map<Output, { subscriber: Subscriber; credential: string | undefined }>();
   readonly #checkingKeys: NodeJS.Timeout;
   #isEnding = false;
 
   constructor(options: StreamsOptions) {
     this.#options = options;
+    const { maxStreams, workers = 1 } = options;
+    this.#places = new Places(maxStreams, Math.ceil(MAX_HELD_ADDRESSES / workers));
+    this.#catchUps = new FairQueue({
+      slots: CATCH_UPS,
+      maxWaiting: 2 * maxStreams + 1,
+      maxWaitMs: MAX_CATCH_UP_WAIT_MS,
+      busy: () => unavailable('Too many streams are catching up', RETRY_AFTER_SECONDS),
+    });
     this.follower = new Follower(options);
     this.mempoolEvents = new MempoolEvents(options, this.follower.subscribers);
     this.#checkingKeys = setInterval(() => void this.#checkKeys(), CHECK_KEYS_MS).unref();
@@ -80,11 +98,10 @@ export class Streams {
     await this.follower.close();
   }
 
-  /** @throws HttpError 503 if there are too many streams */
-  requireRoom(): void {
-    if (this.#isEnding || this.#open.size >= this.#options.maxStreams) {
-      throw unavailable('This server has too many streams', RETRY_AFTER_SECONDS);
-    }
+  /** Takes a place for a stream, which must be released unless the stream is opened. @throws HttpError 503 if there is none for this caller */
+  takePlace(request: FastifyRequest): Place {
+    if (this.#isEnding) throw unavailable('This server is stopping', RETRY_AFTER_SECONDS);
+    return this.#places.take({ name: callerOf(request), isAnonymous: request.apiKey?.id == null });
   }
 
   /**
@@ -92,6 +109,7 @@ export class Streams {
    * @throws HttpError 404 if it is unknown, 409 if the chain cannot be followed from it
    */
   async findStart(
+    caller: string,
     from: Uint8Array | undefined,
     subscription: Subscription,
     unknownForMs = UNKNOWN_CURSOR_MS,
@@ -104,7 +122,7 @@ export class Streams {
     for (;;) {
       try {
         const withAddresses = subscription.addresses.size > 0;
-        return await this.catchUp(async (reading) => {
+        return await this.catchUp(caller, async (reading) => {
           await requireStart(reading, from, withAddresses);
           return { cursor, sink: sinkOf(reading.state) };
         });
@@ -126,9 +144,9 @@ export class Streams {
     return cursor === undefined || this.follower.has(sink.hash) ? start : { cursor, sink: newer };
   }
 
-  /** Reads a part of the past of a stream. */
-  catchUp<T>(read: (reading: Reading) => Promise<T>): Promise<T> {
-    return this.#catchUps.run(() => this.#options.index.read(read, 'stream catch-up'));
+  /** Reads a part of the past of a stream, in the turn of its caller, which also waits for a connection as it does for its requests. */
+  catchUp<T>(caller: string, read: (reading: Reading) => Promise<T>): Promise<T> {
+    return this.#catchUps.run(caller, () => this.#options.index.read(read, caller));
   }
 
   /** Begins a stream. It must be closed when its connection closes, and is closed before it closes the connection itself. */
@@ -137,6 +155,7 @@ export class Streams {
     output: Output,
     subscription: Subscription,
     { cursor, sink }: Start,
+    place: Place,
   ): { subscriber: Subscriber; close: () => void } {
     const counted: Output = {
       send: (messages) => {
@@ -155,6 +174,7 @@ export class Streams {
     const subscriber = new Subscriber({
       follower: this.follower,
       streams: this,
+      caller: place.caller,
       output: counted,
       logger: this.#options.logger,
       requestId: request.id,
@@ -174,7 +194,9 @@ export class Streams {
       clearTimeout(charging);
       this.#open.delete(counted);
       subscriber.close();
+      place.release();
     };
+    place.onTaken = () => counted.close('ended');
     subscriber.start();
     this.mempoolEvents.wake();
     return { subscriber, close };
@@ -200,42 +222,33 @@ export class Streams {
    * charged later. Returns the milliseconds until the next charge.
    */
   async #charge(request: FastifyRequest, subscriber: Subscriber): Promise<number> {
-    const { admission, logger } = this.#options;
     try {
-      const credential = credentialOf(request);
-      const admitted = await (credential === undefined
-        ? admission.admitAnonymous(clientOf(request.ip), RU_PER_MINUTE)
-        : admission.admit(credential, RU_PER_MINUTE));
-      if (admitted === undefined) subscriber.fail(new HttpError(401, NOT_IN_FORCE));
-      else if (admitted.verdict?.refusal === 'quota') subscriber.fail(new HttpError(429, 'Rate limit exceeded'));
-      else if (admitted.verdict?.refusal !== undefined) return admitted.verdict.resetSeconds * 1000;
-      else if (admitted.verdict !== undefined) admission.release(admitted.apiKey);
+      await this.charge(request, RU_PER_MINUTE);
     } catch (error) {
+      const { statusCode, retryAfterSeconds } = error as Partial<HttpError>;
+      if (statusCode === 401 || (statusCode === 429 && retryAfterSeconds === undefined)) subscriber.fail(error);
+      else if (statusCode === 429) return Number(retryAfterSeconds) * 1000;
       // During an outage of the database, streams continue.
-      logger.warn({ reason: String(error) }, 'could not charge a stream');
+      else this.#options.logger.warn({ reason: String(error) }, 'could not charge a stream');
     }
     return MINUTE_MS;
   }
-}
 
-/** Runs at most a number of tasks at once; the others wait in order. */
-class Semaphore {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(slots: number) {
-    this.#free = slots;
-  }
-
-  async run<T>(task: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      return await task();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
-    }
+  /**
+   * Charges the key of a connection, or its client without one.
+   * @throws HttpError 401 if the key is not in force, 429 if a limit is reached: without a time to retry after if the quota is spent
+   */
+  async charge(request: FastifyRequest, ru: number): Promise<void> {
+    const { admission } = this.#options;
+    const credential = credentialOf(request);
+    const admitted = await (credential === undefined
+      ? admission.admitAnonymous(clientOf(request.ip), ru)
+      : admission.admit(credential, ru));
+    if (admitted === undefined) throw new HttpError(401, NOT_IN_FORCE);
+    const { verdict } = admitted;
+    if (verdict === undefined) throw admitted.error;
+    if (verdict.refusal === undefined) return admission.release(admitted.apiKey);
+    const retry = verdict.refusal === 'quota' ? {} : { retryAfterSeconds: verdict.resetSeconds };
+    throw new HttpError(429, 'Rate limit exceeded', retry);
   }
 }

@@ -52,6 +52,7 @@ function subscribe(
         return undefined;
       },
     },
+    caller: 'a key',
     output,
     logger: createLogger({ name: 'subscriber under test', destination: { write: (line) => void lines.push(line) } }),
     requestId: REQUEST_ID,
@@ -145,6 +146,19 @@ test('it catches up if the follower has not kept all steps from its cursor', () 
   read([BLOCK], makeStep(OTHER, SECOND));
   expect(catchUps()).toBe(1);
   expect(writes.map((messages) => messages.map(({ event }) => event))).toEqual([['heartbeat'], ['block']]);
+  subscriber.close();
+});
+
+test('steps that the follower has not read for it are read apart, at most once a second', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const { subscriber, read, catchUps } = subscribe(() => 0);
+  for (let step = 0; step < 30; step += 1) {
+    // It is not the one after the cursor.
+    read([], makeStep(OTHER, SECOND));
+    vi.advanceTimersByTime(100);
+  }
+  expect(catchUps()).toBeLessThanOrEqual(4);
+  expect(catchUps()).toBeGreaterThan(0);
   subscriber.close();
 });
 

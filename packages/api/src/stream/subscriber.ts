@@ -4,7 +4,7 @@ import { internalError } from '../http/error-envelope.ts';
 import { toHttpError } from '../http/errors.ts';
 import type { Reading } from '../index-state/state.ts';
 import type { Follower, Sink } from './follower.ts';
-import { type Message, messagesOf, requestFor, serves, type Subscription } from './messages.ts';
+import { type EventName, type Message, messagesOf, requestFor, serves, type Subscription } from './messages.ts';
 import { readStep, type Step } from './read-step.ts';
 
 /** A connection. */
@@ -22,11 +22,16 @@ const DRAIN_CHECK_MS = 20;
 const SPEED_CHECK_MS = 1000;
 const SLOW_AFTER_MS = 10_000;
 const HEARTBEAT_MS = 15_000;
+const READ_APART_MS = 1000;
 
 interface SubscriberOptions {
   follower: Follower;
   /** Reads the past, few streams at once. */
-  streams: { catchUp: (read: (reading: Reading) => Promise<Step | undefined>) => Promise<Step | undefined> };
+  streams: {
+    catchUp: (caller: string, read: (reading: Reading) => Promise<Step | undefined>) => Promise<Step | undefined>;
+  };
+  /** Whose stream it is. */
+  caller: string;
   output: Output;
   logger: Logger;
   /** The id of the request that opened the connection. */
@@ -41,11 +46,13 @@ export class Subscriber {
   readonly subscription: Subscription;
   readonly #options: SubscriberOptions;
   #cursor: string;
-  /** Grows with each change of the subscription. */
   #revision = 0;
   #isLive = false;
   #isClosed = false;
   readonly #heartbeat: NodeJS.Timeout;
+  /** When the past was read last, by performance.now(). */
+  #readAt = Number.NEGATIVE_INFINITY;
+  #apart: NodeJS.Timeout | undefined;
   /** Runs while too much is unsent: most clients never need one. */
   #speedCheck: NodeJS.Timeout | undefined;
 
@@ -57,6 +64,15 @@ export class Subscriber {
       () => this.#sendHeartbeat(options.follower.sink ?? options.sink),
       HEARTBEAT_MS,
     ).unref();
+  }
+
+  get caller(): string {
+    return this.#options.caller;
+  }
+
+  /** Grows with each change of the subscription. */
+  get revision(): number {
+    return this.#revision;
   }
 
   get cursor(): string {
@@ -74,6 +90,7 @@ export class Subscriber {
     this.#isClosed = true;
     clearInterval(this.#heartbeat);
     clearInterval(this.#speedCheck);
+    clearTimeout(this.#apart);
     this.#options.follower.remove(this);
   }
 
@@ -106,7 +123,7 @@ export class Subscriber {
    * ids, since the cursor is that of the whole connection, which receives its other events meanwhile.
    */
   async subscribeFrom(from: string, added: Subscription): Promise<string> {
-    const { follower, streams } = this.#options;
+    const { follower, streams, caller } = this.#options;
     const { confirmations, withIds } = this.subscription;
     const past: Subscription = {
       ...added,
@@ -116,7 +133,7 @@ export class Subscriber {
     let reached = from;
     while (!this.#isClosed && reached !== this.#cursor) {
       const request = { ...requestFor([past]), upTo: this.#cursor };
-      const step = await streams.catchUp((reading) => readStep(reading, reached, request));
+      const step = await streams.catchUp(caller, (reading) => readStep(reading, reached, request));
       // After a reorg, the cursor may not be on the chain yet.
       if (step === undefined) await follower.nextRead();
       else {
@@ -126,6 +143,13 @@ export class Subscriber {
       await this.#drained();
     }
     return this.subscribe(added);
+  }
+
+  unsubscribe({ events, addresses }: { events: readonly EventName[]; addresses: readonly string[] }): string {
+    for (const event of events) this.subscription.events.delete(event);
+    for (const address of addresses) this.subscription.addresses.delete(address);
+    this.#revision += 1;
+    return this.#cursor;
   }
 
   /** Must be called when what follows may need other reads than those of the follower. */
@@ -140,7 +164,18 @@ export class Subscriber {
     const ofBlocks = this.subscription.events.has('block') ? blocks : [];
     const steps = this.#isLive ? this.#newSteps() : [];
     this.send([...ofBlocks, ...(steps ?? []).flatMap((step) => this.#advance(step))]);
-    if (steps === undefined) this.restart();
+    if (steps === undefined) this.#readApart();
+  }
+
+  /** Reads what the follower does not have for this stream, at most once a second: the longer the pause, the more steps one read has. */
+  #readApart(): void {
+    const pauseMs = this.#readAt + READ_APART_MS - performance.now();
+    if (pauseMs <= 0) this.restart();
+    else
+      this.#apart ??= setTimeout(() => {
+        this.#apart = undefined;
+        this.restart();
+      }, pauseMs).unref();
   }
 
   /** Returns undefined if they are not all known with everything that this needs. */
@@ -156,13 +191,14 @@ export class Subscriber {
   }
 
   async #catchUp(): Promise<void> {
-    const { follower, streams } = this.#options;
+    const { follower, streams, caller } = this.#options;
     try {
       while (!this.#isClosed && !this.#isLive) {
         if (this.#join()) return;
         const request = requestFor([this.subscription]);
         const revision = this.#revision;
-        const step = await streams.catchUp((reading) => readStep(reading, this.#cursor, request));
+        this.#readAt = performance.now();
+        const step = await streams.catchUp(caller, (reading) => readStep(reading, this.#cursor, request));
         if (step === undefined) await follower.nextRead();
         else if (revision === this.#revision) this.send(this.#advance(step));
         await this.#drained();

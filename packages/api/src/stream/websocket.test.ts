@@ -2,10 +2,13 @@ import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { NodeUnavailableError } from '@kasgres/node';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Services } from '../services.ts';
-import type { Subscription } from './messages.ts';
+import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
+import { HttpError } from '../http/errors.ts';
+import type { EventName, Subscription } from './messages.ts';
+import { Place } from './places.ts';
 import type { Start } from './streams.ts';
 import { openWebSocket } from './websocket.ts';
 
@@ -36,20 +39,31 @@ class FakeSocket extends EventEmitter {
 const REQUEST_ID = 'the id of the request';
 
 /** A connection whose streams begin when `start` is called. */
-async function connect(getNetwork: () => Promise<object> = async () => ({})) {
+async function connect(getNetwork: () => Promise<object> = async () => ({}), { refused = 0, hold = () => {} } = {}) {
+  const charged: number[] = [];
   const { promise, resolve } = Promise.withResolvers<Start>();
   const calls = { findStart: 0, open: 0 };
   const forgotten: Subscription[] = [];
   const services = {
     index: { getNetwork },
+    turns: new EventLoopTurns(),
     streams: {
+      takePlace: () => new Place('key:1', () => {}, hold),
+      charge: async (_request: unknown, ru: number) => {
+        charged.push(ru);
+        if (refused > 0) throw new HttpError(429, 'Rate limit exceeded');
+      },
       findStart: () => {
         calls.findStart += 1;
         return promise;
       },
       open: (_request: unknown, _output: unknown, subscription: Subscription) => {
         calls.open += 1;
-        return { subscriber: { subscription, subscribe: () => SINK, cursor: SINK }, close: () => {} };
+        const unsubscribe = ({ events }: { events: EventName[] }) => {
+          for (const event of events) subscription.events.delete(event);
+          return SINK;
+        };
+        return { subscriber: { subscription, subscribe: () => SINK, unsubscribe, cursor: SINK }, close: () => {} };
       },
       mempoolEvents: {
         forget: ({ subscription }: { subscription: Subscription }) => void forgotten.push(subscription),
@@ -69,6 +83,7 @@ async function connect(getNetwork: () => Promise<object> = async () => ({})) {
     socket,
     calls,
     forgotten,
+    charged,
     lines,
     send: async (text: string) => {
       socket.emit('message', Buffer.from(text));
@@ -161,4 +176,27 @@ test('it does not log a command that is refused, or fails for an outage', async 
   await send('{}');
   expect(socket.sent).toMatchObject([503, 400].map((statusCode) => ({ event: 'error', data: { statusCode } })));
   expect(lines).toEqual([]);
+});
+
+const addressesOf = (count: number) => Array.from({ length: count }, () => 'kaspa:invalid');
+
+test('commands are charged for each 20 addresses begun, also when they are refused', async () => {
+  const { charged, send, start } = await connect();
+  await start();
+  for (const count of [0, 1, 20, 21, 39, 40, 41])
+    await send(JSON.stringify({ id: 1, subscribe: { addresses: addressesOf(count) } }));
+  await send(JSON.stringify({ id: 2, unsubscribe: { addresses: addressesOf(21) } }));
+  await send('{}');
+  expect(charged).toEqual([0.1, 0.1, 0.1, 0.2, 0.2, 0.2, 0.3, 0.2, 0.1]);
+});
+
+test('a command beyond the limits of its key has no effect', async () => {
+  const { socket, calls, send, start } = await connect(undefined, { refused: 1 });
+  await start();
+  await send(SUBSCRIBE);
+  // The refusal comes a second later.
+  expect(socket.sent).toEqual([]);
+  await vi.waitFor(() => expect(socket.sent).toHaveLength(1), { timeout: 3000 });
+  expect(calls).toEqual({ findStart: 0, open: 0 });
+  expect(socket.sent).toMatchObject([{ event: 'error', data: { id: 1, statusCode: 429 } }]);
 });

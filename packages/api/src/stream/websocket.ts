@@ -1,5 +1,6 @@
 /** GET /v1/ws: the messages of streams over a WebSocket, whose subscriptions can change. */
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { toHex } from '@kasgres/kaspa';
 import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
@@ -10,10 +11,12 @@ import { badRequest, HttpError, toHttpError } from '../http/errors.ts';
 import { parseJson } from '../http/json-body.ts';
 import { pathOf } from '../http/request-identity.ts';
 import { validate } from '../http/validation.ts';
+import { fromHundredths, toHundredths } from '../limits/limits.ts';
 import type { ApiPlugin } from '../route.ts';
 import { list } from '../schemas/list.ts';
 import type { Services } from '../services.ts';
 import { encoder, EVENTS, type EventName, type Message } from './messages.ts';
+import type { Place } from './places.ts';
 import { subscriptionBody, toSubscription } from './routes.ts';
 import type { Output, Subscriber } from './subscriber.ts';
 
@@ -26,6 +29,10 @@ const PING_MS = 15_000;
 const SUBSCRIBE_WITHIN_MS = 30_000;
 /** A message has up to 256 KiB, and a command may wait ten seconds for its block. */
 const MAX_PENDING_COMMANDS = 16;
+const COMMAND_RU = 0.1;
+const ADDRESSES_PER_COST = 20;
+const LARGE_COMMAND_BYTES = 4096;
+const REFUSAL_PAUSE_MS = 1000;
 
 const id = z.int().optional();
 const events = list(z.enum(EVENTS), EVENTS.length);
@@ -58,7 +65,8 @@ const operation = {
   summary: 'The same events over a WebSocket, whose subscriptions can change',
   description:
     'Send `{"id":1,"subscribe":{"events":["chain"],"addresses":[],"confirmations":10,"from":"…"}}` or `unsubscribe`; the response is ' +
-    '`{"event":"subscribed","data":{"id":1,"addresses":0,"cursor":"…"}}`. Messages are `{"event","id","data"}` as in the stream.',
+    '`{"event":"subscribed","data":{"id":1,"addresses":0,"cursor":"…"}}`. Messages are `{"event","id","data"}` as in the stream. A command ' +
+    'costs 0.1 RU for each 20 addresses that it begins.',
   tag: 'Stream',
   cost: 0.5,
   acceptsToken: true,
@@ -71,6 +79,8 @@ const operation = {
 export const isWebSocketRequest = ({ method, url = '', headers }: IncomingMessage): boolean =>
   method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && pathOf({ url }) === operation.url;
 
+const places = new WeakMap<FastifyRequest, Place>();
+
 export const openWebSocket: ApiPlugin = async (app, services) => {
   app.route({
     method: 'GET',
@@ -78,11 +88,18 @@ export const openWebSocket: ApiPlugin = async (app, services) => {
     exposeHeadRoute: false,
     config: { operation },
     schema: { querystring: operation.query },
-    preHandler: async () => services.streams.requireRoom(),
-    handler: () => {
-      throw new HttpError(426, 'This is a WebSocket: connect with the protocol ws or wss');
+    preHandler: async (request) => {
+      if (!request.ws) throw new HttpError(426, 'This is a WebSocket: connect with the protocol ws or wss');
+      const place = services.streams.takePlace(request);
+      places.set(request, place);
+      // Also if the handshake fails.
+      request.raw.socket.once('close', () => place.release());
     },
-    wsHandler: (socket: WebSocket, request: FastifyRequest) => void new Connection(socket, request, services),
+    handler: () => undefined,
+    wsHandler: (socket: WebSocket, request: FastifyRequest) => {
+      const place = places.get(request) ?? services.streams.takePlace(request);
+      return void new Connection(socket, request, services, place);
+    },
   });
 };
 
@@ -94,12 +111,15 @@ class Connection {
   readonly #socket: WebSocket;
   readonly #request: FastifyRequest;
   readonly #services: Services;
+  readonly #place: Place;
   #opened: { subscriber: Subscriber; close: () => void } | undefined;
   /** Commands run one after the other. */
   #running: Promise<void> = Promise.resolve();
   #pendingCommands = 0;
 
-  constructor(socket: WebSocket, request: FastifyRequest, services: Services) {
+  constructor(socket: WebSocket, request: FastifyRequest, services: Services, place: Place) {
+    this.#place = place;
+    place.onTaken = () => socket.close(TRY_AGAIN_LATER, 'too many streams');
     this.#socket = socket;
     this.#request = request;
     this.#services = services;
@@ -126,6 +146,7 @@ class Connection {
       clearInterval(ping);
       clearTimeout(idle);
       this.#opened?.close();
+      place.release();
     });
   }
 
@@ -134,12 +155,20 @@ class Connection {
   }
 
   async #receive(text: string): Promise<void> {
-    if (!this.#isOpen) return;
+    const { streams, turns } = this.#services;
+    const { caller } = this.#place;
     let id: unknown;
     try {
+      // Commands that take milliseconds take turns, as bodies of requests do.
+      const isLarge = text.length >= LARGE_COMMAND_BYTES;
+      if (isLarge) await turns.next(caller);
+      if (!this.#isOpen) return;
       const message = parse(text);
       // Also the response to an invalid message has the id.
       if ('id' in message && typeof message.id === 'number') ({ id } = message);
+      await streams.charge(this.#request, costOf(message));
+      if (isLarge) await turns.next(caller);
+      if (!this.#isOpen) return;
       const parsed = parseCommand(message);
       const cursor = 'subscribe' in parsed ? await this.#subscribe(parsed) : this.#unsubscribe(parsed);
       const addresses = this.#opened?.subscriber.subscription.addresses.size ?? 0;
@@ -147,6 +176,8 @@ class Connection {
     } catch (error) {
       const { id: requestId, log } = this.#request;
       const known = toHttpError(error);
+      // A client that does not wait has its next commands refused as slowly.
+      if (known?.statusCode === 429) await sleep(REFUSAL_PAUSE_MS);
       if (known === undefined) log.error({ err: error, requestId }, 'WebSocket command failed');
       const { statusCode, message, details } = known ?? internalError(requestId);
       const envelope = envelopeOf(statusCode, message, details);
@@ -156,6 +187,7 @@ class Connection {
 
   async #subscribe({ subscribe }: z.output<typeof subscription>): Promise<string> {
     const { streams } = this.#services;
+    const { caller } = this.#place;
     const { from, ...given } = subscribe;
     const opened = this.#opened;
     const byDefault: EventName[] = opened === undefined ? ['chain'] : [];
@@ -165,27 +197,30 @@ class Connection {
       'subscribe.addresses',
     );
     if (opened === undefined) {
-      const start = await streams.findStart(from, added);
+      const start = await streams.findStart(caller, from, added);
+      this.#place.holdAddresses(added.addresses.size);
       // A stream that begins after the client has disconnected would never be closed.
-      if (this.#isOpen) this.#opened = streams.open(this.#request, this.#output(), added, start);
+      if (this.#isOpen) this.#opened = streams.open(this.#request, this.#output(), added, start, this.#place);
       return start.cursor;
     }
     // A refused command changes nothing.
-    if (from !== undefined) await streams.findStart(from, added);
+    if (from !== undefined) await streams.findStart(caller, from, added);
     const { subscriber } = opened;
-    if (subscriber.subscription.addresses.union(added.addresses).size > MAX_ADDRESSES) {
+    const { size } = subscriber.subscription.addresses.union(added.addresses);
+    if (size > MAX_ADDRESSES) {
       throw badRequest({ path: 'subscribe.addresses', message: `a connection may have ${MAX_ADDRESSES} addresses` });
     }
+    this.#place.holdAddresses(size);
     return from === undefined ? subscriber.subscribe(added) : await subscriber.subscribeFrom(toHex(from), added);
   }
 
   #unsubscribe({ unsubscribe }: z.output<typeof cancellation>): string | null {
     const { subscriber } = this.#opened ?? {};
     if (subscriber === undefined) return null;
-    for (const event of unsubscribe.events) subscriber.subscription.events.delete(event);
+    const cursor = subscriber.unsubscribe(unsubscribe);
     if (unsubscribe.events.includes('mempool')) this.#services.streams.mempoolEvents.forget(subscriber);
-    for (const address of unsubscribe.addresses) subscriber.subscription.addresses.delete(address);
-    return subscriber.cursor;
+    this.#place.holdAddresses(subscriber.subscription.addresses.size);
+    return cursor;
   }
 
   #send(...messages: readonly Message[]): void {
@@ -214,6 +249,14 @@ class Connection {
       },
     };
   }
+}
+
+/** Also of a command that will be refused: the message is not validated yet. */
+function costOf(message: object): number {
+  const { subscribe, unsubscribe } = message as Partial<Record<'subscribe' | 'unsubscribe', { addresses?: unknown }>>;
+  const { addresses } = subscribe ?? unsubscribe ?? {};
+  const groups = Math.ceil((Array.isArray(addresses) ? addresses.length : 0) / ADDRESSES_PER_COST);
+  return fromHundredths(toHundredths(COMMAND_RU) * Math.max(groups, 1));
 }
 
 function parse(text: string): object {

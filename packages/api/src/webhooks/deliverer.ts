@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDatabaseUnavailable } from '@kasgres/database';
 import type { Logger } from '@kasgres/runtime';
 import { HttpError } from '../http/errors.ts';
+import { LineLimit } from '../http/line-limit.ts';
 import type { IndexReader } from '../index-state/state.ts';
 import { eventsOf, type Message, messagesOf, requestFor, type Subscription } from '../stream/messages.ts';
 import { readStep, type Step } from '../stream/read-step.ts';
@@ -62,6 +63,8 @@ export class Deliverer {
   #waitingSince: number | undefined;
   /** When the latest round ended without an error; undefined while this does not deliver. */
   #roundAt: number | undefined;
+  /** Owners of keys choose the receivers. */
+  readonly #failureLines = new LineLimit(20);
   #secretsLimitedAt = Number.NEGATIVE_INFINITY;
   #isAwake = false;
   #onWake: () => void = () => {};
@@ -282,7 +285,8 @@ export class Deliverer {
     const { statusCode, latencyMs, error } = outcome;
     const fields = { webhook: String(delivery.webhookId), delivery: String(deliveryId), statusCode, latencyMs };
     if (error === null) logger.debug(fields, 'delivered to a webhook');
-    else logger.info({ ...fields, reason: outcome.reason ?? error }, 'a webhook failed, retrying later');
+    else if (this.#failureLines.hasRoom((omitted) => logger.info({ omitted }, 'omitted log lines of failed webhooks')))
+      logger.info({ ...fields, reason: outcome.reason ?? error }, 'a webhook failed, retrying later');
     onOutcome?.(outcome);
     const reason = await queue.finish(delivery, outcome);
     if (reason !== null) logger.warn({ webhook: fields.webhook, reason }, 'disabled a webhook');

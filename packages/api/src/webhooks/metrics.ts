@@ -9,15 +9,12 @@ export function watchWebhooks(
   overdueMs: () => number,
 ): (outcome: Outcome) => void {
   const registers = [registry];
-  const overdue = new Gauge({
+  const overdue: Gauge = new Gauge({
     name: 'kasgres_webhooks_overdue_seconds',
     help: 'For how long a delivery that is due has not been attempted, a step not been read, or an attempt not ended in time; 0 while another process delivers',
-    registers: [],
-    collect() {
-      this.set(overdueMs() / 1000);
-    },
+    registers,
+    collect: () => overdue.set(overdueMs() / 1000),
   });
-  registry.registerMetric(overdue);
   const webhooks = new Gauge({
     name: 'kasgres_webhooks_registered',
     help: 'Webhooks by status; those of revoked keys do not count as active',

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { badRequest, HttpError, notFound, unavailable } from '../http/errors.ts';
+import { callerOf } from '../http/request-identity.ts';
 import { queryNumber } from '../pages/page-query.ts';
 import { PAGE_COST } from '../resources/shared.ts';
 import { type RequestContext, route } from '../route.ts';
@@ -138,9 +139,13 @@ async function openSecrets({ services, request }: RequestContext): Promise<Secre
 }
 
 /** Returns the block to begin after. @throws HttpError 404 if it is unknown, 409 if the chain cannot be followed from it */
-async function cursorOf(services: Services, from: Uint8Array | undefined, given: readonly string[]): Promise<string> {
+async function cursorOf(
+  { services, request }: RequestContext,
+  from: Uint8Array | undefined,
+  given: readonly string[],
+): Promise<string> {
   const subscription = await toSubscription(services, { events: ['chain'], addresses: given });
-  return (await services.streams.findStart(from, subscription, UNKNOWN_CURSOR_MS)).cursor;
+  return (await services.streams.findStart(callerOf(request), from, subscription, UNKNOWN_CURSOR_MS)).cursor;
 }
 
 export const createWebhook = route(
@@ -185,7 +190,7 @@ export const createWebhook = route(
       addresses: [...new Set(body.addresses)],
       confirmations: body.confirmations,
       withIds: body.include !== undefined,
-      cursor: await cursorOf(services, body.from, body.addresses),
+      cursor: await cursorOf(context, body.from, body.addresses),
       secret: secrets.encrypt(secret),
     });
     return { id: String(id), secret: formatSecret(secret) };
@@ -321,7 +326,7 @@ export const replayWebhook = route(
   async (context, { params: { id }, body: { from } }) => {
     const { services, request } = context;
     const { addresses: listed } = await findWebhook(context, id);
-    const cursor = await cursorOf(services, from, listed);
+    const cursor = await cursorOf(context, from, listed);
     if (!(await webhooksOf(services).store.replay(keyOf(request), id, cursor))) throw unknown();
     return toJson(await findWebhook(context, id));
   },

@@ -2,7 +2,7 @@
  * The output of a program: its log as lines of JSON, and plain lines when it fails early. Everything goes to the log file of the
  * program, warnings and errors also to the terminal. The last error explains why the program exited.
  */
-import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fchmodSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
@@ -20,6 +20,14 @@ interface ProgramOutputOptions {
   onLine?: ((line: string) => void) | undefined;
 }
 
+/** A log has addresses of clients and what they asked for, so only its owner may read it. */
+function openLog(path: string): number {
+  const file = openSync(path, 'a', 0o600);
+  // The file may be that of an earlier version.
+  fchmodSync(file, 0o600);
+  return file;
+}
+
 export class ProgramOutput {
   readonly #options: ProgramOutputOptions;
   #file: number;
@@ -30,7 +38,7 @@ export class ProgramOutput {
 
   constructor(options: ProgramOutputOptions) {
     this.#options = options;
-    this.#file = openSync(options.logPath, 'a');
+    this.#file = openLog(options.logPath);
     this.#fileBytes = fstatSync(this.#file).size;
   }
 
@@ -60,7 +68,7 @@ export class ProgramOutput {
     if (this.#fileBytes > LOG_FILE_BYTES) {
       closeSync(this.#file);
       renameSync(this.#options.logPath, `${this.#options.logPath}.1`);
-      this.#file = openSync(this.#options.logPath, 'a');
+      this.#file = openLog(this.#options.logPath);
       this.#fileBytes = 0;
     }
     this.#fileBytes += writeSync(this.#file, chunk);

@@ -92,7 +92,11 @@ class Reader extends Tree {
     for (const needed of isObject(root) ? ['title', 'creator', 'tags'] : []) {
       if ((header[needed] ?? '') === '') this.report([], needed, 'is missing in the header');
     }
-    if (wordOf(header['is_public']) === 'false') {
+    if (
+      String(header['is_public'] ?? 'true')
+        .trim()
+        .toLowerCase() === 'false'
+    ) {
       this.report(
         ['header', 'is_public'],
         'is_public',

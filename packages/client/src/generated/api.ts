@@ -984,7 +984,7 @@ export interface paths {
         };
         /**
          * The same events over a WebSocket, whose subscriptions can change
-         * @description Send `{"id":1,"subscribe":{"events":["chain"],"addresses":[],"confirmations":10,"from":"…"}}` or `unsubscribe`; the response is `{"event":"subscribed","data":{"id":1,"addresses":0,"cursor":"…"}}`. Messages are `{"event","id","data"}` as in the stream.
+         * @description Send `{"id":1,"subscribe":{"events":["chain"],"addresses":[],"confirmations":10,"from":"…"}}` or `unsubscribe`; the response is `{"event":"subscribed","data":{"id":1,"addresses":0,"cursor":"…"}}`. Messages are `{"event","id","data"}` as in the stream. A command costs 0.1 RU for each 20 addresses that it begins.
          */
         get: operations["openWebSocket"];
         put?: never;
@@ -9565,6 +9565,8 @@ export interface operations {
                 from?: string;
                 /** @description Adds the ids of accepted transactions to added chain blocks */
                 include?: "accepted_ids";
+                /** @description What `last-event-id` is for clients that cannot set a header; an empty text is none */
+                lastEventId?: string;
                 /** @description A token instead of the key, for browsers */
                 token?: string;
             };
@@ -9602,7 +9604,9 @@ export interface operations {
     postStream: {
         parameters: {
             query?: {
-                /** @description A token instead of the key */
+                /** @description What `last-event-id` is for clients that cannot set a header; an empty text is none */
+                lastEventId?: string;
+                /** @description A token instead of the key, for browsers */
                 token?: string;
             };
             header?: never;

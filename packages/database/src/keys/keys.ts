@@ -96,10 +96,14 @@ export async function findKey(
   return key;
 }
 
-/** Returns the hash of a key by its id, also of one that is not in force. */
-export async function findKeyHash(db: Kysely<Database>, id: bigint): Promise<Uint8Array | undefined> {
-  const row = await db.selectFrom('api_keys').select('key_hash').where('id', '=', id).executeTakeFirst();
-  return row?.key_hash;
+/** Returns the hashes of keys by their ids, also of those that are not in force. */
+export async function findKeyHashes(db: Kysely<Database>, ids: readonly bigint[]): Promise<Map<bigint, Uint8Array>> {
+  const rows = await db
+    .selectFrom('api_keys')
+    .select(['id', 'key_hash'])
+    .where('id', '=', sql<bigint>`any(${ids}::bigint[])`)
+    .execute();
+  return new Map(rows.map(({ id, key_hash: hash }) => [id, hash]));
 }
 
 /** Returns the keys with these hashes that are neither revoked nor expired, in any order. */

@@ -6,7 +6,7 @@ import { formatCount, formatDuration } from '../format.ts';
 import { apiKey, forgetKey, needsKey } from '../state/api.ts';
 import { now } from '../state/clock.ts';
 import { chooseTheme, theme } from '../state/theme.ts';
-import { connection, network, sinkBlueScore, sinkTimestamp } from '../stream/stream.ts';
+import { connection, network, refusal, sinkBlueScore, sinkTimestamp } from '../stream/stream.ts';
 import { isTyping } from './form.ts';
 import { Search } from './search.tsx';
 
@@ -22,7 +22,7 @@ const SECTIONS: readonly (readonly [path: string, title: string])[] = [
   ['/status', 'Status'],
 ];
 
-const CONNECTIONS = { connecting: 'Connecting', live: 'Live', lost: 'Reconnecting' } as const;
+const CONNECTIONS = { connecting: 'Connecting', live: 'Live', lost: 'Reconnecting', refused: 'Refused' } as const;
 
 /** The chain grows every second or faster, so an older sink means that the index is behind or the node is away. */
 const BEHIND_AFTER_MS = 120_000;
@@ -117,6 +117,11 @@ export function Shell({ children }: { children: ComponentChildren }) {
         <p class="banner" role="alert">
           The server does not respond or is still indexing the past, so this page may be out of date. It reconnects by
           itself.
+        </p>
+      )}
+      {connection.value === 'refused' && !needsKey.value && (
+        <p class="banner" role="alert">
+          The server sends no events for this page: {refusal.value}
         </p>
       )}
       <main id="main" tabIndex={-1} ref={main}>

@@ -121,12 +121,10 @@ export function useDag(isPaused: boolean): LiveDag {
     onChain: (chain) => hold({ chain }),
   });
   useEffect(() => {
-    const begin = async (): Promise<void> => {
-      await untilBegun();
+    void untilBegun().then(() => {
       isWaiting.current = false;
       reload();
-    };
-    void begin();
+    });
     return () => clearTimeout(drawing.current);
   }, []);
   useEffect(() => {

@@ -113,7 +113,7 @@ export function useResource<Data>(
 
   const current = state?.key === key ? state : undefined;
   const hasFailed = current?.error !== undefined;
-  const isLost = connection.value === 'lost';
+  const isLost = connection.value === 'lost' || connection.value === 'refused';
   useEffect(() => {
     if (!isLost && hasFailed) reload();
     if (!isLost || refreshMs === undefined) return undefined;

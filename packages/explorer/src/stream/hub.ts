@@ -8,6 +8,8 @@ import type { FromHub, PageState, Sink, StreamMessage } from './messages.ts';
 
 interface Page {
   state: PageState | undefined;
+  /** What the server refused, and so is not asked for again. */
+  refused: string | undefined;
   send: (message: FromHub) => void;
 }
 
@@ -42,14 +44,15 @@ export class StreamHub {
   }
 
   connect(send: (message: FromHub) => void): PageConnection {
-    const page: Page = { state: undefined, send };
+    const page: Page = { state: undefined, refused: undefined, send };
     this.#pages.add(page);
     return {
       update: (state) => {
         const old = page.state;
         page.state = state;
+        if (page.refused !== wishOf(state)) page.refused = undefined;
         this.#update();
-        if (state.isVisible && old?.isVisible !== true) this.#welcome(page);
+        if (page.refused === undefined && state.isVisible && old?.isVisible !== true) this.#welcome(page);
         if (state.wantsMempool && old?.wantsMempool !== true) this.#sendMempool(page);
       },
       close: () => {
@@ -71,8 +74,15 @@ export class StreamHub {
     send({ type: 'events', events: [{ event: 'mempool', data }] });
   }
 
+  /** Lists the visible pages, without those that are refused. */
+  #listServed(): (Page & { state: PageState })[] {
+    return [...this.#pages].filter(
+      (page): page is Page & { state: PageState } => page.state?.isVisible === true && page.refused === undefined,
+    );
+  }
+
   #update(): void {
-    const visible = [...this.#pages].flatMap(({ state }) => (state?.isVisible === true ? [state] : []));
+    const visible = this.#listServed().map(({ state }) => state);
     // Each page has the key of its tab, or none.
     const key = visible.find(({ apiKey }) => apiKey !== undefined)?.apiKey;
     const addresses = [...new Set(visible.flatMap((state) => state.addresses))].sort();
@@ -118,20 +128,38 @@ export class StreamHub {
         }
       } catch (error) {
         if (signal.aborted) return;
+        const refusal = refusalOf(error);
+        if (refusal !== undefined) {
+          this.#refuse(refusal, apiKey, addresses);
+          return;
+        }
         this.#setLost(true);
-        if (error instanceof StreamError && error.statusCode === 401) return;
-        if (error instanceof ApiError && error.status === 401) return;
         this.#restart();
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 
+  /** The pages that caused it get the error, and the stream continues for the others. */
+  #refuse(refusal: Refusal, apiKey: string | undefined, addresses: readonly string[]): void {
+    const served = this.#listServed();
+    const wrong = new Set(refusal.details.map(({ path }) => addresses[Number(/^addresses\.(\d+)/.exec(path)?.[1])]));
+    const withWrong = served.filter(({ state }) => state.addresses.some((address) => wrong.has(address)));
+    // Pages without a key use that of another page.
+    const withKey = served.filter(({ state }) => state.apiKey === apiKey);
+    const first = [withWrong, withKey, served].find(({ length }) => length > 0);
+    for (const page of first ?? []) {
+      page.refused = wishOf(page.state);
+      page.send({ type: 'refused', message: refusal.message });
+    }
+    this.#update();
+  }
+
   /** The client connects again without a word, so failures are noticed here. */
   async #fetch(request: Request, signal: AbortSignal): Promise<Response> {
     try {
       const response = await globalThis.fetch(request);
-      if (!signal.aborted) this.#setLost(!response.ok);
+      if (!signal.aborted) this.#setLost(!response.ok && !FINAL.has(response.status));
       return response;
     } catch (error) {
       if (!signal.aborted) this.#setLost(true);
@@ -159,6 +187,23 @@ export class StreamHub {
   }
 
   #send(message: FromHub): void {
-    for (const { send } of this.#pages) send(message);
+    for (const { send, refused } of this.#pages) if (refused === undefined) send(message);
   }
 }
+
+interface Refusal {
+  message: string;
+  details: readonly { path: string }[];
+}
+
+/** Statuses that a retry does not change. */
+const FINAL = new Set([400, 401, 403]);
+
+function refusalOf(error: unknown): Refusal | undefined {
+  if (error instanceof StreamError && FINAL.has(error.statusCode)) return error;
+  return error instanceof ApiError && FINAL.has(error.status) ? error : undefined;
+}
+
+/** What a page asks for. */
+const wishOf = ({ apiKey, addresses, wantsMempool }: PageState): string =>
+  JSON.stringify([apiKey ?? null, addresses, wantsMempool]);

@@ -55,6 +55,8 @@ export type FromHub =
   | { type: 'begin'; sink: Sink; loaded?: ResponseBody<'get', '/v1/network'> }
   | { type: 'events'; events: StreamMessage[] }
   /** Whether the server responds. The stream connects again by itself. */
-  | { type: 'connection'; isLost: boolean };
+  | { type: 'connection'; isLost: boolean }
+  /** The server refuses what this page asks for. The stream of the other pages continues without it. */
+  | { type: 'refused'; message: string };
 
 export type ToHub = { type: 'state'; state: PageState } | { type: 'close' };

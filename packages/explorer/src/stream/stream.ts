@@ -13,7 +13,10 @@ export interface StreamListener {
   onAddress?: (event: AddressEvent) => void;
 }
 
-export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
+export const connection = signal<'connecting' | 'live' | 'lost' | 'refused'>('connecting');
+
+/** Why the server refuses the stream of this page; undefined unless it does. */
+export const refusal = signal<string | undefined>(undefined);
 
 /** The name of the network, such as `mainnet`; undefined until the stream begins, like the following ones. */
 export const network = signal<string | undefined>(undefined);
@@ -49,6 +52,12 @@ export const untilBegun = (): Promise<void> =>
 
 function receive(message: FromHub): void {
   hasBegun();
+  refusal.value = message.type === 'refused' ? message.message : undefined;
+  if (message.type === 'refused') {
+    connection.value = 'refused';
+    mempool.value = undefined;
+    return;
+  }
   if (message.type === 'connection') {
     connection.value = message.isLost ? 'lost' : 'live';
     if (message.isLost) mempool.value = undefined;

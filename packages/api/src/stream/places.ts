@@ -1,0 +1,122 @@
+/**
+ * Divides the streams at once among callers. A caller may have as many as are free. When none is, a caller that has fewer than another one gets the
+ * latest place of the one that has the most, so nobody is shut out by the number of somebody else's streams. Clients without a key have half of the
+ * places together, so the others are there for keys.
+ */
+import { unavailable } from '../http/errors.ts';
+
+const RETRY_AFTER_SECONDS = 5;
+
+export interface Caller {
+  name: string;
+  isAnonymous: boolean;
+}
+
+interface Holder extends Caller {
+  /** The latest is the last one. */
+  places: Set<Place>;
+  addresses: number;
+}
+
+/** The place of one stream. */
+export class Place {
+  readonly caller: string;
+  /** Called when another caller gets the place. */
+  onTaken: () => void = () => {};
+  isTaken = false;
+  #isReleased = false;
+  #addresses = 0;
+  readonly #release: (place: Place) => void;
+  readonly #hold: (change: number) => void;
+
+  constructor(caller: string, release: (place: Place) => void, hold: (change: number) => void) {
+    this.caller = caller;
+    this.#release = release;
+    this.#hold = hold;
+  }
+
+  /** Notes how many addresses the stream holds. @throws HttpError 503 if there is no room for them */
+  holdAddresses(count: number): void {
+    if (this.#isReleased) return;
+    this.#hold(count - this.#addresses);
+    this.#addresses = count;
+  }
+
+  take(): void {
+    this.isTaken = true;
+    this.release();
+    this.onTaken();
+  }
+
+  release(): void {
+    this.holdAddresses(0);
+    this.#isReleased = true;
+    this.#release(this);
+  }
+}
+
+export class Places {
+  readonly #max: number;
+  readonly #maxAnonymous: number;
+  readonly #maxAddresses: number;
+  readonly #holders = new Map<string, Holder>();
+  #count = 0;
+  #anonymous = 0;
+  #addresses = 0;
+
+  /** @param maxAddresses of all streams together. A caller holds at most as many as are free */
+  constructor(max: number, maxAddresses: number) {
+    this.#max = max;
+    this.#maxAnonymous = Math.max(Math.floor(max / 2), 1);
+    this.#maxAddresses = maxAddresses;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** @throws HttpError 503 if there is none for this caller */
+  take({ name, isAnonymous }: Caller): Place {
+    const holder = this.#holders.get(name) ?? { name, isAnonymous, places: new Set(), addresses: 0 };
+    if (isAnonymous && this.#anonymous >= this.#maxAnonymous) this.#takeFromLargest(holder, true);
+    if (this.#count >= this.#max) this.#takeFromLargest(holder, false);
+    const place = new Place(
+      name,
+      (released) => this.#release(holder, released),
+      (change) => this.#hold(holder, change),
+    );
+    holder.places.add(place);
+    this.#holders.set(name, holder);
+    this.#count += 1;
+    if (isAnonymous) this.#anonymous += 1;
+    return place;
+  }
+
+  #takeFromLargest({ places }: Holder, amongAnonymous: boolean): void {
+    let largest: Holder | undefined;
+    for (const other of this.#holders.values()) {
+      if (amongAnonymous && !other.isAnonymous) continue;
+      if (largest === undefined || other.places.size > largest.places.size) largest = other;
+    }
+    // Otherwise two callers would take the place from each other for ever.
+    if (largest === undefined || largest.places.size <= places.size + 1) {
+      throw unavailable('This server has too many streams', RETRY_AFTER_SECONDS);
+    }
+    [...largest.places].at(-1)?.take();
+  }
+
+  #release(holder: Holder, place: Place): void {
+    if (!holder.places.delete(place)) return;
+    this.#count -= 1;
+    if (holder.isAnonymous) this.#anonymous -= 1;
+    if (holder.places.size === 0 && this.#holders.get(holder.name) === holder) this.#holders.delete(holder.name);
+  }
+
+  #hold(holder: Holder, change: number): void {
+    if (change > 0 && holder.addresses + change > this.#maxAddresses - this.#addresses - change) {
+      throw unavailable('This server has too many addresses of streams', RETRY_AFTER_SECONDS);
+    }
+    holder.addresses += change;
+    this.#addresses += change;
+  }
+}
