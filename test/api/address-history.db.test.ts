@@ -56,6 +56,13 @@ const list = async (query: Record<string, string> = {}) => {
   return walk(harness.api, { template, values: { address }, query, field: 'transactions', cursorOf }, 7);
 };
 
+/** Sums the balance changes of a CSV, in sompi. */
+const sumOf = async (query: string) => {
+  const [header = '', ...lines] = (await askForCsv(query)).text.trimEnd().split('\n');
+  const column = header.split(',').indexOf('balance_change_sompi');
+  return lines.reduce((sum, line) => sum + BigInt(line.split(',')[column] as string), 0n);
+};
+
 describe('the transactions of an address', () => {
   beforeAll(async () => {
     ({ address } = await one<{ address: string }>(
@@ -170,11 +177,6 @@ describe('the transactions of an address', () => {
   });
 
   test('sum up to the change of the balance, also within a range', async () => {
-    const sumOf = async (query: string) => {
-      const [header = '', ...lines] = (await askForCsv(query)).text.trimEnd().split('\n');
-      const column = header.split(',').indexOf('balance_change_sompi');
-      return lines.reduce((sum, line) => sum + BigInt(line.split(',')[column] as string), 0n);
-    };
     const { balance } = await one<{ balance: bigint }>(
       `select balance from balances join scripts on id = script_id where address = '${address}'`,
     );

@@ -91,7 +91,7 @@ interface Shown {
 
 async function show(id: string | undefined): Promise<Shown> {
   const { json } = await harness.api.get(`/v1/transactions/${id}`);
-  return json['transaction'] as unknown as Shown;
+  return json['transaction'] as Shown;
 }
 
 test('every transaction is shown as the node has it', async () => {
@@ -131,7 +131,7 @@ test('an output that many claim to spend has its accepted spender, or else one t
     [payments.map(({ id }) => id)],
   );
   expect(rows.map(({ claims }) => claims > CLAIMS - 1)).toEqual([true, true]);
-  expect(rows.map(({ id }) => id).toSorted()).toEqual([spent?.outputs[0]?.spentBy, null].toSorted());
+  expect(new Set(rows.map(({ id }) => id))).toEqual(new Set([spent?.outputs[0]?.spentBy, null]));
 });
 
 test('the counts and spenders that are kept equal those of the rows', async () => {

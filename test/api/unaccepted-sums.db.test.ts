@@ -70,8 +70,9 @@ test('they are indexed as not accepted, a fresh index shows the same, and the ch
   await expectRight(harness);
 });
 
+const idOf = ({ transactionId }: DagTransaction): string => toHex(transactionId);
+
 test('the API shows them without a fee, and one of existing UTXOs with the fee that it would pay', async () => {
-  const idOf = ({ transactionId }: DagTransaction): string => toHex(transactionId);
   const transactionIds = [...spenders, idOf(affordable), idOf(excessive)];
   const { json } = await harness.api.postChecked('/v1/transactions', { transactionIds });
   const shown = (json['transactions'] as Record<string, unknown>[]).map(({ fee, isAccepted }) => ({ fee, isAccepted }));

@@ -32,6 +32,8 @@ export type Harness = Awaited<ReturnType<typeof openHarness>>;
 /** Filling takes half a minute on an idle machine. */
 export const FILL_DEADLINE_MS = 300_000;
 
+const noNode = () => Promise.reject(new Error('there is no node here'));
+
 /** @param generations number of partitions of each table; each makes look-ups more expensive, so plans differ */
 export async function openHarness({ generations = 10 } = {}) {
   const database = await createTestDatabase();
@@ -46,7 +48,6 @@ export async function openHarness({ generations = 10 } = {}) {
   });
   const recorded = recordQueries(api.pool);
   const logger = createLogger({ name: 'api under test', level: 'silent' });
-  const noNode = () => Promise.reject(new Error('there is no node here'));
   const node = { connected: false, call: noNode, list: noNode };
   const admission = new LocalAdmission({
     database: api.kysely,

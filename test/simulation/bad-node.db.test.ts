@@ -109,7 +109,7 @@ interface Lie {
   error?: Error;
 }
 
-const repeatFirst = <Item>(items: Item[]): boolean => {
+const repeatFirst = (items: unknown[]): boolean => {
   if (items[0] === undefined) return false;
   items.push(items[0]);
   return true;
@@ -257,7 +257,7 @@ test('an only node is asked again as long as its responses cannot be written', a
   await indexer.stop();
 });
 
-test('the compute mass is computed, whatever the node says', async () => {
+test('the compute mass is computed, regardless of what the node says', async () => {
   const harness = await createHarness('compute mass');
   const { simulatedDag, database, node } = harness;
   const miner = scriptOf(2);

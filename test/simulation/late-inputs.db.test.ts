@@ -28,6 +28,8 @@ async function readPending({ database }: Harness, id: Uint8Array): Promise<Pendi
   return rows[0] ?? { unresolved: -1, noted: -1 };
 }
 
+const nowhere = (index: number): Outpoint => ({ transactionId: Buffer.alloc(32, 9), index });
+
 test('late inputs are completed in portions, across restarts and reorgs, and an accepted transaction is complete at once', {
   timeout: 400_000,
 }, async () => {
@@ -42,7 +44,6 @@ test('late inputs are completed in portions, across restarts and reorgs, and an 
   onTestEnd(() => indexer.stop());
   await atRest(database, node, indexer);
 
-  const nowhere = (index: number): Outpoint => ({ transactionId: Buffer.alloc(32, 9), index });
   const outputs = Array.from({ length: OUTPUTS }, () => ({ amount: 1000n, scriptPublicKey: PAYEE }));
   const parents = [1, 2].map((n) => spending([nowhere(n)], outputs, n));
   for (let block = 0; block < BLOCKS; block += 1) {

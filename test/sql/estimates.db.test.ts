@@ -116,28 +116,30 @@ const COHORTS = `
     from first_use f join kaspa.outputs o using (address_key) join kaspa.accepted_transactions a using (transaction_key)
    where not a.is_coinbase group by 1, 2 order by 1, 2`;
 
-test('it answers an ordinary query of cohorts in seconds', async () => {
+test('it runs an ordinary query of cohorts in seconds', async () => {
   const started = performance.now();
   expect((await analyst.ask(COHORTS)).rows.length).toBeGreaterThan(5);
   expect(performance.now() - started).toBeLessThan(20_000);
 });
 
+/** Returns the time of the fastest of three runs, in milliseconds. */
+const msOf = async (query: string): Promise<number> => {
+  const runs: number[] = [];
+  for (let run = 0; run < 3; run += 1) {
+    const started = performance.now();
+    await analyst.ask(query);
+    runs.push(performance.now() - started);
+  }
+  return Math.min(...runs);
+};
+
 test('it reads all of address_transactions in about the time of inputs and outputs', async () => {
-  const secondsOf = async (query: string): Promise<number> => {
-    const runs: number[] = [];
-    for (let run = 0; run < 3; run += 1) {
-      const started = performance.now();
-      await analyst.ask(query);
-      runs.push(performance.now() - started);
-    }
-    return Math.min(...runs);
-  };
-  const union = await secondsOf(
+  const union = await msOf(
     `select count(*), sum(amount_sompi) from (
        select address, transaction_id, accepted_at, amount_sompi from kaspa.outputs
        union all select address, transaction_id, accepted_at, amount_sompi from kaspa.inputs offset 0) both_sides`,
   );
-  const whole = await secondsOf(
+  const whole = await msOf(
     `select count(*), sum(change_sompi) from (
        select address, transaction_id, accepted_at, change_sompi from kaspa.address_transactions offset 0) touched`,
   );

@@ -43,7 +43,10 @@ async function readBlock(fetch: Fetch, hash: string): Promise<Found> {
   const { status, body } = await fetch(`/v1/blocks/${hash}?include_transactions=false`);
   if (status !== 200) return withoutData(status);
   const block = body['block'] as Body;
-  const color = block['isChainBlock'] === true ? 'chain block' : `${String(block['color'] ?? 'not merged')} block`;
+  const color =
+    block['isChainBlock'] === true
+      ? 'chain block'
+      : `${typeof block['color'] === 'string' ? block['color'] : 'not merged'} block`;
   const { blueScore, transactionCount, timestamp } = block;
   return {
     title: `Block ${short(String(block['hash']))}`,

@@ -38,6 +38,14 @@ const keyAt = (time: Value): Value => sql`coalesce((
   where to_timestamp(c.chain_time / 1000::double precision) <= to_timestamp(${time} / 1000::double precision)
   order by to_timestamp(c.chain_time / 1000::double precision) desc, c.index desc limit 1), 0)`;
 
+/** Selects keys with their times. */
+const timed = (keysOf: Value): Value => sql`
+  select transactions.id as key, containing."blockTime" as time
+  from unnest(${keysOf}) as listed (id)
+  join transactions on transactions.id = listed.id
+  ${joinAccepting}
+  cross join lateral (${containing}) containing`;
+
 /**
  * Selects the transactions of an address next to a time, newest first, with the times of the first and the last, and whether there are others beyond
  * them. A full page has all transactions of these two times. The first catch-up must have finished.
@@ -58,13 +66,6 @@ export const historyPage = statementsBy(
     const [isAfter, order] = start === 'after' ? [sql`>`, sql`asc`] : [sql`<`, sql`desc`];
     const count = sql`${sql.lit(MARGIN)} + ${limit} + 1`;
     const [olderCount, newerCount] = start === 'after' ? [sql.lit(MARGIN), count] : [count, sql.lit(MARGIN)];
-    /** Selects keys with their times. */
-    const timed = (keysOf: Value): Value => sql`
-      select transactions.id as key, containing."blockTime" as time
-      from unnest(${keysOf}) as listed (id)
-      join transactions on transactions.id = listed.id
-      ${joinAccepting}
-      cross join lateral (${containing}) containing`;
     const older = keys(sql`and transaction_id <= (select key from anchor)`);
     const newer = keys(sql`and transaction_id > (select key from anchor)`);
     return {

@@ -36,7 +36,7 @@ const repeatedly = (socket: Socket, text: string, everyMs: number): void => {
   socket.once('close', () => clearInterval(timer));
 };
 
-describe('an attempt ends with any receiver', () => {
+describe('an attempt ends, regardless of what the receiver does', () => {
   test('a 101 is a refusal', async () => {
     const outcome = await attemptTo((socket) =>
       socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),

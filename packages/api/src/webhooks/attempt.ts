@@ -33,7 +33,7 @@ export interface AttemptRequest {
   signal: AbortSignal;
 }
 
-/** Never rejects, and resolves within `totalMs` with any receiver. */
+/** Never rejects, and resolves within `totalMs`, regardless of what the receiver does. */
 export async function attempt(
   { url, headers, body, allowed, signal }: AttemptRequest,
   totalMs = TOTAL_MS,

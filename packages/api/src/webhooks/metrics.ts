@@ -9,12 +9,15 @@ export function watchWebhooks(
   overdueMs: () => number,
 ): (outcome: Outcome) => void {
   const registers = [registry];
-  const overdue: Gauge = new Gauge({
+  const overdue = new Gauge({
     name: 'kasgres_webhooks_overdue_seconds',
     help: 'For how long a delivery that is due has not been attempted, a step not been read, or an attempt not ended in time; 0 while another process delivers',
-    registers,
-    collect: () => overdue.set(overdueMs() / 1000),
+    registers: [],
+    collect() {
+      this.set(overdueMs() / 1000);
+    },
   });
+  registry.registerMetric(overdue);
   const webhooks = new Gauge({
     name: 'kasgres_webhooks_registered',
     help: 'Webhooks by status; those of revoked keys do not count as active',

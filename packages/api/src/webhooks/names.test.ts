@@ -29,8 +29,8 @@ async function startNameServer(addresses: Readonly<Record<string, string>>): Pro
     }
     const known = addresses[labels.join('.').toLowerCase()];
     if (known === undefined) return;
-    const section = query.subarray(12, at + 5);
-    const isIpv4 = section.readUInt16BE(section.length - 4) === 1;
+    const asked = query.subarray(12, at + 5);
+    const isIpv4 = asked.readUInt16BE(asked.length - 4) === 1;
     const records = isIpv4 && known !== 'none' ? 1 : 0;
     // A response without an error, or NXDOMAIN.
     const header = Buffer.from([
@@ -48,7 +48,7 @@ async function startNameServer(addresses: Readonly<Record<string, string>>): Pro
       0,
     ]);
     const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, ...known.split('.').map(Number)]);
-    server.send(Buffer.concat([header, section, ...(records === 1 ? [record] : [])]), port, address);
+    server.send(Buffer.concat([header, asked, ...(records === 1 ? [record] : [])]), port, address);
   });
   server.bind(0, '127.0.0.1');
   await once(server, 'listening');

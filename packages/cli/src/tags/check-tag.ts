@@ -94,6 +94,10 @@ function findConfidenceLevel(id: string): number | undefined {
   return CONFIDENCE_LEVELS.get(id);
 }
 
+/** Returns the lower-case form of a text or a boolean, which YAML may parse from the same word; empty for anything else. */
+export const wordOf = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'boolean' ? String(value).trim().toLowerCase() : '';
+
 /** The day of a date or a time, as `2026-01-31`. */
 const date = z
   .unknown()
@@ -123,14 +127,14 @@ const FIELDS = {
   is_cluster_definer: z
     .unknown()
     .transform((value, context) => {
-      const word = value === undefined ? 'true' : String(value).trim().toLowerCase();
+      const word = wordOf(value ?? true);
       if (word !== 'true' && word !== 'false') context.addIssue(`must be true or false: ${quoted(value)}`);
       return word !== 'false';
     })
     .optional(),
   tag_type: z
     .unknown()
-    .refine((value) => value === undefined || String(value).trim() === 'actor', {
+    .refine((value) => value === undefined || wordOf(value) === 'actor', {
       error: ({ input }) => `must be actor, since tags of events and mentions name no owner: ${quoted(input)}`,
     })
     .optional(),

@@ -445,12 +445,12 @@ describe('any format', () => {
   });
 });
 
-describe('fields of TagPacks that limit a claim', () => {
-  const pack = (fields: string, header = ''): Record<string, string> => ({
-    'pack.yaml': `title: Pack\ncreator: A team\ncurrency: KAS\n${header}tags:\n- address: ${ONE}\n  label: Harbour\n${fields}`,
-  });
-  const attributionOf = (files: Record<string, string>): unknown => read(files).sources[0]?.attributions[0];
+const pack = (fields: string, header = ''): Record<string, string> => ({
+  'pack.yaml': `title: Pack\ncreator: A team\ncurrency: KAS\n${header}tags:\n- address: ${ONE}\n  label: Harbour\n${fields}`,
+});
+const attributionOf = (files: Record<string, string>): unknown => read(files).sources[0]?.attributions[0];
 
+describe('fields of TagPacks that limit a claim', () => {
   test('a tag may name its address only, and an actor', () => {
     expect(attributionOf(pack('  is_cluster_definer: false\n  actor: harbour\n'))).toMatchObject({
       namesCluster: false,

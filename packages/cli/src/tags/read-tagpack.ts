@@ -92,11 +92,7 @@ class Reader extends Tree {
     for (const needed of isObject(root) ? ['title', 'creator', 'tags'] : []) {
       if ((header[needed] ?? '') === '') this.report([], needed, 'is missing in the header');
     }
-    if (
-      String(header['is_public'] ?? 'true')
-        .trim()
-        .toLowerCase() === 'false'
-    ) {
+    if (wordOf(header['is_public']) === 'false') {
       this.report(
         ['header', 'is_public'],
         'is_public',

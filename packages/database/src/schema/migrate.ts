@@ -98,7 +98,7 @@ export async function checkSchema(pool: Pool, directory: URL = MIGRATIONS_DIRECT
         'Connect to Postgres itself: the programs have their own pools, and need locks of sessions (docs/operations.md, "Postgres").',
     );
   }
-  if (rows[0].found !== true) {
+  if (!rows[0].found) {
     throw new SchemaError('The database has no Kasgres schema yet. Run `kasgres migrate` first.');
   }
   const pending = findPending(known, await selectApplied(pool));

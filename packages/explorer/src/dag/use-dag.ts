@@ -121,10 +121,12 @@ export function useDag(isPaused: boolean): LiveDag {
     onChain: (chain) => hold({ chain }),
   });
   useEffect(() => {
-    void untilBegun().then(() => {
+    const begin = async (): Promise<void> => {
+      await untilBegun();
       isWaiting.current = false;
       reload();
-    });
+    };
+    void begin();
     return () => clearTimeout(drawing.current);
   }, []);
   useEffect(() => {

@@ -74,14 +74,15 @@ const SIMPLE_PAYMENT = 2036;
 
 type Bucket = Schema<'FeerateBucket'>;
 
+const rowsOf = (priority: Bucket, normal: readonly Bucket[], low: readonly Bucket[]) => [
+  { speed: 'Priority', ...priority },
+  ...normal.slice(0, 1).map((bucket) => ({ speed: 'Normal', ...bucket })),
+  ...low.slice(0, 1).map((bucket) => ({ speed: 'Low', ...bucket })),
+];
+
 /** The node's own estimate, from its mempool and the latest blocks. */
 function Recommended() {
   const resource = usePolled('fee estimate', (client) => client.get('/v1/rpc/getFeeEstimate'), ESTIMATE_MS);
-  const rowsOf = (priority: Bucket, normal: readonly Bucket[], low: readonly Bucket[]) => [
-    { speed: 'Priority', ...priority },
-    ...normal.slice(0, 1).map((bucket) => ({ speed: 'Normal', ...bucket })),
-    ...low.slice(0, 1).map((bucket) => ({ speed: 'Low', ...bucket })),
-  ];
   return (
     <Card title="Recommended fees">
       <Load resource={resource} rows={3}>

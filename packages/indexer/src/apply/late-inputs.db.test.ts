@@ -67,7 +67,7 @@ async function resolve(
   from: number,
   { preBootstrap = [], accepted = [] }: { preBootstrap?: number[]; accepted?: number[] } = {},
 ): Promise<number[]> {
-  const { scripts } = await resolveLateInputs(client, { from, preBootstrap, accepted: accepted as never, written: 0 });
+  const { scripts } = await resolveLateInputs(client, { from, preBootstrap, accepted, written: 0 });
   return scripts;
 }
 
@@ -153,7 +153,7 @@ async function saveUp(transactions: number, late: number): Promise<void> {
   );
 }
 
-test('a call completes a bounded number of inputs, and the next calls go on', async () => {
+test('a call completes a bounded number of inputs, and the next calls continue', async () => {
   await saveUp(4, 100);
   expect(await resolve(100)).toEqual([OTHER_SCRIPT, OTHER_SCRIPT]);
   expect([await unresolvedOf(10), await unresolvedOf(11), await unresolvedOf(12)]).toEqual([0, 200, 600]);
@@ -183,7 +183,7 @@ test('all inputs are completed at the end of a first catch-up, with the fees of 
   expect(rows).toEqual([{ id: 11, fee: 1199 }]);
 });
 
-test('every statement looks rows up by an index, whatever else is unresolved', async () => {
+test('every statement looks rows up by an index, regardless of what else is unresolved', async () => {
   // As many inputs that nothing will ever complete, of one transaction that does not exist, and as many resolved ones.
   await client.query(
     `insert into transaction_inputs (transaction_id, index, previous_transaction_hash, previous_index, signature_script,

@@ -56,7 +56,7 @@ interface Portion extends Completed {
 const NONE: Completed = { scripts: [], outputs: [] };
 
 export async function resolveLateInputs(client: ClientBase, batch: OfBatch): Promise<Completed> {
-  // No EXISTS, which would ignore the order: it makes Postgres use the index, whatever it expects to find.
+  // No EXISTS, which would ignore the order: it makes Postgres use the index, regardless of what it expects to find.
   const { rows } = await client.query<{ unresolved: boolean | null; late: boolean }>(
     `select (select true from transaction_inputs where amount is null order by previous_transaction_hash limit 1) as unresolved,
             exists (select from late_transactions) as late`,

@@ -3,8 +3,9 @@ import { expect, test } from 'vitest';
 import type { AddedChainBlock } from '../chain-update.ts';
 import { checkMergeDepth } from './merge-depth.ts';
 
+const blockAt = (score: bigint): unknown => ({ hash: Buffer.alloc(32, Number(score)), header: { blueScore: score } });
+
 function chainBlock(blueScore: bigint, ...merged: readonly bigint[]): AddedChainBlock {
-  const blockAt = (score: bigint): unknown => ({ hash: Buffer.alloc(32, Number(score)), header: { blueScore: score } });
   return { block: blockAt(blueScore), mergeSet: merged.map(blockAt), acceptedTransactionIds: [] } as never;
 }
 
