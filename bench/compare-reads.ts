@@ -1,4 +1,4 @@
-/** Compares the reads of `bench:read` of two checkouts, each with an index of its own schema in one embedded Postgres. */
+/** Compares the reads of `bench:read` of two checkouts, each with an index in its own schema version in one embedded Postgres. */
 import { execFileSync } from 'node:child_process';
 import { connect, startTemporaryPostgres } from '@kasgres/database';
 import { median } from './options.ts';

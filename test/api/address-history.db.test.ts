@@ -180,7 +180,7 @@ describe('the transactions of an address', () => {
     const { balance } = await one<{ balance: bigint }>(
       `select balance from balances join scripts on id = script_id where address = '${address}'`,
     );
-    expect(await sumOf('')).toBe(BigInt(balance));
+    expect(await sumOf('')).toBe(balance);
     const changes = await history({});
     const [first, last] = [changes.at(2), changes.at(-3)];
     if (first === undefined || last === undefined) throw new Error('the history is too short');

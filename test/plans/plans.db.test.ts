@@ -321,20 +321,20 @@ test('it reads no whole table for the queries that docs/sql.md calls fast, with 
   expect(await findFullReadsOf(queries, [harness.likeApi, harness.likeApiUnconfigured])).toEqual([]);
 });
 
-describe('what anybody can mine again and again', () => {
-  /** Returns what responses cost and how long they are. Their plans are not pinned, since they are those of other requests. */
-  async function costsOf(requests: Readonly<Record<string, Request>>) {
-    const costs: Record<string, { buffers: number; bytes: number }> = {};
-    for (const [name, request] of Object.entries(requests)) {
-      const { status, text, queries } = await harness.ask(request);
-      expect(status, `${name}: ${text.slice(0, 300)}`).toBe(200);
-      let buffers = 0;
-      for (const query of queries) buffers += (await explain(harness.likeApi, query)).buffers;
-      costs[name] = { buffers, bytes: text.length };
-    }
-    return costs;
+/** Returns what responses cost and how long they are. Their plans are not pinned, since they are those of other requests. */
+async function costsOf(requests: Readonly<Record<string, Request>>) {
+  const costs: Record<string, { buffers: number; bytes: number }> = {};
+  for (const [name, request] of Object.entries(requests)) {
+    const { status, text, queries } = await harness.ask(request);
+    expect(status, `${name}: ${text.slice(0, 300)}`).toBe(200);
+    let buffers = 0;
+    for (const query of queries) buffers += (await explain(harness.likeApi, query)).buffers;
+    costs[name] = { buffers, bytes: text.length };
   }
+  return costs;
+}
 
+describe('what anybody can mine again and again', () => {
   test('it reads as much for transactions in thousands of blocks whose outputs hundreds claim to spend', async () => {
     const { pool } = harness.database;
     const victims = await findVictims(pool);

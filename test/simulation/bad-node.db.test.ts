@@ -178,6 +178,7 @@ const LIES: Record<string, Lie> = {
 /** Makes the node at this URL lie to an indexer. Returns how many lies it told. */
 function lieTo(indexer: () => RunningIndexer, url: string, dag: SimulatedDag, lie: Lie): () => number {
   let lies = 0;
+  // oxlint-disable-next-line typescript/unbound-method -- Each is called on a client.
   const { getBlocks, getVirtualChainFromBlock } = NodeClient.prototype;
   const call = NodeClient.prototype.call as (...args: unknown[]) => Promise<unknown>;
   const isAsked = (client: NodeClient): boolean => indexer().nodes.client === client && indexer().nodes.url === url;

@@ -257,7 +257,7 @@ export async function compareTransactions(api: ApiClient, transactions: NodeTran
 
 /** Describes the first difference of a transaction that is shown with its payload. */
 export function differenceOf(transactions: NodeTransactions, id: string, shown: unknown): string | undefined {
-  const expected = transactions.expected(id, (shown ?? {}) as ShownTransaction);
+  const expected = transactions.expected(id, shown ?? {});
   if (expected === undefined) return 'none of its variants is shown';
   return firstDifference(expected, shown);
 }
