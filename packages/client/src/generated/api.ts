@@ -5154,6 +5154,7 @@ export interface operations {
                      *           "blockHashes": [
                      *             "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289"
                      *           ],
+                     *           "blockCount": 1,
                      *           "isAccepted": true,
                      *           "acceptingBlockHash": "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2",
                      *           "acceptingBlockBlueScore": "1262",
@@ -5167,7 +5168,8 @@ export interface operations {
                      *               "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
                      *               "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             },
                      *             {
                      *               "transactionId": "7731afd25cf37490004ae1e2c26a6a0e75a141bf7aa90adc596c1f4cc144b86d",
@@ -5176,7 +5178,8 @@ export interface operations {
                      *               "scriptPublicKey": "2089c8ed26ddebe4e5aff2e504ba761a156d8cf25f8c0a98a134fe87aaf61dbef5ac",
                      *               "scriptPublicKeyAddress": "kaspasim:qzyu3mfxmh47fed07tjsfwnkrg2kmr8jt7xq4x9pxnlg02hkrkl02e8hdknnw",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             },
                      *             {
                      *               "transactionId": "7731afd25cf37490004ae1e2c26a6a0e75a141bf7aa90adc596c1f4cc144b86d",
@@ -5185,7 +5188,8 @@ export interface operations {
                      *               "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
                      *               "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             }
                      *           ]
                      *         }
@@ -5298,6 +5302,7 @@ export interface operations {
                      *             "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
                      *             "2e8f4ae5e419299c85a1107d48f4786f9485045bc9870648e1bd22840e368c21"
                      *           ],
+                     *           "blockCount": 2,
                      *           "isAccepted": true,
                      *           "acceptingBlockHash": "6da46eebb1ba34e7eceb9bf48f4e1b8d2ab737e3b2526bbffa085f94b1bcb594",
                      *           "acceptingBlockBlueScore": "21",
@@ -5311,11 +5316,13 @@ export interface operations {
                      *               "scriptPublicKey": "203aeab9057d997d2a68363319b3eaf23ce533e1d12ca2bfddbb4461c396c5cb03ac",
                      *               "scriptPublicKeyAddress": "kaspasim:qqaw4wg90kvh62ngxce3nvl27g7w2vlp6yk2907ahdzxrsukch9sxk3nnwznc",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": "f8fbb05fe5fa51982407ad762f99556b4aeb8a5b2041cff26fd770616cd3b3e3"
+                     *               "spentBy": "f8fbb05fe5fa51982407ad762f99556b4aeb8a5b2041cff26fd770616cd3b3e3",
+                     *               "isSpent": true
                      *             }
                      *           ]
                      *         }
-                     *       ]
+                     *       ],
+                     *       "truncated": false
                      *     }
                      */
                     "application/json": {
@@ -6127,6 +6134,7 @@ export interface operations {
                      *           "blockHashes": [
                      *             "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
                      *           ],
+                     *           "blockCount": 1,
                      *           "isAccepted": false,
                      *           "acceptingBlockHash": null,
                      *           "acceptingBlockBlueScore": null,
@@ -6171,7 +6179,8 @@ export interface operations {
                      *               "scriptPublicKey": "20f8ea91c67bf68fea85239f96d990e43e1e8887331cd61be91facaf090ca846ccac",
                      *               "scriptPublicKeyAddress": "kaspasim:qruw4ywx00mgl659yw0edkvsuslpazy8xvwdvxlfr7k27zgv4prvc87r004nx",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             },
                      *             {
                      *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
@@ -6180,7 +6189,8 @@ export interface operations {
                      *               "scriptPublicKey": "20434cfb23a8286362dcfdab8159ac5a7103900ea29bfa2cfead22c00b1962c6d8ac",
                      *               "scriptPublicKeyAddress": "kaspasim:qpp5e7er4q5xxckulk4czkdvtfcs8yqw52dl5t87453vqzcevtrdsgkzf3v4c",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             },
                      *             {
                      *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
@@ -6189,7 +6199,8 @@ export interface operations {
                      *               "scriptPublicKey": "21030c2b28543d776523a7471ebd6f595dea2b7ea81cd59efa55057f06a7a7811a57ab",
                      *               "scriptPublicKeyAddress": "kaspasim:qypsc2eg2s7hwefr5ar3a0t0t9w752m74qwdt8h625zh7p4857q354cdw3mh0pw",
                      *               "scriptPublicKeyType": "pubkeyecdsa",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             },
                      *             {
                      *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
@@ -6198,7 +6209,8 @@ export interface operations {
                      *               "scriptPublicKey": "208ae92baffb71f6081b5ac81ccd738ef9d9b06900093679b6f5e8ca5fbadb8f38ac",
                      *               "scriptPublicKeyAddress": "kaspasim:qz9wj2a0ldclvzqmttypentn3muanvrfqqynv7dk7h5v5ha6mw8nsvxlljcse",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             },
                      *             {
                      *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
@@ -6207,7 +6219,8 @@ export interface operations {
                      *               "scriptPublicKey": "209b5d34a4b6152547142f0a273aa6b05632507b9703af65e22d2f54cde5a73572ac",
                      *               "scriptPublicKeyAddress": "kaspasim:qzd46d9ykc2j23c59u9zww4xkptry5rmjup67e0z95h4fn095u6hydr7arlh4",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             },
                      *             {
                      *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
@@ -6216,7 +6229,8 @@ export interface operations {
                      *               "scriptPublicKey": "20390c0e2ce868f8bc2567dbf78bb715292af39931d66607281ea676e343238f02ac",
                      *               "scriptPublicKeyAddress": "kaspasim:qquscr3vap5030p9vldl0zahz55j4uuex8txvpegr6n8dc6ryw8sy8x04lh0q",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             },
                      *             {
                      *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
@@ -6225,7 +6239,8 @@ export interface operations {
                      *               "scriptPublicKey": "2103e6a33a5850a378727328579059e6afe7e6325f9b6cb144c486b256fe7ba4fea0ab",
                      *               "scriptPublicKeyAddress": "kaspasim:qyp7dge6tpg2x7rjwv590yzeu6h70e3jt7dkev2ycjrty4h70wj0agqnm744s2v",
                      *               "scriptPublicKeyType": "pubkeyecdsa",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             },
                      *             {
                      *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
@@ -6234,7 +6249,8 @@ export interface operations {
                      *               "scriptPublicKey": "20f9c37d4f1cb2c7dca109008179676e845241bd874ee714cbaa6e3681e974d7c9ac",
                      *               "scriptPublicKeyAddress": "kaspasim:qruuxl20rjev0h9ppyqgz7t8d6z9ysdasa8ww9xt4fhrdq0fwntuj43uq25pq",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             },
                      *             {
                      *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
@@ -6243,7 +6259,8 @@ export interface operations {
                      *               "scriptPublicKey": "207a9bf230d0429648de0572febb2bf2f979ea6b5aeb25cd44186372c949f096deac",
                      *               "scriptPublicKeyAddress": "kaspasim:qpafhu3s6ppfvjx7q4e0awet7tuhn6nttt4jtn2yrp3h9j2f7ztduftmmhg8n",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             },
                      *             {
                      *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
@@ -6252,7 +6269,8 @@ export interface operations {
                      *               "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
                      *               "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             }
                      *           ]
                      *         },
@@ -6271,6 +6289,7 @@ export interface operations {
                      *           "blockHashes": [
                      *             "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
                      *           ],
+                     *           "blockCount": 1,
                      *           "isAccepted": false,
                      *           "acceptingBlockHash": null,
                      *           "acceptingBlockBlueScore": null,
@@ -6315,7 +6334,8 @@ export interface operations {
                      *               "scriptPublicKey": "20a35c2209870024527b9f701992ae5a55d02ee8ea38db4067f4a684796fd2027bac",
                      *               "scriptPublicKeyAddress": "kaspasim:qz34cgsfsuqzg5nmnacpny4wtf2aqthgagudksr87jngg7t06gp8kdh5dj24n",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             },
                      *             {
                      *               "transactionId": "f7f52000e9d1505b9245920b7bb5370ee83ec27aeef92d97f8bc2c7b0d747086",
@@ -6324,7 +6344,8 @@ export interface operations {
                      *               "scriptPublicKey": "2097ce690988f31d0e7787df28af5f4fba81f3f7fcd8d6707169d73938a564041eac",
                      *               "scriptPublicKeyAddress": "kaspasim:qztuu6gf3re36rnhsl0j3t6lf7agrulhlnvdvur3d8tnjw99vszpurclm89wk",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             },
                      *             {
                      *               "transactionId": "f7f52000e9d1505b9245920b7bb5370ee83ec27aeef92d97f8bc2c7b0d747086",
@@ -6333,7 +6354,8 @@ export interface operations {
                      *               "scriptPublicKey": "20ecd12f829823fbeb8dac52383d0157458784b884cf800600fb73dad26b09fbdfac",
                      *               "scriptPublicKeyAddress": "kaspasim:qrkdztuznq3lh6ud43frs0gp2azc0p9csn8cqpsqldea45ntp8aa7gkxtayzs",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             }
                      *           ]
                      *         }
@@ -6434,6 +6456,7 @@ export interface operations {
                      *           "blockHashes": [
                      *             "5787e17386916f0298259ae4fa17747c98db0ef5a03466f935988ffbdd44cf62"
                      *           ],
+                     *           "blockCount": 1,
                      *           "isAccepted": true,
                      *           "acceptingBlockHash": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
                      *           "acceptingBlockBlueScore": "1260",
@@ -6480,7 +6503,8 @@ export interface operations {
                      *               "scriptPublicKey": "205ff46f1a4215736d3e168a4a72de7a09c98085547ec93bc87e0988475d751f31ac",
                      *               "scriptPublicKeyAddress": "kaspasim:qp0lgmc6gg2hxmf7z69y5uk70gyunqy923lvjw7g0cycs36aw50nzk5akrp54",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             }
                      *           ]
                      *         }
@@ -6562,6 +6586,7 @@ export interface operations {
                      *         "blockHashes": [
                      *           "5787e17386916f0298259ae4fa17747c98db0ef5a03466f935988ffbdd44cf62"
                      *         ],
+                     *         "blockCount": 1,
                      *         "isAccepted": true,
                      *         "acceptingBlockHash": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
                      *         "acceptingBlockBlueScore": "1260",
@@ -6608,7 +6633,8 @@ export interface operations {
                      *             "scriptPublicKey": "205ff46f1a4215736d3e168a4a72de7a09c98085547ec93bc87e0988475d751f31ac",
                      *             "scriptPublicKeyAddress": "kaspasim:qp0lgmc6gg2hxmf7z69y5uk70gyunqy923lvjw7g0cycs36aw50nzk5akrp54",
                      *             "scriptPublicKeyType": "pubkey",
-                     *             "spentBy": null
+                     *             "spentBy": null,
+                     *             "isSpent": false
                      *           }
                      *         ]
                      *       }
@@ -6711,6 +6737,7 @@ export interface operations {
                      *             "2e5721d600635ea50873ab118600a84ca3a2321aa11c4d4c8f13a5ee4764a4dd",
                      *             "1d6b60ac6d9d965ccb7c4779d3cb8caee93bbb83432a9d552fc61abb0ba85595"
                      *           ],
+                     *           "blockCount": 2,
                      *           "isAccepted": true,
                      *           "acceptingBlockHash": "1bda257788e4b00fd9d328275bf8777d5dba329f50412915df11bfd4b90fa994",
                      *           "acceptingBlockBlueScore": "1122",
@@ -6745,7 +6772,8 @@ export interface operations {
                      *                 "authorizingInput": 0,
                      *                 "covenantId": "56d535a6397bc2254287039dece5b44d858d55a9ba6c931ce76f4dea8ce75818"
                      *               },
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             },
                      *             {
                      *               "transactionId": "97207ac8a0f48450807bbe3104b360c6e4e71315739b3affc6f756bcc8472b8f",
@@ -6754,7 +6782,8 @@ export interface operations {
                      *               "scriptPublicKey": "aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87",
                      *               "scriptPublicKeyAddress": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
                      *               "scriptPublicKeyType": "scripthash",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             }
                      *           ],
                      *           "amountSent": "355621510",
@@ -6775,6 +6804,7 @@ export interface operations {
                      *           "blockHashes": [
                      *             "7710bf2b67cf947e90d57ac67512cd82c7680ea98c7bd74db91f3ae78cb72c95"
                      *           ],
+                     *           "blockCount": 1,
                      *           "isAccepted": true,
                      *           "acceptingBlockHash": "fa4980298a8feba01dae56ee31b4e08c52097bf9b204a55df9660ea28b47633b",
                      *           "acceptingBlockBlueScore": "990",
@@ -6849,7 +6879,8 @@ export interface operations {
                      *               "scriptPublicKey": "20463e7a04dd20ac5e7ebba456d6e54d9281c87088eadc03cc9265bfafdbbc2d75ac",
                      *               "scriptPublicKeyAddress": "kaspasim:qprru7sym5s2chn7hwj9d4h9fkfgrjrs3r4dcq7vjfjmlt7mhskh27mypdl7s",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": "b0d78fceae79997863b7267d102d61ee67f8343fcd5d5d1ee5238c5ab199705c"
+                     *               "spentBy": "b0d78fceae79997863b7267d102d61ee67f8343fcd5d5d1ee5238c5ab199705c",
+                     *               "isSpent": true
                      *             },
                      *             {
                      *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
@@ -6858,7 +6889,8 @@ export interface operations {
                      *               "scriptPublicKey": "20f6d9326c0dd3e28aaebed33905248ced254eb55250fe94ee656230447c63627fac",
                      *               "scriptPublicKeyAddress": "kaspasim:qrmdjvnvphf79z4whmfnjpfy3nkj2n442fg0a98wv43rq3ruvd387a0pu8akz",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             },
                      *             {
                      *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
@@ -6867,7 +6899,8 @@ export interface operations {
                      *               "scriptPublicKey": "2033b934475de48434e3d26a0296aac81666b73b25b5fd094d1fdac714f831b68aac",
                      *               "scriptPublicKeyAddress": "kaspasim:qqemjdz8thjggd8r6f4q9942eqtxddemyk6l6z2drldvw98cxxmg522e2e7ze",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             },
                      *             {
                      *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
@@ -6876,7 +6909,8 @@ export interface operations {
                      *               "scriptPublicKey": "aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87",
                      *               "scriptPublicKeyAddress": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
                      *               "scriptPublicKeyType": "scripthash",
-                     *               "spentBy": "97207ac8a0f48450807bbe3104b360c6e4e71315739b3affc6f756bcc8472b8f"
+                     *               "spentBy": "97207ac8a0f48450807bbe3104b360c6e4e71315739b3affc6f756bcc8472b8f",
+                     *               "isSpent": true
                      *             },
                      *             {
                      *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
@@ -6885,7 +6919,8 @@ export interface operations {
                      *               "scriptPublicKey": "20ebdd0807165bb0fb6b8689c2df61006472c9a07e238abea0cd94f9b215c42e73ac",
                      *               "scriptPublicKeyAddress": "kaspasim:qr4a6zq8zedmp7mts6yu9hmpqpj89jdq0c3c404qek20nvs4csh8xsqaz9qle",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             },
                      *             {
                      *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
@@ -6894,7 +6929,8 @@ export interface operations {
                      *               "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
                      *               "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null
+                     *               "spentBy": null,
+                     *               "isSpent": false
                      *             }
                      *           ],
                      *           "amountSent": "0",
@@ -9316,6 +9352,7 @@ export interface operations {
                      *         "lockTime": "0",
                      *         "gas": "0",
                      *         "blockHashes": [],
+                     *         "blockCount": 0,
                      *         "isAccepted": false,
                      *         "acceptingBlockHash": null,
                      *         "acceptingBlockBlueScore": null,
@@ -9345,7 +9382,8 @@ export interface operations {
                      *             "scriptPublicKey": "aa20b416c29f5a2f815792d6b1ae5f01dd2ad060f92b7a6e3aec1a02daa540c89a8887",
                      *             "scriptPublicKeyAddress": "kaspasim:pz6pds5ltghcz4uj66c6uhcpm54dqc8e9daxuwhvrgpd4f2qezdgshrdmy57m",
                      *             "scriptPublicKeyType": "scripthash",
-                     *             "spentBy": null
+                     *             "spentBy": null,
+                     *             "isSpent": false
                      *           },
                      *           {
                      *             "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
@@ -9354,7 +9392,8 @@ export interface operations {
                      *             "scriptPublicKey": "204a99479c672aa62fa596ba1dc9b5af5741f5e4d2e2e1d9c6ff061b3a0b5a5a49ac",
                      *             "scriptPublicKeyAddress": "kaspasim:qp9fj3uuvu42vta9j6apmjd44at5ra0y6t3wrkwxlurpkwsttfdyj84v38ddg",
                      *             "scriptPublicKeyType": "pubkey",
-                     *             "spentBy": null
+                     *             "spentBy": null,
+                     *             "isSpent": false
                      *           },
                      *           {
                      *             "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
@@ -9363,7 +9402,8 @@ export interface operations {
                      *             "scriptPublicKey": "20c7137c9d302aec72bd47dbdbf92af9401f8ad1d5e0b70c3e3e46c8741e36cb68ac",
                      *             "scriptPublicKeyAddress": "kaspasim:qrr3xlyaxq4wcu4agldah7f2l9qplzk36hstwrp78ervsaq7xm9ks62jd7sn4",
                      *             "scriptPublicKeyType": "pubkey",
-                     *             "spentBy": null
+                     *             "spentBy": null,
+                     *             "isSpent": false
                      *           },
                      *           {
                      *             "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
@@ -9372,7 +9412,8 @@ export interface operations {
                      *             "scriptPublicKey": "206d9c12f93592e2e4104b7abbc0852398139036f7174282d927d1ec83b2b6a799ac",
                      *             "scriptPublicKeyAddress": "kaspasim:qpkecyhexkfw9eqsfdathsy9ywvp8ypk7ut59qkeylg7eqajk6nejpcynnpwr",
                      *             "scriptPublicKeyType": "pubkey",
-                     *             "spentBy": null
+                     *             "spentBy": null,
+                     *             "isSpent": false
                      *           }
                      *         ]
                      *       }
