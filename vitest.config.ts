@@ -19,7 +19,7 @@ const FULL = [
   // Of the simulation, `npm test` keeps reorgs with restarts, tags, lanes and bootstraps.
   'test/simulation/*.db.test.ts',
   '!test/simulation/{fresh-index-comparison,reorgs-above-bootstrap,tags,lanes,atomic-batches}.db.test.ts',
-  'test/api/{outages,hostile-bodies,walks,walks-while-writing,tls,quotas,rate-limits,nodes,shared-limits-under-load}.db.test.ts',
+  'test/api/{outages,hostile-bodies,walks,walks-while-writing,tls,quotas,rate-limits,nodes,shared-limits-under-load,rest-history,explorer-pages}.db.test.ts',
   'test/ops/{analysts,monitoring,migrate-behind-readers,sql-command,network-dashboard,compose}.db.test.ts',
   'test/replica/read-replica.db.test.ts',
   'test/recording/index-and-api.db.test.ts',

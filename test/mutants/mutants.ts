@@ -83,8 +83,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'apply-accepts-without-the-variant',
     file: 'packages/indexer/src/apply/apply.ts',
-    find: 'set accepting_index = accepted.chain_index, accepted_body = accepted.body\n             from',
-    replace: 'set accepting_index = accepted.chain_index\n             from',
+    find: 'set accepting_index = accepted.chain_index, accepted_body = accepted.body,',
+    replace: 'set accepting_index = accepted.chain_index,',
     tests: [FRESH_INDEX, VARIANTS],
   },
   {

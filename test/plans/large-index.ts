@@ -38,14 +38,20 @@ const ROLLUPS = [
   'insert into miner_hours select * from count_miner_hours()',
 ];
 
+function urlOf({ user = '', password, host = '', port = 5432, database = '' }: Pool['options']): string {
+  const address = { hostname: host, port: String(port), pathname: database, username: user };
+  return Object.assign(new URL('postgresql://localhost'), {
+    ...address,
+    ...(typeof password === 'string' && { password }),
+  }).href;
+}
+
 /**
  * This database needs to survive no crash, and no vacuum may run between two measurements.
  * @param generations how many the rows are divided into, evenly
  */
-export async function fillLargeIndex(
-  { options: { connectionString: url = '' } }: Pick<Pool, 'options'>,
-  generations = 1,
-): Promise<void> {
+export async function fillLargeIndex({ options }: Pick<Pool, 'options'>, generations = 1): Promise<void> {
+  const url = urlOf(options);
   // Statements wait for one of the connections, however long.
   const waiting = { max: CONNECTIONS, connectTimeoutMs: 0 };
   const { pool, close } = connect({ url, applicationName: 'large index', settings: SETTINGS, ...waiting });

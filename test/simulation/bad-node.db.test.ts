@@ -175,12 +175,19 @@ const LIES: Record<string, Lie> = {
   },
 };
 
+/** Returns methods, each of which must be called on a client. */
+function methodsOfNodeClient() {
+  // oxlint-disable typescript/unbound-method
+  const { getBlocks, getVirtualChainFromBlock } = NodeClient.prototype;
+  const call = NodeClient.prototype.call as (...args: unknown[]) => Promise<unknown>;
+  // oxlint-enable typescript/unbound-method
+  return { getBlocks, getVirtualChainFromBlock, call };
+}
+
 /** Makes the node at this URL lie to an indexer. Returns how many lies it told. */
 function lieTo(indexer: () => RunningIndexer, url: string, dag: SimulatedDag, lie: Lie): () => number {
   let lies = 0;
-  // oxlint-disable-next-line typescript/unbound-method -- Each is called on a client.
-  const { getBlocks, getVirtualChainFromBlock } = NodeClient.prototype;
-  const call = NodeClient.prototype.call as (...args: unknown[]) => Promise<unknown>;
+  const { getBlocks, getVirtualChainFromBlock, call } = methodsOfNodeClient();
   const isAsked = (client: NodeClient): boolean => indexer().nodes.client === client && indexer().nodes.url === url;
   vi.spyOn(NodeClient.prototype, 'getVirtualChainFromBlock').mockImplementation(async function (
     this: NodeClient,
