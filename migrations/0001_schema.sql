@@ -1937,7 +1937,7 @@ select encode(c.hash, 'hex') as chain_block_hash, encode(b.hash, 'hex') as block
   from chain_blocks k
   join blocks c on c.id = k.block_id
  cross join lateral unnest(c.merge_set_blues || c.merge_set_reds) merged (id)
-  join blocks b on b.id = merged.id and c.id >= b.merging_block_id and c.id <= b.merging_block_id;
+  join blocks b on b.id = merged.id and b.merging_block_id = c.id;
 comment on view kaspa.mergesets is 'Which chain block merges which block. Every merged block is here once. Fast by either hash, and by chain_index.';
 comment on column kaspa.mergesets.chain_block_hash is 'The chain block.';
 comment on column kaspa.mergesets.block_hash is 'A block of its mergeset; the selected parent is one.';

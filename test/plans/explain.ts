@@ -31,6 +31,8 @@ export const SMALL_TABLES = new Set([
   'balance_tiers',
   'checkpoint',
   'clustering',
+  // Outputs that more than four transactions claim to spend: none on an honest chain.
+  'contested_outputs',
   'deferred_indexes',
   'earlier_blocks',
   'gaps',
