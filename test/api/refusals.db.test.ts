@@ -121,7 +121,7 @@ describe('paths and methods', () => {
 });
 
 describe('bodies', () => {
-  test.each(['{', '', 'null x', '{"transactionIds":[}', '"'.repeat(3)])('%j is malformed', async (body) => {
+  test.each(['{', 'null x', '{"transactionIds":[}', '"'.repeat(3)])('%j is malformed', async (body) => {
     const { status, json } = await refusal(ACCEPTANCE, { body });
     expect(status).toBe(400);
     expect(json).toMatchObject({ statusCode: 400, message: 'The request is malformed', details: [{ path: '' }] });
@@ -150,10 +150,12 @@ describe('bodies', () => {
     });
   });
 
-  test('a missing body is a 400', async () => {
-    const { status, json } = await refusal(ACCEPTANCE, { method: 'POST' });
-    expect(status).toBe(400);
-    expect(json).toMatchObject({ statusCode: 400, details: [{ path: '' }] });
+  test('a missing or empty body is a 400', async () => {
+    for (const body of [undefined, '']) {
+      const { status, json } = await refusal(ACCEPTANCE, { method: 'POST', ...(body !== undefined && { body }) });
+      expect(status).toBe(400);
+      expect(json).toMatchObject({ statusCode: 400, details: [{ path: '' }] });
+    }
   });
 
   test('a prototype is not a field', async () => {

@@ -71,6 +71,7 @@ async function completeBlocks(
   { removed, mergedBefore, chainBefore, preBootstrapBlocks }: Batch,
 ): Promise<void> {
   const forget = () => client.query('delete from earlier_blocks where id = any($1::bigint[])', [preBootstrapBlocks]);
+  const [blocks, mergingBlocks, areBlue] = columnsOf(mergedBefore, 'block', 'mergingBlock', 'isBlue');
   const merge = async (): Promise<void> => {
     const { rowCount } = await client.query({
       name: 'merge-blocks',
@@ -80,7 +81,7 @@ async function completeBlocks(
                 and (b.merging_block_id, b.is_blue) is distinct from (merged.merging_block_id, merged.is_blue)
                 and (b.merging_block_id is null or $4 or exists (select from gaps))`,
       // Blocks of removed chain blocks still have their old values.
-      values: [...columnsOf(mergedBefore, 'block', 'mergingBlock', 'isBlue'), removed.length > 0],
+      values: [blocks, mergingBlocks, areBlue, removed.length > 0],
     });
     if (removed.length === 0 && rowCount !== mergedBefore.length) {
       throw new IncompleteUpdateError('the node merges a block that an earlier chain block merges');
@@ -136,6 +137,7 @@ async function acceptTransactions(
   const fork = from.chainIndex - removed.length;
   // Rows of removed chain blocks may keep their values, so that after a reorg the number of changed rows tells nothing.
   if (removed.length > 0) await checkNotAccepted(client, acceptedBefore, fork);
+  const [transactions, indexes, variants] = columnsOf(acceptedBefore, 'transaction', 'chainIndex', 'variant');
   const { rowCount } = await client.query({
     name: 'accept-transactions',
     // The inputs may have been resolved after the transaction was written.
@@ -145,7 +147,7 @@ async function acceptTransactions(
             where t.id = accepted.id
               and (t.accepting_index, t.accepted_body) is distinct from (accepted.chain_index, accepted.body)
               and (t.accepting_index is null or not (${isOnChain('t', '$4')}))`,
-    values: [...columnsOf(acceptedBefore, 'transaction', 'chainIndex', 'variant'), fork],
+    values: [transactions, indexes, variants, fork],
   });
   if (removed.length === 0 && rowCount !== acceptedBefore.length) await checkNotAccepted(client, acceptedBefore, fork);
 }

@@ -167,8 +167,9 @@ async function findTransactions(client: ClientBase, bound: number): Promise<void
 
 /** Counts the removed blocks that contain a transaction that stays. */
 async function countRemovedCopies(client: ClientBase, bound: number): Promise<void> {
+  await client.query('create temporary table cut_copies (transaction_id bigint, blocks bigint) on commit drop');
   await client.query(
-    `create temporary table cut_copies on commit drop as
+    `insert into cut_copies
      select bt.transaction_id, count(*) as blocks
        from (select id from cut_kept_transactions
              union

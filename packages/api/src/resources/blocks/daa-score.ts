@@ -85,8 +85,8 @@ export const getBlocksByDaaScore = indexRoute(
       transactions: z
         .array(restTransaction)
         .meta({ description: 'The transactions of these blocks, each once, in the order of its first block' }),
-      truncated: z.boolean().meta({
-        description: `Whether there are more blocks or transactions: of the highest scores, beyond ${MAX_BLOCKS} blocks and ${MAX_TRANSACTIONS} transactions`,
+      truncated: z.literal(true).optional().meta({
+        description: `Present if blocks or transactions of the highest scores are left out: beyond ${MAX_BLOCKS} blocks or ${MAX_TRANSACTIONS} transactions`,
       }),
       tags: tagsByAddress.optional(),
     }),
@@ -96,15 +96,18 @@ export const getBlocksByDaaScore = indexRoute(
     const { db, state } = reading;
     requireCaughtUp(state);
     await requireIndexed(reading, scores);
+    const content = {
+      blocks: withPage(upTo('block', MAX_BLOCKS), restBlocks(sql`order by page.position`)),
+      transactions: withPage(upTo('contained', MAX_TRANSACTIONS), restTransactions(sql`order by page.position`)),
+      ...(include !== undefined && { tags: withPage(upTo('contained', MAX_TRANSACTIONS), tagsOfPage()) }),
+    };
     return readJson(db, {
       tables: { block: positions(blocksOf(scores)), contained: positions(containedInBlocks) },
-      body: jsonBuildObject({
-        blocks: withPage(upTo('block', MAX_BLOCKS), restBlocks(sql`order by page.position`)),
-        transactions: withPage(upTo('contained', MAX_TRANSACTIONS), restTransactions(sql`order by page.position`)),
-        truncated: sql<boolean>`(select count(*) > ${sql.lit(MAX_BLOCKS)} from block)
-          or (select count(*) > ${sql.lit(MAX_TRANSACTIONS)} from contained)`,
-        ...(include !== undefined && { tags: withPage(upTo('contained', MAX_TRANSACTIONS), tagsOfPage()) }),
-      }),
+      body: sql`
+        case when (select count(*) > ${sql.lit(MAX_BLOCKS)} from block)
+            or (select count(*) > ${sql.lit(MAX_TRANSACTIONS)} from contained)
+          then ${jsonBuildObject({ ...content, truncated: sql<true>`true` })}
+          else ${jsonBuildObject(content)} end`,
     });
   },
 );
