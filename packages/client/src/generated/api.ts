@@ -5321,8 +5321,7 @@ export interface operations {
                      *             }
                      *           ]
                      *         }
-                     *       ],
-                     *       "truncated": false
+                     *       ]
                      *     }
                      */
                     "application/json": {
@@ -5330,8 +5329,11 @@ export interface operations {
                         blocks: components["schemas"]["RestBlock"][];
                         /** @description The transactions of these blocks, each once, in the order of its first block */
                         transactions: components["schemas"]["RestTransaction"][];
-                        /** @description Whether there are more blocks or transactions: of the highest scores, beyond 1000 blocks and 10000 transactions */
-                        truncated: boolean;
+                        /**
+                         * @description Present if blocks or transactions of the highest scores are left out: beyond 1000 blocks or 10000 transactions
+                         * @constant
+                         */
+                        truncated?: true;
                         /** @description Tags of addresses in the response, by address, with `include=tags`: those of the address, else of its cluster */
                         tags?: {
                             [key: string]: components["schemas"]["AddressTag"];
