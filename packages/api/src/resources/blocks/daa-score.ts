@@ -85,9 +85,12 @@ export const getBlocksByDaaScore = indexRoute(
       transactions: z
         .array(restTransaction)
         .meta({ description: 'The transactions of these blocks, each once, in the order of its first block' }),
-      truncated: z.literal(true).optional().meta({
-        description: `Present if blocks or transactions of the highest scores are left out: beyond ${MAX_BLOCKS} blocks or ${MAX_TRANSACTIONS} transactions`,
-      }),
+      truncated: z
+        .literal(true)
+        .optional()
+        .meta({
+          description: `Present if blocks or transactions of the highest scores are left out: beyond ${MAX_BLOCKS} blocks or ${MAX_TRANSACTIONS} transactions`,
+        }),
       tags: tagsByAddress.optional(),
     }),
     errors: [409],
