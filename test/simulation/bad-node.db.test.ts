@@ -156,7 +156,6 @@ const LIES: Record<string, Lie> = {
       return addedChainBlockHashes.length > 0;
     },
   },
-  'a block twice': { blocks: ({ blocks }) => repeatFirst(blocks) },
   'a merged block twice': {
     blocks: ofMerging((block) => block.mergeSetRedsHashes.push(block.mergeSetBluesHashes[1] as Hash)),
   },

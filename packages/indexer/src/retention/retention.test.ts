@@ -35,8 +35,8 @@ test.each(['1080000', '2d', '3650d'])('it accepts %s, which is at least the prun
 });
 
 test('it compares with the pruning depth of a private network', () => {
-  expect(problemsOf({ RETENTION: '100', PRUNING_DEPTH: '100' })).toEqual([]);
-  expect(problemsOf({ RETENTION: '99', PRUNING_DEPTH: '100' })).toEqual([
+  expect(problemsOf({ RETENTION: '100', PRUNING_DEPTH: '100', FINALITY_DEPTH: '60' })).toEqual([]);
+  expect(problemsOf({ RETENTION: '99', PRUNING_DEPTH: '100', FINALITY_DEPTH: '60' })).toEqual([
     'RETENTION: keeps less than the pruning depth of the network',
   ]);
 });

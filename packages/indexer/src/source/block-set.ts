@@ -17,17 +17,13 @@ export class BlockSet {
   }
 
   /**
-   * @param blocks of one response, which has each once; different responses may have the same blocks
+   * @param blocks may be here already: pages overlap, and kaspad's getBlocks repeats some blocks of the sink's anticone
    * @param faults of the blocks in order, if they have been checked
-   * @throws IncompleteUpdateError
    */
   add(blocks: readonly RpcBlock[], faults?: Faults): void {
     const areChecked = faults?.length === blocks.length;
-    const names = new Set<string>();
     for (const [index, block] of blocks.entries()) {
       const name = toHex(block.hash);
-      names.add(name);
-      if (names.size <= index) throw new IncompleteUpdateError(`the node's response has block ${name} twice`);
       if (!this.#blocks.has(name)) this.#blocks.set(name, block);
       if (areChecked) this.#faults.set(block, faults[index]);
     }

@@ -1,6 +1,7 @@
 /** Tags of the addresses within transactions, for `include=tags`. */
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
+import { rowsOf } from '../../../pages/key-page.ts';
 import { addressTag, type AddressTagJson } from '../../../schemas/address.ts';
 import { tagOfScript } from '../../addresses/tags.ts';
 
@@ -19,7 +20,7 @@ export const tagsOfScripts = (scriptIds: RawBuilder<unknown>): RawBuilder<Record
   select coalesce(json_object_agg(touched.address, touched.tag) filter (where touched.tag is not null), '{}')
   from (
     select scripts.address, ${tagOfScript(sql`scripts.address`, sql`scripts.id`)} as tag
-    from (${scriptIds}) within
+    from unnest(${rowsOf(scriptIds)}) within (script_id)
     join scripts on scripts.id = within.script_id and scripts.address is not null
   ) touched)`;
 
