@@ -151,9 +151,10 @@ const LIES: Record<string, Lie> = {
   },
   'a removed chain block that is not of this index': {
     chain: ({ removedChainBlockHashes, addedChainBlockHashes }, { node }) => {
+      if (addedChainBlockHashes.length === 0) return false;
       const [below] = node.dag.chainBlocks;
       removedChainBlockHashes.push(Buffer.from(below?.hash ?? '', 'hex'));
-      return addedChainBlockHashes.length > 0;
+      return true;
     },
   },
   'a merged block twice': {
