@@ -526,7 +526,9 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     });
     await open(`/transactions/${ids.transaction}`);
     const unknown = page.getByRole('list', { name: 'Inputs' }).getByRole('listitem').first();
-    expect(await unknown.getByRole('link').getAttribute('href')).toMatch(new RegExp(`^/transactions/${created}#output-\\d+$`));
+    expect(await unknown.getByRole('link').getAttribute('href')).toMatch(
+      new RegExp(`^/transactions/${created}#output-\\d+$`),
+    );
     await unknown.getByText('unknown').waitFor();
   });
 

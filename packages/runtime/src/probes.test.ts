@@ -74,9 +74,7 @@ test('it rejects a port that is taken with an error that names the variable', as
   const options = { registry: createRegistry('example'), ready: (): Readiness => ({ ready: true }) };
   probes = await startProbes({ port: 0, ...options });
   await expect(startProbes({ port: probes.port, ...options })).rejects.toThrow(
-    new FatalError(
-      `Port ${probes.port} on 127.0.0.1 is in use by another program. Set METRICS_PORT to a free one.`,
-    ),
+    new FatalError(`Port ${probes.port} on 127.0.0.1 is in use by another program. Set METRICS_PORT to a free one.`),
   );
 });
 
