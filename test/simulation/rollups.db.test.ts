@@ -47,7 +47,10 @@ test('a first catch-up writes the same rows from its sums as from all rows', asy
   const select = (table: string) => pool.query<Record<string, unknown>>(`select * from ${table} order by 1, 2`);
   const read = async (): Promise<unknown[][]> => (await Promise.all(tables.map(select))).map(({ rows }) => rows);
   const summed = await read();
-  for (const [i, rows] of summed.entries()) expect(rows.length, tables[i]).toBeGreaterThan(0);
+  for (const [i, rows] of summed.entries()) {
+    // No transaction of this chain is in more than 16 blocks (test/api/repeated-transactions.db.test.ts).
+    if (tables[i] !== 'repeated_transactions') expect(rows.length, tables[i]).toBeGreaterThan(0);
+  }
   await pool.query('update checkpoint set first_catch_up = true');
   const [client, other] = [await pool.connect(), await pool.connect()];
   await finishFirstCatchUp([client, other]).finally(() => [client, other].forEach((each) => each.release()));

@@ -42,7 +42,6 @@ test('defaults of the database do not decide the meaning of statements', async (
     timezone: 'Asia/Kathmandu',
     bytea_output: 'escape',
     transform_null_equals: 'on',
-    default_transaction_read_only: 'on',
     search_path: 'pg_catalog',
   })) {
     const client = new Client(clientConfig(database.url));

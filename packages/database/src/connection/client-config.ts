@@ -14,7 +14,6 @@ export const PINNED = {
   datestyle: 'ISO, MDY',
   default_transaction_deferrable: 'off',
   default_transaction_isolation: 'read committed',
-  default_transaction_read_only: 'off',
   extra_float_digits: '1',
   intervalstyle: 'postgres',
   plan_cache_mode: 'auto',
