@@ -188,7 +188,7 @@ export class KeyCache {
   }
 }
 
-/** What was looked up without success is refused from memory for a short time. */
+/** Refuses keys that were looked up without success from memory for a short time. */
 class InvalidNames {
   /** When each expires, oldest first. */
   readonly #names = new Map<string, number>();

@@ -143,7 +143,7 @@ function etagOf({ url, bodyTag }: Pick<FastifyRequest, 'url' | 'bodyTag'>, conte
   return `W/"${hash('sha256', all, 'base64url').slice(0, 22)}"`;
 }
 
-/** What intermediaries that compress append to a tag: `-gzip` (Apache), `--gzip` (Jetty), `;gzip`, `-br`. */
+/** Suffixes that compressing intermediaries append to a tag: `-gzip` (Apache), `--gzip` (Jetty), `;gzip`, `-br`. */
 const ENCODING_SUFFIX = /^(?:--?|;)(?:gzip|br|zstd|deflate)$/;
 
 /** Compares weakly with an `if-none-match` list (RFC 9110 §13.1.2), and ignores a suffix of an encoding, which has the same content. */

@@ -21,7 +21,7 @@ import { type Output, Subscriber } from './subscriber.ts';
 const CATCH_UPS = 4;
 /** A stream waits for its turn as long as it takes: only requests have a time limit. */
 const MAX_CATCH_UP_WAIT_MS = 3_600_000;
-/** Of all streams of all processes together, about 250 bytes each. */
+/** Counts the streams of all processes together, about 250 bytes each. */
 const MAX_HELD_ADDRESSES = 400_000;
 /** A replica may lag behind the one that the cursor came from. */
 const UNKNOWN_CURSOR_MS = 10_000;

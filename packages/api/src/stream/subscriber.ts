@@ -30,7 +30,7 @@ interface SubscriberOptions {
   streams: {
     catchUp: (caller: string, read: (reading: Reading) => Promise<Step | undefined>) => Promise<Step | undefined>;
   };
-  /** Whose stream it is. */
+  /** The caller that owns the stream. */
   caller: string;
   output: Output;
   logger: Logger;

@@ -19,7 +19,7 @@ export interface Outcome {
   latencyMs: number;
   /** Null after a 2xx. */
   error: string | null;
-  /** What the owner of the webhook must not learn: for the log. */
+  /** The reason, for the log only: the owner of the webhook must not learn it. */
   reason?: string | undefined;
   /** The pause that the receiver asks for, up to an hour. */
   retryAfterMs: number | undefined;

@@ -18,7 +18,7 @@ import { createdEntries, spentKeysOf, type UtxoEntry } from './utxo.ts';
 /** The contents of blocks, without their coinbases. They may be mined in any order, also as siblings. */
 export type Plan = readonly (readonly DagTransaction[])[];
 
-/** What the miner knows of the chain. */
+/** The miner's view of the chain. */
 export interface HostileView {
   /** Of the next block. */
   readonly daaScore: number;
