@@ -2,7 +2,7 @@
 import { checkInvariant12 } from '@kasgres/cli';
 import type { Connection, TestDatabase } from '@kasgres/database';
 import { clusteringOptions, createMetrics, envSchema, keepClustering, openClusteringDatabase } from '@kasgres/indexer';
-import { toHex, type Transaction } from '@kasgres/kaspa';
+import { toHex, type Transaction, transactionHash } from '@kasgres/kaspa';
 import { createLogger, createRegistry } from '@kasgres/runtime';
 import { type ClusteringOptions, clusterStep, flagStep } from '@kasgres/state';
 import { expect } from 'vitest';
@@ -188,15 +188,21 @@ export async function expectedClustersOfIndex(
   { depth, forgets = false }: { depth: bigint; forgets?: boolean },
 ): Promise<string[][]> {
   const made = new Map<string, Transaction>();
+  // Variants of a transaction have the same outputs, but may have other hash types.
+  const variants = new Map<string, Transaction>();
   for (const { transactions } of simulatedDags.flatMap(({ bodies }) => bodies)) {
-    for (const transaction of transactions) made.set(toHex(transaction.transactionId), transaction);
+    for (const transaction of transactions) {
+      made.set(toHex(transaction.transactionId), transaction);
+      variants.set(toHex(transactionHash(transaction)), transaction);
+    }
   }
-  const { rows } = await pool.query<{ id: string }>(
-    `select encode(t.transaction_id, 'hex') as id
+  const { rows } = await pool.query<{ hash: string }>(
+    `select encode(coalesce(body.hash, t.hash), 'hex') as hash
        from chain_blocks c
        join blocks b on b.id = c.block_id
       cross join lateral unnest(c.accepted_transactions) accepted (id)
        join transactions t on t.id = accepted.id
+       left join transaction_bodies body on body.transaction_id = t.id and body.body = t.accepted_body
       where b.blue_score <= (select sink.blue_score from checkpoint join blocks sink on sink.id = block_id) - $1
         and not ($2 and exists (
           select from transaction_inputs i
@@ -204,11 +210,10 @@ export async function expectedClustersOfIndex(
              and not exists (select from start_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)))`,
     [depth, forgets],
   );
-  const find = (id: string): Transaction | undefined => made.get(id);
   return clustersOf(
     spendingOf(
-      rows.map(({ id }) => find(id)).filter((found) => found !== undefined),
-      find,
+      rows.map(({ hash }) => variants.get(hash)).filter((found) => found !== undefined),
+      (id) => made.get(id),
     ),
   );
 }
