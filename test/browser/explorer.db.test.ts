@@ -104,6 +104,14 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     await harness.atRest();
   }
 
+  /** Mines until the sink has a larger blue score: a round may add only blocks beside the chain. */
+  async function growChain(): Promise<void> {
+    const { dag } = harness.simulatedDag.node;
+    const before = dag.sink.header.blueScore;
+    while (dag.sink.header.blueScore <= before) harness.simulatedDag.mine(1);
+    await harness.atRest();
+  }
+
   /** Each page with what it must show once its data has arrived. */
   const pages = (): [path: string, shown: RegExp][] => [
     ['/', /Latest blocks[\s\S]*chain[\s\S]*Latest accepted transactions/],
@@ -273,18 +281,22 @@ describe.skipIf(!hasChromium)('the explorer', () => {
   test('a pause holds the picture, and resuming catches up', async () => {
     let windows = 0;
     const passed = Promise.withResolvers<void>();
-    // The second window, which the page loads when its stream begins, is on its way while the pause begins.
+    // New blocks do not connect to the first window, so the page loads another one, which is on its way while the pause begins.
+    const outdated = JSON.stringify(await client.get('/v1/dag'));
+    await mine(20);
     await page.route('**/v1/dag', async (route) => {
       windows += 1;
+      if (windows === 1) return route.fulfill({ body: outdated, contentType: 'application/json' });
       if (windows === 2) await passed.promise;
-      await route.continue();
+      return route.continue();
     });
     await open('/');
     await blocksOfDag().first().waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
+    await mine(1);
     await expect.poll(() => windows).toBe(2);
     await page.getByRole('button', { name: 'Pause' }).click();
-    await mine(2);
+    await growChain();
     const { sink } = await client.get('/v1/rpc/getSink');
     const newest = page.locator(`svg.dag a[data-hash="${sink}"]`);
     await page.locator(`main table a[href="/blocks/${sink}"]`).waitFor();
@@ -415,7 +427,7 @@ describe.skipIf(!hasChromium)('the explorer', () => {
       Number((await page.locator('#confirmations').innerText()).replaceAll(',', ''));
     await page.getByText('Live', { exact: true }).waitFor();
     const before = await confirmations();
-    await mine(2);
+    await growChain();
     await expect.poll(confirmations).toBeGreaterThan(before);
   });
 
@@ -441,7 +453,7 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     await open('/blocks');
     await page.locator('tbody a').first().waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
-    await mine(2);
+    await growChain();
     const { sink } = await client.get('/v1/rpc/getSink');
     expect(await page.locator(`tbody a[href="/blocks/${sink}"]`).count()).toBe(0);
     await page.getByRole('button', { name: 'Show newer' }).click();
@@ -665,7 +677,7 @@ describe.skipIf(!hasChromium)('the explorer', () => {
       await second.goto(`${url}/blocks`);
       await second.getByText('API key needed').waitFor();
       await page.getByText('Live', { exact: true }).waitFor();
-      await mine(1);
+      await growChain();
       await page.getByRole('button', { name: 'Show newer' }).waitFor();
       await second.close();
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { NodeResponseTooLargeError } from '@kasgres/node';
+import { NodeResponseTooLargeError, NodeUnavailableError } from '@kasgres/node';
 import { EventLoopTurns } from './fairness/event-loop-turns.ts';
 import { MempoolSamples } from './mempool-samples.ts';
 import { NodeCalls } from './node-calls.ts';
@@ -82,6 +82,17 @@ it('takes at most a tenth of the time for slow samples, which only the first req
   const begunAt = performance.now();
   await samples.get();
   expect(performance.now()).toBe(begunAt);
+});
+
+it('samples again a second after a failure, however long that took', async () => {
+  const mempool: Mempool = { listMs: 15_000, fails: new NodeUnavailableError('getMempoolEntries: no response within 15 s') };
+  const { samples } = samplesOf(mempool);
+  const failed = samples.get().catch((problem: unknown) => problem);
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(await failed).toBe(mempool.fails);
+  Object.assign(mempool, { listMs: 1, fails: undefined });
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(await problemOf(samples)).toMatchObject({ transactions: new Map() });
 });
 
 it('stops when nobody has used it for a minute, also during a sample', async () => {

@@ -118,7 +118,11 @@ export class MempoolSamples {
     };
     last.sample.then(
       ({ transactions }) => settle(this.#bytesPerEntry * transactions.size),
-      () => settle(0),
+      () => {
+        last.isRunning = false;
+        // A failure that took long, as an attempt that timed out, is not repeated to everybody for ten times as long.
+        this.#nextAt = performance.now() + LIFE_MS;
+      },
     );
     this.#last = last;
     // Nobody may wait for it.
