@@ -258,6 +258,7 @@ create table transactions (
   subnetwork_id integer not null,
   version integer not null,
   accepted_body integer,
+  json_bytes integer not null,
   storage_mass numeric not null,
   compute_mass numeric not null,
   lock_time numeric not null,
@@ -273,6 +274,7 @@ comment on table transactions is 'One row for each transaction id that a block c
 comment on column transactions.id is 'Key, in order of first writing.';
 comment on column transactions.storage_mass is 'Committed storage mass (KIP-9), of the first variant.';
 comment on column transactions.compute_mass is 'Compute mass in grams, of the first variant.';
+comment on column transactions.json_bytes is 'Estimated bytes of the transaction in a response of the API, without its payload, of the first variant. Pages are bounded by their sum.';
 comment on column transactions.fee is 'Inputs minus outputs in sompi, 0 for a coinbase, of every accepted transaction. Null in others if an input was not resolved when they were written, or if it is negative or above the maximum supply. Readers show it of accepted transactions only, else fee_of_existing_utxos.';
 comment on column transactions.accepting_index is 'chain_blocks.index of the chain block that accepts the transaction; null while it is not accepted.';
 comment on column transactions.subnetwork_id is 'subnetworks.id; 1 is a coinbase.';
@@ -287,6 +289,7 @@ comment on column transactions.payload is 'Payload.';
 create table transaction_bodies (
   transaction_id bigint not null,
   body integer not null,
+  json_bytes integer not null,
   hash bytea not null,
   storage_mass numeric not null,
   compute_mass numeric not null,
@@ -300,6 +303,7 @@ comment on column transaction_bodies.body is 'Number of the variant, from 1.';
 comment on column transaction_bodies.hash is 'Hash of the whole transaction in this variant.';
 comment on column transaction_bodies.storage_mass is 'Committed storage mass of this variant.';
 comment on column transaction_bodies.compute_mass is 'Compute mass in grams, of this variant.';
+comment on column transaction_bodies.json_bytes is 'Like transactions.json_bytes, of this variant.';
 
 create table transaction_body_inputs (
   transaction_id bigint not null,

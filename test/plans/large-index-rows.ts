@@ -89,10 +89,10 @@ const series = (count: number, from = 0): string => `generate_series(${from}::bi
 /** Independent of each other. */
 export const FIRST_STATEMENTS: readonly string[] = [
   `insert into meta (network) values ('simnet')`,
-  `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, fee,
+  `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes, fee,
      accepting_index, accepted_body)
    select t, ${hashOf('transaction', 't')}, ${hashOf('body', 't')}, 0, 0, (${placeOf('t')} = 0)::integer, 0,
-     case when t % 10 = 0 then decode(repeat('ab', 50), 'hex') else '' end, 10000, 2036, case when ${hasInput('t')} then ${FEE} else 0 end,
+     case when t % 10 = 0 then decode(repeat('ab', 50), 'hex') else '' end, 10000, 2036, 2000, case when ${hasInput('t')} then ${FEE} else 0 end,
      ${acceptingIndexOf('t')}, case when ${acceptingBlockOf('t')} is not null then 0 end
    from ${series(TRANSACTIONS)} t`,
   `insert into transaction_outputs (transaction_id, index, amount, script_id)
@@ -111,8 +111,8 @@ export const FIRST_STATEMENTS: readonly string[] = [
    select ${blockOf('t')} + 1, ${sizeOf(`${blockOf('t')} + 1`)} + case when t % 795 < 300 then t % 795 / 20 else 0 end, t,
      (t % 1000 = 3)::integer
    from ${series(TRANSACTIONS)} t where t % 20 = 3 and ${blockOf('t')} + 1 < ${BLOCKS}`,
-  `insert into transaction_bodies (transaction_id, body, hash, storage_mass, compute_mass)
-   select t, 1, ${hashOf('second body', 't')}, 10000, 2036 from ${series(TRANSACTIONS)} t where t % 1000 = 3`,
+  `insert into transaction_bodies (transaction_id, body, hash, storage_mass, compute_mass, json_bytes)
+   select t, 1, ${hashOf('second body', 't')}, 10000, 2036, 2000 from ${series(TRANSACTIONS)} t where t % 1000 = 3`,
   `insert into transaction_body_inputs (transaction_id, body, index, signature_script, sig_op_count, compute_budget)
    select t, 1, 0, decode(repeat('42', 66), 'hex'), 1, 0 from ${series(TRANSACTIONS)} t where t % 1000 = 3 and ${hasInput('t')}`,
   `insert into blocks (id, hash, version, parents_by_level, hash_merkle_root, accepted_id_merkle_root, utxo_commitment, timestamp, bits,

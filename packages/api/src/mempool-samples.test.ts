@@ -85,7 +85,10 @@ it('takes at most a tenth of the time for slow samples, which only the first req
 });
 
 it('samples again a second after a failure, however long that took', async () => {
-  const mempool: Mempool = { listMs: 15_000, fails: new NodeUnavailableError('getMempoolEntries: no response within 15 s') };
+  const mempool: Mempool = {
+    listMs: 15_000,
+    fails: new NodeUnavailableError('getMempoolEntries: no response within 15 s'),
+  };
   const { samples } = samplesOf(mempool);
   const failed = samples.get().catch((problem: unknown) => problem);
   await vi.advanceTimersByTimeAsync(15_000);

@@ -29,6 +29,8 @@ interface KeySource {
   isRepeated?: boolean;
   /** Selects the key of the item that the cursor names; null if it is not an item of this listing. */
   cursorKey: RawBuilder<bigint | null>;
+  /** Makes a page with `is_shown`, which ends before its limit where items are large. */
+  bound?: (page: RawBuilder<unknown>, limit: RawBuilder<number>) => RawBuilder<unknown>;
 }
 
 /**
@@ -38,7 +40,7 @@ interface KeySource {
 export function keyPage(
   parameter: ParameterOf<PageParameters>,
   start: PageStart,
-  { table, column, where, isRepeated, cursorKey }: KeySource,
+  { table, column, where, isRepeated, cursorKey, bound }: KeySource,
 ) {
   const key = sql.ref(column);
   const limit = parameter('limit', 'bigint');
@@ -53,23 +55,30 @@ export function keyPage(
       ${conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`}
       order by ${key} ${start === 'before' ? sql`asc` : sql`desc`} limit ${limit} + 1`)}) with ordinality as keys (key, position)`;
   return {
-    tables: start === 'first' ? { page } : { cursor: sql`select ${cursorKey} as key`, page },
-    ...pageParts(limit, start),
+    tables: {
+      ...(start !== 'first' && { cursor: sql`select ${cursorKey} as key` }),
+      page: bound === undefined ? page : bound(page, limit),
+    },
+    ...pageParts(limit, start, bound !== undefined),
   };
 }
 
 /** Reads rows through an array, of which Postgres expects few: of a limit that is a parameter it expects a tenth of the table, and would hash whole tables. */
 export const rowsOf = (select: RawBuilder<unknown>): RawBuilder<unknown> => sql`array(${select})`;
 
-/** Needs `page` with positions in the order of reading, and `cursor` with a key that is null if it is unknown, except for the first page. */
-export function pageParts(limit: RawBuilder<number>, start: PageStart) {
+/**
+ * Needs `page` with positions in the order of reading, and `cursor` with a key that is null if it is unknown, except for the first page.
+ * @param isBounded whether `page` tells which items it shows
+ */
+export function pageParts(limit: RawBuilder<number>, start: PageStart, isBounded = false) {
+  const isShown = isBounded ? sql`page.is_shown` : sql`page.position <= ${limit}`;
   return {
     ...(start !== 'first' && {
       problem: sql<string | null>`case when (select key from cursor) is null then ${sql.lit(UNKNOWN_CURSOR)} end`,
     }),
-    items: sql`where page.position <= ${limit} order by page.position ${start === 'before' ? sql`desc` : sql`asc`}`,
+    items: sql`where ${isShown} order by page.position ${start === 'before' ? sql`desc` : sql`asc`}`,
     metadata: sql<PageMetadataJson>`(
-      select json_build_object('hasMore', count(*) > ${limit}, 'count', least(count(*), ${limit})) from page)`,
+      select json_build_object('hasMore', count(*) > count(*) filter (where ${isShown}), 'count', count(*) filter (where ${isShown})) from page)`,
   };
 }
 

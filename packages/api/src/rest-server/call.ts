@@ -10,6 +10,7 @@ import { contentFrom, respond, type TagOf } from '../index-state/respond.ts';
 import { type Reading, requireCaughtUp } from '../index-state/state.ts';
 import type { BoundStatement } from '../index-state/statement.ts';
 import type { NodeCaller } from '../node-calls.ts';
+import { tooLargeFor } from '../resources/transactions/rest/select-transactions.ts';
 import { requireNetworkOfAll } from '../schemas/address.ts';
 import { MAX_DETAILS } from '../schemas/list.ts';
 import { addressInput, hashInput } from '../schemas/values.ts';
@@ -92,14 +93,17 @@ export const readStatement = <Response>(
     return contentFrom(state, () => toBody(found));
   });
 
-/** Like `readStatement`, but the first catch-up must have finished. The statement must name no problem. */
+/** Like `readStatement`, but the first catch-up must have finished. A statement whose page would be too large has no body, and must name no problem. */
 export async function readCaughtUp<Response>(
   call: Call,
   statement: BoundStatement<Response>,
   toBody: (found: Response) => unknown,
 ): Promise<unknown> {
   requireCaughtUp(await call.services.index.getSettledState());
-  return readStatement(call, statement, (found) => toBody(found as Response));
+  return readStatement(call, statement, (found) => {
+    if (found === undefined) throw tooLargeFor('limit');
+    return toBody(found);
+  });
 }
 
 /** Like `read`, with the state in memory only, also during the first catch-up. */

@@ -8,7 +8,7 @@ import { type ParameterOf, Statement, statementsBy } from '../index-state/statem
 import { rowsOf } from '../pages/key-page.ts';
 import { containing, joinAccepting } from '../resources/transactions/rest/select-transactions.ts';
 import { type AddressParameters, scriptIdOf } from '../schemas/address.ts';
-import { timedTransactions } from './queries.ts';
+import { timedTransactions, unlessTooLarge } from './queries.ts';
 
 /** The keys of an address by which their order may differ from that of times. A late merge moves it by what the address did meanwhile. */
 const MARGIN = 500;
@@ -83,13 +83,15 @@ export const historyPage = statementsBy(
           select key, time, row_number() over (order by time desc, key desc) as position
           from near where time between (select oldest from edges) and (select newest from edges)`,
       },
-      body: jsonBuildObject({
-        transactions: timedTransactions(sql`order by page.position`),
-        newest: sql<number | null>`(select newest from edges)`,
-        oldest: sql<number | null>`(select oldest from edges)`,
-        hasOlder: sql<boolean>`exists (select from near where time < (select oldest from edges))`,
-        hasNewer: sql<boolean>`exists (select from near where time > (select newest from edges))`,
-      }),
+      ...unlessTooLarge(
+        jsonBuildObject({
+          transactions: timedTransactions(sql`order by page.position`),
+          newest: sql<number | null>`(select newest from edges)`,
+          oldest: sql<number | null>`(select oldest from edges)`,
+          hasOlder: sql<boolean>`exists (select from near where time < (select oldest from edges))`,
+          hasNewer: sql<boolean>`exists (select from near where time > (select newest from edges))`,
+        }),
+      ),
     };
   },
 );
@@ -105,6 +107,6 @@ export const newestTransactions = new Statement(
           select distinct transaction_id from script_deltas where script_id = (select id from script)
           order by transaction_id desc limit ${parameter('limit', 'bigint')} offset ${parameter('offset', 'bigint')}`)}) as keys (key)`,
     },
-    body: jsonBuildObject({ transactions: timedTransactions(sql`order by page.key desc`) }),
+    ...unlessTooLarge(jsonBuildObject({ transactions: timedTransactions(sql`order by page.key desc`) })),
   }),
 );

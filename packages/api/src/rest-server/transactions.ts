@@ -6,6 +6,7 @@ import { badRequest, notFound } from '../http/errors.ts';
 import { callerOf } from '../http/request-identity.ts';
 import { type Reading, runWithin } from '../index-state/state.ts';
 import { completeStorageMasses } from '../resources/rpc/submitted/storage-masses.ts';
+import { tooLargeFor } from '../resources/transactions/rest/select-transactions.ts';
 import { list } from '../schemas/list.ts';
 import { flag, hashInput } from '../schemas/values.ts';
 import {
@@ -44,7 +45,8 @@ export async function readTransactions(reading: Reading, ids: readonly Uint8Arra
   const found: queries.TimedTransaction[] = [];
   for (let start = 0; start < ids.length; start += MAX_PAGE) {
     const body = await runWithin(reading, queries.transactionsByIds.with({ ids: ids.slice(start, start + MAX_PAGE) }));
-    found.push(...(body?.transactions ?? []));
+    if (body === undefined) throw tooLargeFor('transactionIds');
+    found.push(...body.transactions);
   }
   return found.map((transaction) => toTransaction(transaction, form));
 }

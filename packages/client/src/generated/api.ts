@@ -5330,7 +5330,7 @@ export interface operations {
                         /** @description The transactions of these blocks, each once, in the order of its first block */
                         transactions: components["schemas"]["RestTransaction"][];
                         /**
-                         * @description Present if blocks or transactions of the highest scores are left out: beyond 1000 blocks or 10000 transactions
+                         * @description Present if blocks or transactions of the highest scores are left out: beyond 1000 blocks, 10000 transactions or about 64 MiB
                          * @constant
                          */
                         truncated?: true;

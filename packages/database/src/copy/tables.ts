@@ -90,6 +90,7 @@ export const BATCH_TABLES = {
     payload: bytea,
     storage_mass: numeric,
     compute_mass: numeric,
+    json_bytes: integer,
     fee: nullable(bigint),
     accepting_index: nullable(reference<'index', 'accepting_index'>()),
     accepted_body: nullable(integer),
@@ -100,6 +101,7 @@ export const BATCH_TABLES = {
     hash: bytea,
     storage_mass: numeric,
     compute_mass: numeric,
+    json_bytes: integer,
   }),
   transaction_body_inputs: defineCopyTable('transaction_body_inputs', {
     transaction_id: key,

@@ -1415,6 +1415,10 @@ export interface TransactionBodies {
    */
   hash: Buffer;
   /**
+   * Like transactions.json_bytes, of this variant.
+   */
+  json_bytes: number;
+  /**
    * Committed storage mass of this variant.
    */
   storage_mass: Numeric;
@@ -1554,6 +1558,10 @@ export interface Transactions {
    * Key, in order of first writing.
    */
   id: bigint;
+  /**
+   * Estimated bytes of the transaction in a response of the API, without its payload, of the first variant. Pages are bounded by their sum.
+   */
+  json_bytes: number;
   /**
    * Lock time, unsigned 64-bit.
    */

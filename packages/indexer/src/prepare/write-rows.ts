@@ -9,6 +9,7 @@ import {
 } from '@kasgres/database';
 import { classifyScript, computeMass, type Network, type ScriptPublicKey, scriptToAddress } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
+import { jsonBytes } from './json-bytes.ts';
 import type { ResolvedInput } from './resolve.ts';
 
 const NONE = new Uint8Array();
@@ -87,6 +88,7 @@ export function writeTransaction(rows: BatchRows, transaction: RpcTransaction, k
     payload: transaction.payload,
     storage_mass: transaction.storageMass,
     compute_mass: computeMass(transaction),
+    json_bytes: jsonBytes(transaction),
     fee: keys.fee,
     accepting_index: keys.acceptingIndex,
     accepted_body: keys.acceptedVariant,
@@ -144,6 +146,7 @@ export function writeVariant(rows: BatchRows, key: TransactionKey, variant: numb
     hash: transaction.hash,
     storage_mass: transaction.storageMass,
     compute_mass: computeMass(transaction),
+    json_bytes: jsonBytes(transaction),
   });
   transaction.inputs.forEach((input, index) => {
     rows.transaction_body_inputs.write({

@@ -32,7 +32,7 @@ import {
 } from './history-filter.ts';
 import { restTransaction, transactionFlags } from '../transactions/rest/schemas.ts';
 import { includeTags, tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
-import { restTransactions } from '../transactions/rest/select-transactions.ts';
+import { boundByBytes, restTransactions } from '../transactions/rest/select-transactions.ts';
 
 const addressTransaction = restTransaction
   .extend({
@@ -76,6 +76,7 @@ const transactionPage = statementsBy(
       column: 'transaction_id',
       isRepeated: true,
       where: sql.join([ofScript, ...conditions], sql` and `),
+      bound: boundByBytes(includePayload),
       cursorKey: sql`(
         select id from transactions
         where ${hasTransactionId('transactions', parameter('cursor', 'bytea'))} and exists (

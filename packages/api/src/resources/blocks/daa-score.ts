@@ -12,7 +12,7 @@ import { findFirstBlock, listGaps } from '../chain/segments.ts';
 import { lookUp, toStoredScore } from '../shared.ts';
 import { restTransaction } from '../transactions/rest/schemas.ts';
 import { includeTags, tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
-import { restTransactions } from '../transactions/rest/select-transactions.ts';
+import { restTransactions, upToMaxBytes } from '../transactions/rest/select-transactions.ts';
 import { restBlock } from './rest-blocks.ts';
 import { restBlocks } from './select-blocks.ts';
 
@@ -89,7 +89,7 @@ export const getBlocksByDaaScore = indexRoute(
         .literal(true)
         .optional()
         .meta({
-          description: `Present if blocks or transactions of the highest scores are left out: beyond ${MAX_BLOCKS} blocks or ${MAX_TRANSACTIONS} transactions`,
+          description: `Present if blocks or transactions of the highest scores are left out: beyond ${MAX_BLOCKS} blocks, ${MAX_TRANSACTIONS} transactions or about 64 MiB`,
         }),
       tags: tagsByAddress.optional(),
     }),
@@ -101,14 +101,18 @@ export const getBlocksByDaaScore = indexRoute(
     await requireIndexed(reading, scores);
     const content = {
       blocks: withPage(upTo('block', MAX_BLOCKS), restBlocks(sql`order by page.position`)),
-      transactions: withPage(upTo('contained', MAX_TRANSACTIONS), restTransactions(sql`order by page.position`)),
-      ...(include !== undefined && { tags: withPage(upTo('contained', MAX_TRANSACTIONS), tagsOfPage()) }),
+      transactions: withPage(sql`select * from shown`, restTransactions(sql`order by page.position`)),
+      ...(include !== undefined && { tags: withPage(sql`select * from shown`, tagsOfPage()) }),
     };
     return readJson(db, {
-      tables: { block: positions(blocksOf(scores)), contained: positions(containedInBlocks) },
+      tables: {
+        block: positions(blocksOf(scores)),
+        contained: positions(containedInBlocks),
+        shown: upToMaxBytes(upTo('contained', MAX_TRANSACTIONS)),
+      },
       body: sql`
         case when (select count(*) > ${sql.lit(MAX_BLOCKS)} from block)
-            or (select count(*) > ${sql.lit(MAX_TRANSACTIONS)} from contained)
+            or (select count(*) from contained) > (select count(*) from shown)
           then ${jsonBuildObject({ ...content, truncated: sql<true>`true` })}
           else ${jsonBuildObject(content)} end`,
     });

@@ -20,7 +20,7 @@ import { unknownItem } from '../chain/segments.ts';
 import { listing, page } from '../shared.ts';
 import { includePayload, restTransaction } from '../transactions/rest/schemas.ts';
 import { includeTags, tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
-import { restTransactions } from '../transactions/rest/select-transactions.ts';
+import { boundByBytes, restTransactions } from '../transactions/rest/select-transactions.ts';
 
 const relation = z.enum(['contained', 'accepted']);
 
@@ -58,7 +58,7 @@ const transactionPage = statementsBy(
   ) => {
     const limit = parameter('limit', 'bigint');
     const [behind, order] = start === 'before' ? [sql`<`, sql`desc`] : [sql`>`, sql`asc`];
-    const { items, metadata, problem } = pageParts(limit, start);
+    const { items, metadata, problem } = pageParts(limit, start, true);
     return {
       tables: {
         block: sql`select id from blocks where hash = ${parameter('hash', 'bytea')}`,
@@ -68,10 +68,13 @@ const transactionPage = statementsBy(
             select (select place from ${CURSORS[relation]} where key in (
               select id from transactions where ${hasTransactionId('transactions', parameter('cursor', 'bytea'))}) limit 1) as key`,
         }),
-        page: sql`
+        page: boundByBytes(includePayload)(
+          sql`
           select key, row_number() over (order by place ${order}) as position from (
             select * from listed ${start === 'first' ? sql`` : sql`where place ${behind} (select key from cursor)`}
             order by place ${order} limit ${limit} + 1) nearest`,
+          limit,
+        ),
       },
       problem: sql<
         string | null

@@ -22,7 +22,13 @@ import { unknownItem } from '../../chain/segments.ts';
 import { listing, lookUp, page } from '../../shared.ts';
 import { isAccepted } from '../fields.ts';
 import { includePayload, restTransaction, transactionFlags } from './schemas.ts';
-import { oneRestTransaction, restTransactions } from './select-transactions.ts';
+import {
+  boundByBytes,
+  isPageTooLarge,
+  oneRestTransaction,
+  restTransactions,
+  tooLargeFor,
+} from './select-transactions.ts';
 import { includeTags, tagsByAddress, tagsOfPage } from './tags.ts';
 
 const MAX_IDS = 500;
@@ -47,6 +53,7 @@ const transactionPage = statementsBy(
       // Few transactions are not accepted, and so skipped.
       ...(acceptedOnly && { where: isAccepted() }),
       cursorKey: keyOf(parameter('cursor', 'bytea')),
+      bound: boundByBytes(includePayload),
     });
     return {
       ...parts,
@@ -98,6 +105,7 @@ export const transactionsByIds = statementsBy(
     tables: {
       page: pageOfIds(parameter('ids', 'bytea[]')),
     },
+    problem: sql`case when ${isPageTooLarge(includePayload)} then 'too large' end`,
     body: jsonBuildObject({
       transactions: restTransactions(sql`order by page.position`, { includePayload }),
       ...(withTags && { tags: tagsOfPage() }),
@@ -174,4 +182,5 @@ export const getTransactions = statementRoute(
     const variant = { includePayload: body.includePayload, withTags: body.include !== undefined };
     return transactionsByIds(variant).with({ ids: body.transactionIds });
   },
+  { 'too large': () => tooLargeFor('transactionIds') },
 );

@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type JsonFields, jsonArray, jsonObject } from '../../../index-state/json.ts';
 import { hex, hexOrNull, text, textOrNull } from '../../../index-state/sql.ts';
+import { badRequest, type HttpError } from '../../../http/errors.ts';
 import { sinkBlueScore } from '../../../index-state/statement.ts';
 import {
   covenant,
@@ -155,6 +156,44 @@ const ofPage = sql`
 interface Options {
   includePayload?: boolean;
 }
+
+/** A page ends before it would be larger, but for its first transaction. */
+const MAX_PAGE_BYTES = sql.lit(2 ** 20);
+/** Of transactions that the client chooses, or that it cannot page through otherwise. */
+const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
+
+/** Estimates the bytes of a transaction in the JSON of a response. */
+const jsonBytes = (includePayload: boolean): RawBuilder<number> => sql`
+  case when ${variant} > 0 then (variant_of(transactions.id, ${variant})).json_bytes else transactions.json_bytes end
+    ${includePayload ? sql`+ 2 * octet_length(transactions.payload)` : sql``}`;
+
+/** Bounds a page of keys of transactions by the bytes of its response: anybody can mine large transactions that pay an address of somebody else. */
+export const boundByBytes =
+  (includePayload: boolean) =>
+  (page: RawBuilder<unknown>, limit: RawBuilder<number>): RawBuilder<unknown> =>
+    sql`
+    select page.key, page.position,
+      page.position <= ${limit} and (
+        page.position = 1 or sum(${jsonBytes(includePayload)}) over (order by page.position) <= ${MAX_PAGE_BYTES}) as is_shown
+    from (${page}) page join transactions on transactions.id = page.key`;
+
+/** Selects keys and positions of transactions up to the bytes of a response. @param page in the order of `position` */
+export const upToMaxBytes = (page: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  select key, position from (
+    select page.key, page.position, sum(${jsonBytes(false)}) over (order by page.position) as bytes
+    from (${page}) page join transactions on transactions.id = page.key) summed
+  where position = 1 or bytes <= ${sql.lit(MAX_RESPONSE_BYTES)}`;
+
+/** Tests whether the transactions of `page` are too many bytes for a response. */
+export const isPageTooLarge = (includePayload: boolean): RawBuilder<boolean> => sql`(
+  select sum(${jsonBytes(includePayload)}) > ${sql.lit(MAX_RESPONSE_BYTES)} from page join transactions on transactions.id = page.key)`;
+
+/** @param path of the number or the list in the request */
+export const tooLargeFor = (path: string): HttpError =>
+  badRequest({
+    path,
+    message: `the response would have more than ${MAX_RESPONSE_BYTES} bytes: ask for fewer transactions`,
+  });
 
 /**
  * Selects the transactions of `page`. Of several variants (docs/architecture.md) it shows the accepted one, else the first. For pre-bootstrap
