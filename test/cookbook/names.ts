@@ -22,31 +22,64 @@ interface Merge {
   mergedCluster: string;
 }
 
+/** What a size limit holds: one for two clusters. */
+interface HeldMerge {
+  /** The first transaction that ties the two. */
+  transaction: Transaction;
+  /** Addresses of inputs, in the larger and in the other cluster. */
+  address: string;
+  otherAddress: string;
+  /** Addresses of the roots, sorted. */
+  clusters: string[];
+  transactions: number;
+}
+
 /** The minimum number of equal outputs of a CoinJoin. */
 const LEAST_PARTICIPANTS = 3;
 
-/** Returns the clusters of several addresses, the merges in order, and functions that name addresses and clusters. */
-export function clustersAndNames({ chain }: History, tags: readonly Tag[]) {
+/** Returns the clusters of several addresses, the merges in order, those that are held, and functions that name addresses and clusters. */
+export function clustersAndNames({ chain }: History, tags: readonly Tag[], sizeLimit = Number.POSITIVE_INFINITY) {
   const clusterOf = new Map<string, Cluster>();
   const merges: Merge[] = [];
+  const held = new Map<string, HeldMerge>();
   const find = (address: string) => clusterOf.get(address) ?? { root: address, members: new Set([address]) };
-  for (const transaction of chain.flatMap(({ accepted }) => accepted)) {
-    const [first = '', ...others] = addressesOfOneOwner(transaction);
-    for (const other of others) {
-      const one = { address: first, cluster: find(first) };
-      const two = { address: other, cluster: find(other) };
-      if (one.cluster === two.cluster) continue;
-      const [kept, merged] = one.cluster.members.size >= two.cluster.members.size ? [one, two] : [two, one];
-      merges.push({
-        transaction,
-        address: kept.address,
-        mergedAddress: merged.address,
-        cluster: kept.cluster.root,
-        mergedCluster: merged.cluster.root,
-      });
-      kept.cluster.members = kept.cluster.members.union(merged.cluster.members);
-      for (const member of kept.cluster.members) clusterOf.set(member, kept.cluster);
+  const sizeOf = (address: string): number => find(address).members.size;
+  /** Returns false if the cluster would be too large. */
+  const merge = (transaction: Transaction, first: string, other: string): boolean => {
+    const one = { address: first, cluster: find(first) };
+    const two = { address: other, cluster: find(other) };
+    if (one.cluster.root === two.cluster.root) return true;
+    const [kept, merged] = one.cluster.members.size >= two.cluster.members.size ? [one, two] : [two, one];
+    const members = kept.cluster.members.union(merged.cluster.members);
+    if (members.size > sizeLimit) return false;
+    merges.push({
+      transaction,
+      address: kept.address,
+      mergedAddress: merged.address,
+      cluster: kept.cluster.root,
+      mergedCluster: merged.cluster.root,
+    });
+    kept.cluster.members = members;
+    for (const member of members) clusterOf.set(member, kept.cluster);
+    return true;
+  };
+  /** Each cluster that remains apart is held with the largest of them. */
+  const hold = (transaction: Transaction, apart: readonly string[]): void => {
+    const largest = apart.reduce((found, address) => (sizeOf(address) > sizeOf(found) ? address : found));
+    for (const otherAddress of apart.filter((address) => address !== largest)) {
+      const clusters = [find(largest).root, find(otherAddress).root].sort();
+      const earlier = held.get(clusters.join());
+      if (earlier === undefined)
+        held.set(clusters.join(), { transaction, address: largest, otherAddress, clusters, transactions: 1 });
+      else earlier.transactions += 1;
     }
+  };
+  for (const transaction of chain.flatMap(({ accepted }) => accepted)) {
+    const apart: string[] = [];
+    for (const address of addressesOfOneOwner(transaction)) {
+      if (!apart.some((earlier) => merge(transaction, earlier, address))) apart.push(address);
+    }
+    if (apart.length > 1) hold(transaction, apart);
   }
   const tagOf = new Map(tags.map(({ address, name }) => [address, name]));
   /** Returns the name that all named members share. */
@@ -56,7 +89,7 @@ export function clustersAndNames({ chain }: History, tags: readonly Tag[]) {
   };
   /** Returns the name of an address, or else that of its cluster. */
   const nameOf = (address: string): string | null => tagOf.get(address) ?? clusterName(clusterOf.get(address));
-  return { clusters: [...new Set(clusterOf.values())], merges, tagOf, clusterName, nameOf };
+  return { clusters: [...new Set(clusterOf.values())], merges, held: [...held.values()], tagOf, clusterName, nameOf };
 }
 
 /** Returns each address once, in the order of inputs. Signatures of the simulation sign the whole transaction. */
