@@ -450,16 +450,23 @@ comment on column generations.end_index is 'First chain_blocks.index that is too
 -- a page at once, so each needs room for a second version. With a fillfactor of 70, a third of them moved to another page, with new index entries;
 -- the table and its indexes grew as much.
 create function make_partition(parent text, name text) returns void language plpgsql set search_path = public, pg_temp as $$
+declare
+  owner name;
+  statistics_name text;
 begin
-  execute format('create table %I (like %I including defaults including constraints including indexes including storage)%s', name, parent,
+  execute format('create table %I (like %I including defaults including constraints including indexes including statistics including storage)%s', name, parent,
     case parent when 'blocks' then ' with (fillfactor = 90)' when 'transactions' then ' with (fillfactor = 50)' else '' end);
   if parent = 'blocks' then
     execute format('create unique index %I on %I (hash)', name || '_hash', name);
   elsif parent = 'chain_blocks' then
     execute format('create unique index %I on %I (block_id)', name || '_block_id', name);
   end if;
-  -- Otherwise it would belong to the login of the indexer, and neither another login nor the owner of the database could use it.
-  execute format('alter table %I owner to %I', name, (select pg_get_userbyid(relowner) from pg_class where oid = parent::regclass));
+  -- Otherwise they would belong to the login of the indexer, and neither another login nor the owner of the database could use them.
+  owner := (select pg_get_userbyid(relowner) from pg_class where oid = parent::regclass);
+  execute format('alter table %I owner to %I', name, owner);
+  for statistics_name in select stxname from pg_statistic_ext where stxrelid = name::regclass loop
+    execute format('alter statistics %I owner to %I', statistics_name, owner);
+  end loop;
 end $$;
 comment on function make_partition(text, text) is 'Makes a table that can be attached as a partition. It belongs to the owner of its parent.';
 
@@ -514,6 +521,10 @@ comment on function end_generation(integer, bigint) is 'Ends the last generation
 -- Statistics of index expressions belong to partitions, but joins are estimated by those of the whole table.
 create statistics transactions_transaction_id_text on (encode(transaction_id, 'hex')) from transactions;
 create statistics blocks_hash_text on (encode(hash, 'hex')) from blocks;
+-- Of a case, Postgres knows no statistics, and would expect one row in 200 to equal a text. Partitions have copies.
+create statistics transactions_acceptance on (case when accepting_index is null then 'not accepted' else 'accepted' end) from transactions;
+create statistics blocks_color on (case is_blue when true then 'blue' when false then 'red' end) from blocks;
+create statistics blocks_merged_color on (case when is_blue then 'blue' else 'red' end) from blocks;
 
 -- About a year of mainnet; an indexer with RETENTION makes it shorter.
 select make_generation(0, 0, 100000000);
@@ -1934,14 +1945,17 @@ comment on column kaspa.block_transactions.block_key is 'Key of the block. Joins
 comment on column kaspa.block_transactions.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
 
 -- Both conditions say the same, but for blocks that were merged again after a gap: one is the way down from the chain block, the other the way up to
--- it. Two inequalities, since Postgres takes an equality for independent of the first and expects hardly any row.
+-- it. Postgres takes the second for independent of the first and would expect hardly any row of an inner join. Of an outer one it expects a row for
+-- each block of a mergeset, and half of them after the case. A filter on block_hash turns it into an inner join and goes up; a join on block_key must
+-- not, so that many rows are expected where there are many.
 create view kaspa.mergesets as
 select encode(c.hash, 'hex') as chain_block_hash, encode(b.hash, 'hex') as block_hash, case when b.is_blue then 'blue' else 'red' end as color,
-       b.id as block_key, k.index as chain_index
+       merged.id as block_key, k.index as chain_index
   from chain_blocks k
   join blocks c on c.id = k.block_id
  cross join lateral unnest(c.merge_set_blues || c.merge_set_reds) merged (id)
-  join blocks b on b.id = merged.id and b.merging_block_id = c.id;
+  left join blocks b on b.id = merged.id and b.merging_block_id = c.id
+ where case when b.id is null then false else true end;
 comment on view kaspa.mergesets is 'Which chain block merges which block. Every merged block is here once. Fast by either hash, and by chain_index.';
 comment on column kaspa.mergesets.chain_block_hash is 'The chain block.';
 comment on column kaspa.mergesets.block_hash is 'A block of its mergeset; the selected parent is one.';
@@ -2197,50 +2211,38 @@ comment on column kaspa.addresses.labels is 'What kind of owner it is: the label
 comment on column kaspa.addresses.cluster is 'The cluster that it is in: kaspa.clusters.cluster; null when it stands alone.';
 comment on column kaspa.addresses.address_key is 'Key of the address. Joins views fast; differs from one database to another.';
 
--- Of the rows of a script in a transaction, one represents them: the first output, or else the first input. A sum over groups would be computed from all
--- rows wherever the view is joined. The members of the union select from one table each, so that conditions and joins reach its indexes. `is not distinct
--- from` makes them look for the other rows next to the first one, and not in an index by script. Postgres expects a third of the rows of each inequality,
--- where most remain, but too many of a join, since it has no statistics of a union. With `coalesce`, which is always true and expected of half of them,
--- it is wrong by less than ten times in either case.
+-- The sums are computed once for each transaction, in two look-ups, and not for each row: whoever reads many transactions, by a scan or by a join, starts
+-- at `t`. Whoever has an address starts at `a`, whose members select from one table each, so that conditions reach its indexes. The first row of a script
+-- in a transaction represents it in `a`. A group over all rows would be computed from all rows wherever the view is joined. Postgres has no statistics
+-- of a union, and would expect one row in 200 to satisfy an equality, where about one in five does: it expects half of the rows of each `coalesce`.
 create view kaspa.address_transactions as
 select s.address,
        encode(t.transaction_id, 'hex') as transaction_id,
-       to_timestamp(c.timestamp / 1000::double precision) as accepted_at,
+       g.accepted_at,
        t.accepting_index is not null as is_accepted,
-       a.received as received_sompi,
-       a.sent as sent_sompi,
-       (a.received - a.sent)::numeric(38,0) as change_sompi,
-       ((a.received - a.sent) * 0.00000001)::numeric(38,8) as change_kas,
+       g.received::numeric(38,0) as received_sompi,
+       g.sent::numeric(38,0) as sent_sompi,
+       (g.received - g.sent)::numeric(38,0) as change_sompi,
+       ((g.received - g.sent) * 0.00000001)::numeric(38,8) as change_kas,
        t.subnetwork_id = 1 as is_coinbase,
-       a.transaction_id as transaction_key,
+       t.id as transaction_key,
        a.script_id as address_key
-  from (select o.script_id, o.transaction_id,
-               o.index,
-               case when o.index = 0 then 0
-                    else (select min(x.index) from transaction_outputs x
-                           where x.transaction_id = o.transaction_id and x.script_id is not distinct from o.script_id) end as first_index,
-               (select sum(x.amount)::numeric(38,0) from transaction_outputs x
-                 where x.transaction_id = o.transaction_id and x.script_id is not distinct from o.script_id) as received,
-               coalesce((select sum(x.amount)::numeric(38,0) from transaction_inputs x
-                          where x.transaction_id = o.transaction_id and x.script_id is not distinct from o.script_id), 0::numeric(38,0)) as sent
-          from transaction_outputs o
+  from transactions t
+ cross join lateral (
+   select d.script_id, min(d.place) as place, sum(d.received) as received, sum(d.sent) as sent,
+          (select to_timestamp(c.timestamp / 1000::double precision) from chain_blocks c where c.index = t.accepting_index) as accepted_at
+     from (select o.script_id, o.index::bigint as place, o.amount as received, 0::bigint as sent
+             from transaction_outputs o where o.transaction_id = t.id
+           union all
+           select i.script_id, 2147483648 + i.index, 0::bigint, i.amount
+             from transaction_inputs i where i.transaction_id = t.id) d
+    group by d.script_id) g
+  join (select o.transaction_id, o.script_id, o.index::bigint as place from transaction_outputs o
         union all
-        select i.script_id, i.transaction_id,
-               i.index::integer,
-               case when i.script_id is null
-                      or exists (select from transaction_outputs x
-                                  where x.transaction_id = i.transaction_id and x.script_id is not distinct from i.script_id) then null
-                    when i.index = 0 then 0
-                    else (select min(x.index) from transaction_inputs x
-                           where x.transaction_id = i.transaction_id and x.script_id is not distinct from i.script_id) end,
-               0::numeric(38,0),
-               (select sum(x.amount)::numeric(38,0) from transaction_inputs x
-                 where x.transaction_id = i.transaction_id and x.script_id is not distinct from i.script_id)
-          from transaction_inputs i) a
-  left join scripts s on s.id = a.script_id
-  left join transactions t on t.id = a.transaction_id
-  left join chain_blocks c on c.index = t.accepting_index
- where a.first_index >= a.index and coalesce(a.index >= 0, true);
+        select i.transaction_id, i.script_id, 2147483648 + i.index from transaction_inputs i) a
+    on a.transaction_id = t.id and coalesce(a.place = g.place, false) and coalesce(a.script_id = g.script_id, false)
+       and coalesce(a.place <= g.place, false)
+  left join scripts s on s.id = a.script_id;
 comment on view kaspa.address_transactions is 'One row for each address that a transaction, accepted or not, spends from or pays to. Fast by address and by transaction_id.';
 comment on column kaspa.address_transactions.address is 'The address; null for a script without one.';
 comment on column kaspa.address_transactions.transaction_id is 'The transaction.';

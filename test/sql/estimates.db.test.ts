@@ -48,16 +48,19 @@ const VIEWS: Readonly<Record<string, readonly string[]>> = {
     'chain_index >= (select max(index) - 1000 from kaspa.chain_blocks)',
     `not is_coinbase and ${RECENT}`,
   ],
+  mergesets: ['true', 'chain_index >= (select max(index) - 1000 from kaspa.chain_blocks)', "color = 'blue'"],
   address_transactions: [
     'true',
     'is_accepted',
     'is_accepted and not is_coinbase',
     'sent_sompi > 0',
     'not sent_sompi > 0',
+    'sent_sompi = 0',
   ],
   inputs: ['true', 'is_accepted'],
   outputs: ['true', 'is_accepted', 'is_accepted and not is_coinbase'],
-  transactions: ['true', 'not is_coinbase'],
+  transactions: ['true', 'not is_coinbase', "acceptance = 'accepted'", "acceptance = 'not accepted'"],
+  blocks: ['true', "color = 'blue'"],
   block_transactions: ['true'],
   utxos: ['true'],
   addresses: ['balance_sompi > 0'],
@@ -121,27 +124,29 @@ test('it runs an ordinary query of cohorts in seconds', async () => {
   expect(performance.now() - started).toBeLessThan(20_000);
 });
 
-/** Returns the time of the fastest of three runs, in milliseconds. */
-const msOf = async (query: string): Promise<number> => {
-  const runs: number[] = [];
-  for (let run = 0; run < 3; run += 1) {
-    const started = performance.now();
-    await analyst.ask(query);
-    runs.push(performance.now() - started);
+/** Returns the time of the fastest of five runs of each query, in milliseconds. They take turns, so that a busy moment meets both. */
+async function fastestOf(queries: readonly [string, string]): Promise<[number, number]> {
+  const fastest: [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let run = 0; run < 5; run += 1) {
+    for (const place of [0, 1] as const) {
+      const started = performance.now();
+      await analyst.ask(queries[place]);
+      fastest[place] = Math.min(fastest[place], performance.now() - started);
+    }
   }
-  return Math.min(...runs);
-};
+  return fastest;
+}
 
-test('it reads all of address_transactions in about the time of inputs and outputs', async () => {
-  const union = await msOf(
-    `select count(*), sum(amount_sompi) from (
+// Every column is counted, since Postgres does not compute one that is not used.
+const COLUMNS = 'count(address), count(transaction_id), count(accepted_at)';
+
+test('it reads all of address_transactions in at most twice the time of inputs and outputs', { retry: 2 }, async () => {
+  const [union, whole] = await fastestOf([
+    `select ${COLUMNS}, sum(amount_sompi) from (
        select address, transaction_id, accepted_at, amount_sompi from kaspa.outputs
-       union all select address, transaction_id, accepted_at, amount_sompi from kaspa.inputs offset 0) both_sides`,
-  );
-  const whole = await msOf(
-    `select count(*), sum(change_sompi) from (
-       select address, transaction_id, accepted_at, change_sompi from kaspa.address_transactions offset 0) touched`,
-  );
-  // 2.3 to 2.4 times were measured; the rest is for a busy machine.
-  expect(whole).toBeLessThan(3 * union + 100);
+       union all select address, transaction_id, accepted_at, amount_sompi from kaspa.inputs) both_sides`,
+    `select ${COLUMNS}, sum(change_sompi) from kaspa.address_transactions`,
+  ]);
+  console.log(`address_transactions: ${(whole / union).toFixed(2)} times the union (${union.toFixed(0)} ms)`);
+  expect(whole / union).toBeLessThan(2);
 });
