@@ -89,15 +89,16 @@ async function checkEncoding(client: ClientBase): Promise<void> {
  */
 export async function checkSchema(pool: Pool, directory: URL = MIGRATIONS_DIRECTORY): Promise<void> {
   const known = await readMigrations(directory);
-  const { rows } = await pool.query<{ found: boolean; pinned: boolean }>(
-    `select to_regclass('migrations') is not null as found, current_setting('kasgres.pinned', true) = 'yes' as pinned`,
-  );
-  if (rows[0]?.pinned !== true) {
-    throw new FatalError(
-      'The settings of this connection did not reach Postgres, so that results could be wrong: a pooler such as PgBouncer dropped them. ' +
-        'Connect to Postgres itself: the programs have their own pools, and need locks of sessions (docs/operations.md, "Postgres").',
-    );
-  }
+  const { rows } = await pool
+    .query<{ found: boolean; pinned: boolean }>(
+      `select to_regclass('migrations') is not null as found, current_setting('kasgres.pinned', true) = 'yes' as pinned`,
+    )
+    .catch((error: unknown) => {
+      // PgBouncer gives it the code of a lost connection, but would refuse the next one, too.
+      const isRefused = error instanceof Error && error.message.startsWith('unsupported startup parameter');
+      throw isRefused ? settingsLost(`refused them: ${error.message}`) : error;
+    });
+  if (rows[0]?.pinned !== true) throw settingsLost('dropped them');
   if (!rows[0].found) {
     throw new SchemaError('The database has no Kasgres schema yet. Run `kasgres migrate` first.');
   }
@@ -108,6 +109,13 @@ export async function checkSchema(pool: Pool, directory: URL = MIGRATIONS_DIRECT
         `are applied, ${pending[0]?.name} comes next. Run \`kasgres migrate\` first.`,
     );
   }
+}
+
+function settingsLost(how: string): FatalError {
+  return new FatalError(
+    `The settings of this connection did not reach Postgres, so that results could be wrong: a pooler such as PgBouncer ${how}. ` +
+      'Connect to Postgres itself: the programs have their own pools, and need locks of sessions (docs/operations.md, "Postgres").',
+  );
 }
 
 async function applyMigration(
