@@ -1,5 +1,5 @@
 /** Transactions in the forms of kaspa-rest-server, and submission. */
-import { computeMass, fromHex } from '@kasgres/kaspa';
+import { computeMass, fromHex, toHex } from '@kasgres/kaspa';
 import { NodeRpcError, toTransactionMessage } from '@kasgres/node';
 import { z } from 'zod';
 import { badRequest, notFound } from '../http/errors.ts';
@@ -90,12 +90,19 @@ async function search(call: Call, { transactionIds: ids, acceptingBlueScores }: 
   const acceptance = acceptanceOf(call);
   const form = formOf(call);
   return read(call, async (reading) => {
-    if (acceptingBlueScores === undefined)
-      return (await readTransactions(reading, ids, form)).filter(isWanted(acceptance));
-    const blocks = await queries.listChainBlocks(reading.db, acceptingBlueScores.gte, acceptingBlueScores.lt);
-    const found = await readTransactions(reading, blocks.flatMap((block) => block.ids).map(fromHex), form);
+    const isOfRange = acceptingBlueScores !== undefined;
+    const wanted = isOfRange ? await acceptedWithin(reading, acceptingBlueScores) : uniqueIds(ids);
+    const found = (await readTransactions(reading, wanted, form)).filter(isWanted(isOfRange ? undefined : acceptance));
     return found.toSorted((one, other) => other.block_time - one.block_time);
   });
+}
+
+/** Pages ask for the same id once for each input that spends it, and expect its transaction once. */
+const uniqueIds = (ids: readonly Uint8Array[]): Uint8Array[] => [...new Map(ids.map((id) => [toHex(id), id])).values()];
+
+async function acceptedWithin({ db }: Reading, { gte, lt }: { gte: number; lt: number }): Promise<Uint8Array[]> {
+  const blocks = await queries.listChainBlocks(db, gte, lt);
+  return blocks.flatMap((block) => block.ids).map(fromHex);
 }
 
 async function weigh(call: Call) {
