@@ -16,8 +16,19 @@ interface Item {
 }
 
 let harness: Harness;
+let histories: Histories;
+
 /** The transactions of each address, from the rows of the index without any order. */
-let histories: Map<string, Set<string>>;
+type Histories = ReadonlyMap<string, ReadonlySet<string>>;
+
+async function readHistories({ database }: Harness): Promise<Histories> {
+  const { rows } = await database.pool.query<{ address: string; ids: string[] }>(
+    `select s.address, array_agg(distinct encode(t.transaction_id, 'hex')) as ids
+     from script_deltas d join scripts s on s.id = d.script_id join transactions t on t.id = d.transaction_id
+     where s.address is not null group by s.address`,
+  );
+  return new Map(rows.map(({ address, ids }) => [address, new Set(ids)]));
+}
 
 beforeAll(async () => {
   harness = await openHarness({
@@ -31,21 +42,12 @@ beforeAll(async () => {
     },
   });
   await harness.atRest();
-  const { rows } = await harness.database.pool.query<{ address: string; id: string }>(
-    `select distinct s.address, encode(t.transaction_id, 'hex') as id
-     from script_deltas d join scripts s on s.id = d.script_id join transactions t on t.id = d.transaction_id
-     where s.address is not null`,
-  );
-  histories = new Map();
-  for (const { address, id } of rows) {
-    const ids = histories.get(address) ?? new Set();
-    histories.set(address, ids.add(id));
-  }
+  histories = await readHistories(harness);
 });
 afterAll(() => harness.close());
 
-async function readPage(address: string, query: string) {
-  const response = await harness.api.get(`/rest/addresses/${address}/full-transactions-page?${query}`);
+async function readPage({ api }: Harness, address: string, query: string) {
+  const response = await api.get(`/rest/addresses/${address}/full-transactions-page?${query}`);
   if (response.status !== 200) throw new Error(response.text);
   const items = response.json as unknown as Item[];
   expect(response.headers.get('x-page-count')).toBe(String(items.length));
@@ -58,40 +60,62 @@ async function readPage(address: string, query: string) {
   };
 }
 
-type Loop = (address: string, limit: number) => AsyncGenerator<Item[]>;
+type Loop = (of: Harness, address: string, limit: number) => AsyncGenerator<Item[]>;
 
 const loops: Record<string, Loop> = {
-  async *before(address, limit) {
+  async *before(of, address, limit) {
     for (let next = 0; ; ) {
-      const { items } = await readPage(address, `limit=${limit}&before=${next}`);
+      const { items } = await readPage(of, address, `limit=${limit}&before=${next}`);
       if (items.length === 0) return;
       yield items;
       next = items.at(-1)?.block_time as number;
     }
   },
-  async *after(address, limit) {
+  async *after(of, address, limit) {
     for (let next = 1; ; ) {
-      const { items } = await readPage(address, `limit=${limit}&after=${next}`);
+      const { items } = await readPage(of, address, `limit=${limit}&after=${next}`);
       if (items.length === 0) return;
       yield items;
       next = items[0]?.block_time as number;
     }
   },
-  async *headers(address, limit) {
+  async *headers(of, address, limit) {
     for (let next: string | null = '0'; next !== null; ) {
-      const { items, before } = await readPage(address, `limit=${limit}&before=${next}`);
+      const { items, before } = await readPage(of, address, `limit=${limit}&before=${next}`);
       yield items;
       next = before;
     }
   },
-  async *'headers from the end'(address, limit) {
+  async *'headers from the end'(of, address, limit) {
     for (let next: string | null = '1'; next !== null; ) {
-      const { items, after } = await readPage(address, `limit=${limit}&after=${next}`);
+      const { items, after } = await readPage(of, address, `limit=${limit}&after=${next}`);
       yield items;
       next = after;
     }
   },
 };
+
+/** Walks the histories of addresses, and describes those that are not returned as they are. */
+async function faultsOf(
+  of: Harness,
+  addresses: [string, ReadonlySet<string>][],
+  loop: Loop,
+  limit: number,
+): Promise<string[]> {
+  const faults: string[] = [];
+  const walk = async () => {
+    for (let next = addresses.pop(); next !== undefined; next = addresses.pop()) {
+      const [address, expected] = next;
+      const ids: string[] = [];
+      for await (const items of loop(of, address, limit)) ids.push(...items.map(({ transaction_id: id }) => id));
+      const found = new Set(ids);
+      if (found.size !== ids.length || found.size !== expected.size || [...expected].some((id) => !found.has(id)))
+        faults.push(`${address}: ${ids.length} items, ${found.size} of ${expected.size} transactions`);
+    }
+  };
+  await Promise.all(Array.from({ length: WALKERS }, walk));
+  return faults;
+}
 
 test('the chain has equal times, and keys that are not in the order of times', async () => {
   const { rows } = await harness.database.pool.query<{ equal: boolean; late: boolean }>(
@@ -105,19 +129,30 @@ describe.each([1, 10, 50, 500])('at a limit of %i', (limit) => {
   test.each(Object.keys(loops))('it returns each transaction once by %s', async (name) => {
     const addresses = [...histories].filter(([, ids]) => limit > 1 || ids.size <= MAX_FOR_SINGLE_ITEMS);
     expect(addresses.length).toBeGreaterThan(10);
-    const faults: string[] = [];
-    const walk = async () => {
-      for (let next = addresses.pop(); next !== undefined; next = addresses.pop()) {
-        const [address, expected] = next;
-        const ids: string[] = [];
-        for await (const items of (loops[name] as Loop)(address, limit))
-          ids.push(...items.map(({ transaction_id: id }) => id));
-        const found = new Set(ids);
-        if (found.size !== ids.length || found.size !== expected.size || [...expected].some((id) => !found.has(id)))
-          faults.push(`${address}: ${ids.length} items, ${found.size} of ${expected.size} transactions`);
-      }
-    };
-    await Promise.all(Array.from({ length: WALKERS }, walk));
-    expect(faults).toEqual([]);
+    expect(await faultsOf(harness, addresses, loops[name] as Loop, limit)).toEqual([]);
+  });
+});
+
+describe('while an address has more transactions than a page reads in any case', () => {
+  let busy: Harness;
+  beforeAll(async () => {
+    busy = await openHarness({
+      seed: 'a busy address',
+      simulation: { newAddressRate: 0 },
+      // All within a minute, in which some clocks are two minutes behind.
+      mine: (dag) => {
+        dag.mine(150);
+        for (let round = 0; round < 90; round += 1)
+          dag.mineRound(1_000, { slowMs: round % 5 === 4 ? 120_000 : 0, payments: 100 });
+      },
+    });
+    await busy.atRest();
+  });
+  afterAll(() => busy.close());
+
+  test.each(Object.keys(loops))('it returns each of them once by %s', async (name) => {
+    const addresses = [...(await readHistories(busy))].filter(([, ids]) => ids.size > 600);
+    expect(addresses.length).toBeGreaterThan(0);
+    expect(await faultsOf(busy, addresses, loops[name] as Loop, 10)).toEqual([]);
   });
 });

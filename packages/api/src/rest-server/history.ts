@@ -10,8 +10,15 @@ import { containing, joinAccepting } from '../resources/transactions/rest/select
 import { type AddressParameters, scriptIdOf } from '../schemas/address.ts';
 import { timedTransactions, unlessTooLarge } from './queries.ts';
 
-/** The keys of an address by which their order may differ from that of times. A late merge moves it by what the address did meanwhile. */
+/** The keys of an address on each side of a page whose times are read in any case: the order of keys may differ from that of times. */
 const MARGIN = 500;
+/**
+ * A block's time is above the median of the 44 minutes before it, and at most 132 s ahead of the clocks of nodes (kaspad). A busy address does more than
+ * MARGIN meanwhile; of its keys within these times, up to MAX_MARGIN are read.
+ */
+const LATE_MS = 22 * 60_000;
+const EARLY_MS = 132_000;
+const MAX_MARGIN = 3_000;
 /** Where a page begins: at the newest transaction, or beyond a time. */
 type HistoryStart = 'newest' | 'before' | 'after';
 
@@ -63,21 +70,38 @@ export const historyPage = statementsBy(
     const keys = (condition: Value): Value => sql`
       select distinct transaction_id from script_deltas
       where script_id = (select id from script) ${condition} ${isWanted} order by transaction_id`;
-    const [isAfter, order] = start === 'after' ? [sql`>`, sql`asc`] : [sql`<`, sql`desc`];
-    const count = sql`${sql.lit(MARGIN)} + ${limit} + 1`;
-    const [olderCount, newerCount] = start === 'after' ? [sql.lit(MARGIN), count] : [count, sql.lit(MARGIN)];
-    const older = keys(sql`and transaction_id <= (select key from anchor)`);
-    const newer = keys(sql`and transaction_id > (select key from anchor)`);
+    const isAfter = start === 'after';
+    const [beyond, order] = isAfter ? [sql`>`, sql`asc`] : [sql`<`, sql`desc`];
+    const older = sql`and transaction_id <= (select key from anchor)`;
+    const newer = sql`and transaction_id > (select key from anchor)`;
+    const earliest = isAfter ? time : sql`least(${time}, (select time from last))`;
+    const latest = isAfter ? sql`greatest(${time}, (select time from last))` : time;
+    const inReach = (side: Value): Value =>
+      sql`select count(*) from (${keys(side)} limit ${sql.lit(MAX_MARGIN)}) counted`;
+    const olderInReach = inReach(
+      sql`${older} and transaction_id > ${keyAt(sql`(${earliest} - ${sql.lit(EARLY_MS)})`)}`,
+    );
+    const newerInReach = inReach(sql`${newer} and transaction_id <= ${keyAt(sql`(${latest} + ${sql.lit(LATE_MS)})`)}`);
+    // Beside those in reach, the side of the page has its items and the next one.
+    const [ofOlder, ofNewer] = isAfter ? [sql`0`, sql`${limit} + 1`] : [sql`${limit} + 1`, sql`0`];
+    const nearest = (side: Value, from: Value, items: Value, count: Value): Value =>
+      rowsOf(sql`${keys(side)} ${from} limit ${items} + greatest(${sql.lit(MARGIN)}, (${count}))`);
+    const nearestOlder = nearest(older, sql`desc`, ofOlder, olderInReach);
     return {
       tables: {
         script: sql`select ${scriptIdOf(parameter)} as id`,
         anchor: sql`select ${start === 'newest' ? HIGHEST_KEY : keyAt(time)} as key`,
-        near: timed(sql`${rowsOf(sql`${older} desc limit ${olderCount}`)}
-          ${start === 'newest' ? sql`` : sql`|| ${rowsOf(sql`${newer} asc limit ${newerCount}`)}`}`),
+        // The first item beyond the page, in the order of keys.
+        last: timed(rowsOf(sql`${keys(isAfter ? newer : older)} ${order} offset ${limit} limit 1`)),
+        near: timed(
+          start === 'newest'
+            ? nearestOlder
+            : sql`${nearestOlder} || ${nearest(newer, sql`asc`, ofNewer, newerInReach)}`,
+        ),
         edges: sql`
           select min(time) as oldest, max(time) as newest, count(*) = ${limit} as is_full
           from (
-            select time from near where time ${isAfter} ${time} order by time ${order}, key ${order}
+            select time from near where time ${beyond} ${time} order by time ${order}, key ${order}
             limit ${limit}) chosen`,
         page: sql`
           select key, time, row_number() over (order by time desc, key desc) as position
