@@ -1,207 +1,283 @@
 /**
- * Legitimate load and every known abuse of the API at the same time, on one machine:
+ * An honest client and every known abuse at the same time, on one machine:
  *
- *   node bench/attacks.ts [minutes, default 10]
+ *   node bench/attacks.ts [--seconds 600] [--apart 0] [--quiet 60] [--payments 30000] [--only TEXT,…] [--json]
  *
- * Starts a simulated network that grows, an embedded Postgres, the indexer and the API as processes, measures the legitimate clients
- * while nothing else happens, then lets attackers.ts loose. Exits with 1 unless every program survives without a restart, the memory of
- * the API stays flat, the legitimate requests all succeed with a p99 of at most max(500 ms, 5 × quiet), and `kasgres verify` finds
- * nothing afterwards.
+ * Starts a simulated network that grows, an embedded Postgres and each program as a process. Measures the client (victim.ts) while nothing else happens,
+ * then during each attack alone for --apart seconds, and during all of them together for --seconds. --only selects attacks whose names contain a text.
+ * Exits with 1 unless the client's requests all succeed with a p99 of at most max(500 ms, 5 × quiet), its events have a p99 of at most a second, its
+ * webhooks are delivered, every program survives, the memory of the API stays flat, every attack was attempted without reaching what it must not, and
+ * `kasgres verify` finds nothing afterwards.
  */
-import { spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { connect, createKey, migrate, startTemporaryPostgres } from '@kasgres/database';
+import { fileURLToPath } from 'node:url';
+import { createKey } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
-import { createSelfSigned } from '../test/api/self-signed.ts';
-import { freePort, startProgram } from '../test/support/programs.ts';
-import type { AttackOptions } from './attackers.ts';
+import { killAtExit } from '../test/support/programs.ts';
+import { ANONYMOUS_RATE_RU, type Attacked, STREAM_CONNECTIONS, withAttacked } from './attacked-programs.ts';
+import type { AllOutcomes } from './attackers.ts';
+import { type AttackOptions, countOf, type Outcomes } from './attackers/attack.ts';
+import { ATTACKS } from './attackers/index.ts';
+import { describeMachine, markdownTable, percentile, readOptions } from './options.ts';
+import { readMemory } from './process-memory.ts';
+import { type Measured, Victim } from './victim.ts';
 
-const QUIET_SECONDS = 60;
-const RSS_EVERY_MS = 5_000;
-/** Requests a second of all legitimate clients together. */
-const RATE = 10;
-const P99_BOUND_MS = 500;
+const P99_MS = 500;
 const P99_FACTOR = 5;
+const EVENT_P99_MS = 1_000;
+const MEMORY_EVERY_MS = 5_000;
 /** The greatest ratio of the memory in the last third of the attack to that in the second. */
-const RSS_GROWTH = 1.15;
+const MEMORY_GROWTH = 1.15;
+/** Below, thirds are too short to tell growth from noise. */
+const MIN_MEMORY_SECONDS = 300;
+/** Attackers stop what they hold within this time. */
+const END_MS = 90_000;
+const FULL_MEMPOOL = 'full mempool';
+const MEMPOOL_EVERY_MS = 10_000;
+const CLI = fileURLToPath(new URL('../packages/cli/bin/kasgres.js', import.meta.url));
 
-const minutes = Number(process.argv[2] ?? 10);
+const { json, numbers, texts } = readOptions({ seconds: 600, apart: 0, quiet: 60, payments: 30_000 }, ['only']);
+const names = selectAttacks(texts.only);
 const problems: string[] = [];
-const programs: Record<string, ReturnType<typeof startProgram>> = {};
-const temporary = await mkdtemp(join(tmpdir(), 'kasgres-attacks-'));
-const postgres = await startTemporaryPostgres();
-const database = connect({ url: postgres.url, applicationName: 'kasgres bench', max: 2 });
-try {
-  await migrate(postgres.url);
-  await run();
-} finally {
-  for (const program of Object.values(programs)) await program.stop();
-  await database.close();
-  await postgres.stop();
-  await rm(temporary, { recursive: true });
+
+/** A measurement of the client, and what the attackers did meanwhile. */
+interface Phase {
+  name: string;
+  measured: Measured;
+  outcomes: AllOutcomes;
+  /** Memory of the API, in MB. */
+  memory: number[];
 }
+
+const phases: Phase[] = [];
+await withAttacked(numbers.payments, run);
+if (json)
+  console.log(
+    JSON.stringify(
+      {
+        machine: describeMachine(),
+        phases: phases.map((phase) => ({ ...figuresOf(phase), outcomes: phase.outcomes })),
+        problems,
+      },
+      null,
+      2,
+    ),
+  );
 for (const problem of problems) console.error(`FAILED: ${problem}`);
-console.log(problems.length === 0 ? 'passed' : `${problems.length} problems`);
+console.error(problems.length === 0 ? 'passed' : `${problems.length} problems`);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-async function run(): Promise<void> {
-  const nodePort = await freePort();
-  const env = { nodeUrl: `grpc://127.0.0.1:${nodePort}`, databaseUrl: postgres.url };
-  const { cert, key: tlsKey } = createSelfSigned();
-  const [certFile, keyFile] = [join(temporary, 'cert.pem'), join(temporary, 'key.pem')];
-  await writeFile(certFile, cert);
-  await writeFile(keyFile, tlsKey, { mode: 0o600 });
-  const ports = { api: await freePort(), metrics: await freePort(), tls: await freePort() };
-  programs['node'] = startProgram('../../packages/devnet/src/main.ts', env, {
-    PORT: String(nodePort),
-    DEVNET_PAST_BLOCKS: '3000',
-    DEVNET_PAST_TRANSACTIONS: '30000',
-  });
-  programs['indexer'] = startProgram('../../packages/indexer/src/main.ts', env, {});
-  programs['API'] = startProgram('../../packages/api/src/main.ts', env, {
-    PORT: String(ports.api),
-    METRICS_PORT: String(ports.metrics),
-    LOG_LEVEL: 'error',
-  });
-  programs['API with TLS'] = startProgram('../../packages/api/src/main.ts', env, {
-    PORT: String(ports.tls),
-    TLS_CERT_FILE: certFile,
-    TLS_KEY_FILE: keyFile,
-    LOG_LEVEL: 'error',
-  });
-  const url = `http://127.0.0.1:${ports.api}`;
-  const { firstBlock } = await untilSynced(url);
-  const { rows: richest } = await database.pool.query<{ address: string }>(
-    `select s.address from balances b join scripts s on s.id = b.script_id
+function selectAttacks(only: string | undefined): string[] {
+  const all = [...ATTACKS.map(({ name }) => name), FULL_MEMPOOL];
+  if (only === undefined) return all;
+  const wanted = only.split(',').map((text) => text.trim().toLowerCase());
+  const unknown = wanted.filter((text) => !all.some((name) => name.toLowerCase().includes(text)));
+  if (unknown.length > 0) {
+    console.error(`no attack is named ${unknown.join(', ')}; there are:\n${all.join('\n')}`);
+    process.exit(1);
+  }
+  return all.filter((name) => wanted.some((text) => name.toLowerCase().includes(text)));
+}
+
+async function run(attacked: Attacked): Promise<void> {
+  const { database, url, nodeUrl } = attacked;
+  const { rows } = await database.pool.query<{ address: string; count: string }>(
+    `select s.address, b.transaction_count as count from balances b join scripts s on s.id = b.script_id
       where s.address is not null order by b.transaction_count desc limit 1000`,
   );
-  const addresses = richest.map(({ address }) => address);
-  const legitimate = await createKey(database.kysely, { name: 'legitimate', rateRu: 1_000 });
-  const keyOf = async (name: string): Promise<string> => (await createKey(database.kysely, { name })).key;
-  const keys = { worst: await keyOf('worst'), hostile: await keyOf('hostile'), unread: await keyOf('unread') };
-
-  const quiet = await sendLegitimate(url, legitimate.key, addresses, QUIET_SECONDS);
-  console.log(`quiet: ${describe(quiet)}`);
-  const options: AttackOptions = {
-    url,
-    metricsUrl: `http://127.0.0.1:${ports.metrics}`,
-    tlsUrl: `http://127.0.0.1:${ports.tls}`,
-    keys,
-    addresses,
-    firstBlock,
-    seconds: minutes * 60,
-  };
-  const attackers = spawn(process.execPath, [join(import.meta.dirname, 'attackers.ts'), JSON.stringify(options)], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  const attackersEnded = once(attackers, 'exit');
-  const watching = watchMemory(programs['API'].processId, minutes * 60);
-  const attacked = await sendLegitimate(url, legitimate.key, addresses, minutes * 60);
-  const rss = await watching;
-  await attackersEnded;
-  console.log(`attacked: ${describe(attacked)}`);
-  console.log(`RSS of the API, MB, every 30 s: ${rss.filter((_, index) => index % 6 === 0).join(' ')}`);
-
-  for (const [name, program] of Object.entries(programs)) {
-    if (!program.isRunning()) problems.push(`the ${name} ended:\n${program.output()}`);
+  const addresses = rows.map(({ address }) => address);
+  if (!json) console.log(`${describeMachine()}; the longest history has ${rows[0]?.count} transactions\n`);
+  const { key } = await createKey(database.kysely, { name: 'victim', rateRu: 1_000 });
+  const victim = await Victim.open({ url, nodeUrl, key, addresses });
+  try {
+    const quiet = await measure('quiet', attacked, () => victim.measure(numbers.quiet));
+    const p99Ms = Math.max(P99_MS, P99_FACTOR * percentile(quiet.measured.times, 0.99));
+    if (numbers.apart > 0)
+      for (const name of names) check(await attack(name, [name], numbers.apart, victim, attacked, addresses), p99Ms);
+    if (numbers.seconds > 0)
+      check(await attack('all together', names, numbers.seconds, victim, attacked, addresses), p99Ms);
+  } finally {
+    await victim.close();
   }
-  if (attacked.failures.length > 0) problems.push(`${attacked.failures.length} legitimate requests failed`);
-  const bound = Math.max(P99_BOUND_MS, P99_FACTOR * percentile(quiet.times, 0.99));
-  if (percentile(attacked.times, 0.99) > bound) problems.push(`p99 is above ${bound.toFixed(0)} ms`);
-  const third = Math.floor(rss.length / 3);
-  const [middle, last] = [Math.max(...rss.slice(third, 2 * third)), Math.max(...rss.slice(2 * third))];
-  if (last > middle * RSS_GROWTH) problems.push(`RSS grew from ${middle} to ${last} MB`);
-
-  const cli = join(import.meta.dirname, '../packages/cli/bin/kasgres.js');
-  const verify = spawn(process.execPath, [cli, 'verify'], {
-    env: { PATH: process.env['PATH'], DATABASE_URL: postgres.url },
-    stdio: 'inherit',
+  if (!json) printTables();
+  const verify = spawn(process.execPath, [CLI, 'verify'], {
+    env: { PATH: process.env['PATH'], DATABASE_URL: attacked.databaseUrl },
+    stdio: ['ignore', json ? 'ignore' : 'inherit', 'inherit'],
   });
   const [code] = (await once(verify, 'exit')) as [number | null];
   if (code !== 0) problems.push(`kasgres verify ended with ${code}`);
 }
 
-async function untilSynced(url: string): Promise<{ firstBlock: string }> {
-  for (;;) {
-    await sleep(500);
-    for (const [name, program] of Object.entries(programs)) {
-      if (!program.isRunning()) throw new Error(`the ${name} ended:\n${program.output()}`);
+async function measure(name: string, attacked: Attacked, work: () => Promise<Measured>): Promise<Phase> {
+  const over = new AbortController();
+  const memory: number[] = [];
+  const watching = (async () => {
+    for (; !over.signal.aborted; await sleep(MEMORY_EVERY_MS)) {
+      const bytes = await readMemory(attacked.programs['API']?.processId ?? 0, 'VmRSS');
+      memory.push(Math.round((bytes ?? 0) / 1e6));
     }
-    const response = await fetch(`${url}/v1/status`).catch(() => undefined);
-    if (!response?.ok) continue;
-    const status = (await response.json()) as { synced: boolean; firstBlock: { hash: string } | string };
-    if (!status.synced) continue;
-    const { firstBlock } = status;
-    return { firstBlock: typeof firstBlock === 'string' ? firstBlock : firstBlock.hash };
-  }
+  })();
+  const phase: Phase = { name, measured: await work(), outcomes: {}, memory };
+  over.abort();
+  await watching;
+  phases.push(phase);
+  console.error(JSON.stringify(figuresOf(phase)));
+  return phase;
 }
 
-interface Measured {
-  times: number[];
-  failures: string[];
-}
-
-/** Sends at a fixed rate that does not depend on the latency. */
-async function sendLegitimate(
-  url: string,
-  key: string,
-  addresses: readonly string[],
+async function attack(
+  name: string,
+  attacks: readonly string[],
   seconds: number,
-): Promise<Measured> {
-  const paths = (index: number): string => {
-    const address = addresses[(index * 7) % addresses.length] ?? '';
-    const all = [
-      '/v1/rpc/getSink',
-      '/v1/rpc/getCoinSupply',
-      `/v1/addresses/${address}`,
-      `/v1/addresses/${address}/transactions?limit=20`,
-      '/v1/blocks?limit=20',
-      '/v1/transactions?limit=20',
-      `/v1/addresses/${address}/utxos?limit=20`,
-    ];
-    return all[index % all.length] ?? '';
+  victim: Victim,
+  attacked: Attacked,
+  addresses: readonly string[],
+): Promise<Phase> {
+  const { url, metricsUrl, tlsUrl, analystUrl, nameServerPort, firstBlock } = attacked;
+  const options: AttackOptions = {
+    url,
+    metricsUrl,
+    tlsUrl,
+    analystUrl,
+    nameServerPort,
+    firstBlock,
+    addresses,
+    seconds,
+    attacks,
+    anonymousRateRu: ANONYMOUS_RATE_RU,
+    streamConnections: STREAM_CONNECTIONS,
+    keys: await createKeys(attacked, attacks),
   };
-  const measured: Measured = { times: [], failures: [] };
-  const under: Promise<void>[] = [];
-  const startedAt = performance.now();
-  for (let index = 0; performance.now() - startedAt < seconds * 1000; index += 1) {
-    under.push(sendOne(`${url}${paths(index)}`, key, measured));
-    await sleep(Math.max(0, startedAt + ((index + 1) * 1000) / RATE - performance.now()));
+  let outcomes: AllOutcomes = {};
+  const begin = async (): Promise<void> => {
+    const [ofMempool, ofAttackers] = await Promise.all([
+      attacks.includes(FULL_MEMPOOL) ? fillMempool(attacked, seconds) : undefined,
+      attacks.some((one) => one !== FULL_MEMPOOL) ? runAttackers(options) : {},
+    ]);
+    outcomes = { ...ofAttackers, ...(ofMempool && { [FULL_MEMPOOL]: ofMempool }) };
+  };
+  const phase = await measure(name, attacked, () => victim.measure(seconds, begin));
+  phase.outcomes = outcomes;
+  for (const one of attacks) checkOutcomes(one, outcomes[one] ?? {}, options);
+  for (const [title, program] of Object.entries(attacked.programs)) {
+    if (!program.isRunning()) throw new Error(`${name}: the ${title} ended:\n${program.output()}`);
   }
-  await Promise.all(under);
-  return measured;
+  return phase;
 }
 
-async function sendOne(url: string, key: string, { times, failures }: Measured): Promise<void> {
-  const sentAt = performance.now();
-  try {
-    const response = await fetch(url, { headers: { 'x-api-key': key } });
-    await response.arrayBuffer();
-    if (response.status !== 200) failures.push(`${response.status} ${url}`);
-  } catch (error) {
-    failures.push(`${String(error)} ${url}`);
+async function createKeys({ database }: Attacked, attacks: readonly string[]): Promise<Record<string, string[]>> {
+  const keys: Record<string, string[]> = {};
+  for (const { name, keys: count = 0 } of ATTACKS.filter((one) => attacks.includes(one.name))) {
+    keys[name] = [];
+    while (keys[name].length < count) keys[name].push((await createKey(database.kysely, { name })).key);
   }
-  times.push(performance.now() - sentAt);
+  return keys;
 }
 
-/** Resident memory in MB. */
-async function watchMemory(processId: number, seconds: number): Promise<number[]> {
-  const samples: number[] = [];
-  for (const endsAt = performance.now() + seconds * 1000; performance.now() < endsAt; await sleep(RSS_EVERY_MS)) {
-    const status = await readFile(`/proc/${processId}/status`, 'utf8').catch(() => '');
-    samples.push(Math.round(Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024));
+async function runAttackers(options: AttackOptions): Promise<AllOutcomes> {
+  const child = fork(new URL('attackers.ts', import.meta.url));
+  killAtExit(child);
+  const deadline = setTimeout(() => child.kill('SIGKILL'), options.seconds * 1_000 + END_MS);
+  const exited = once(child, 'exit');
+  child.send(options);
+  const [outcomes] = (await Promise.race([once(child, 'message'), exited])) as [AllOutcomes | number | null];
+  await exited;
+  clearTimeout(deadline);
+  if (outcomes === null || typeof outcomes !== 'object') throw new Error('the attackers ended without a report');
+  return outcomes;
+}
+
+/** Makes the node's mempool full of small and of large transactions by turns. Returns how often the API has listed each. */
+async function fillMempool({ mempool }: Attacked, seconds: number): Promise<Outcomes> {
+  const before = await mempool.countListings();
+  const endsAt = performance.now() + seconds * 1_000;
+  for (let turn = 0; performance.now() < endsAt; turn += 1) {
+    mempool.fill(turn % 2 === 0 ? 'many' : 'large');
+    await sleep(Math.min(MEMPOOL_EVERY_MS, Math.max(0, endsAt - performance.now())));
   }
-  return samples;
+  const after = await mempool.countListings();
+  mempool.fill('few');
+  const outcomes: Outcomes = {};
+  for (const kind of ['many', 'large'] as const) outcomes[`listings of ${kind}`] = after[kind] - before[kind];
+  return outcomes;
 }
 
-function percentile(values: readonly number[], share: number): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(share * (values.length - 1))] ?? Number.NaN;
+/** An attack that does nothing proves nothing. */
+function checkOutcomes(name: string, outcomes: Outcomes, options: AttackOptions): void {
+  const attempts = attemptsOf(outcomes) - (outcomes['error'] ?? 0);
+  if (attempts === 0) problems.push(`the attack "${name}" was not attempted: ${JSON.stringify(outcomes)}`);
+  const fault = ATTACKS.find((one) => one.name === name)?.findFault?.(outcomes, options);
+  if (fault !== undefined) problems.push(`the attack "${name}": ${fault}`);
 }
 
-function describe({ times, failures }: Measured): string {
-  const [p50, p99, most] = [0.5, 0.99, 1].map((share) => percentile(times, share).toFixed(0));
-  return `${times.length} requests, ${failures.length} failed, p50 ${p50} ms, p99 ${p99} ms, at most ${most} ms ${failures.slice(0, 3).join('; ')}`;
+function check({ name, measured, memory }: Phase, p99Ms: number): void {
+  const { times, failures, events, deliveryTimes, deliveryFaults } = measured;
+  const report = (problem: string): void => void problems.push(`${name}: ${problem}`);
+  const [first] = failures;
+  if (first !== undefined) report(`${failures.length} requests of the client failed, the first with ${first}`);
+  const p99 = percentile(times, 0.99);
+  if (!(p99 <= p99Ms)) report(`the p99 of its requests is ${p99.toFixed(0)} ms, above ${p99Ms.toFixed(0)}`);
+  if (events.missing > 0) report(`${events.missing} of its events are missing`);
+  if (!(events.p99Ms <= EVENT_P99_MS))
+    report(`the p99 of its events is ${events.p99Ms.toFixed(0)} ms, above ${EVENT_P99_MS}`);
+  if (deliveryTimes.length === 0) report('none of its webhooks was delivered');
+  for (const fault of new Set(deliveryFaults)) report(fault);
+  if (memory.length * MEMORY_EVERY_MS < MIN_MEMORY_SECONDS * 1_000) return;
+  const third = Math.floor(memory.length / 3);
+  const [middle, last] = [Math.max(...memory.slice(third, 2 * third)), Math.max(...memory.slice(2 * third))];
+  if (last > middle * MEMORY_GROWTH) report(`the memory of the API grew from ${middle} to ${last} MB`);
+}
+
+function figuresOf({ name, measured, memory }: Phase) {
+  const { times, failures, events, deliveryTimes } = measured;
+  return {
+    name,
+    requests: times.length,
+    failed: failures.length,
+    p50Ms: percentileMs(times, 0.5),
+    p99Ms: percentileMs(times, 0.99),
+    events: events.events,
+    eventP50Ms: Math.round(events.p50Ms),
+    eventP99Ms: Math.round(events.p99Ms),
+    deliveries: deliveryTimes.length,
+    deliveryP50Ms: percentileMs(deliveryTimes, 0.5),
+    deliveryP99Ms: percentileMs(deliveryTimes, 0.99),
+    memoryMb: Math.max(...memory),
+  };
+}
+
+function percentileMs(values: readonly number[], share: number): number {
+  return Math.round(percentile(values, share));
+}
+
+function printTables(): void {
+  const head = [
+    '',
+    'requests',
+    'failed',
+    'p50 ms',
+    'p99 ms',
+    'events',
+    'p50 ms',
+    'p99 ms',
+    'deliveries',
+    'p50 ms',
+    'p99 ms',
+    'API MB',
+  ];
+  const rows = phases.map((phase) => Object.values(figuresOf(phase)));
+  console.log(`${markdownTable(head, rows)}\n`);
+  const outcomeRows = phases.flatMap(({ name: phase, outcomes }) =>
+    Object.entries(outcomes).map(([attack, given]) => {
+      const others = Object.entries(given).filter(([outcome]) => !/^[245]\d\d$/.test(outcome));
+      const hundreds = ([2, 4, 5] as const).map((hundred) => countOf(given, hundred));
+      return [phase, attack, ...hundreds, others.map(([outcome, times]) => `${times} ${outcome}`).join(', ')];
+    }),
+  );
+  console.log(`${markdownTable(['', 'attack', '2xx', '4xx', '5xx', 'other outcomes'], outcomeRows)}\n`);
+}
+
+function attemptsOf(outcomes: Outcomes): number {
+  return Object.values(outcomes).reduce((sum, times) => sum + times, 0);
 }

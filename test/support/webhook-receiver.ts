@@ -24,6 +24,8 @@ export class WebhookReceiver {
   requests = 0;
   lastHeaders: IncomingMessage['headers'] = {};
   behave: () => Behaviour = () => 'confirm';
+  /** Called with each delivery when it is processed. */
+  onReceived: (delivery: Received) => void = () => undefined;
   readonly #bodies = new Map<string, string>();
   #server: Server | undefined;
   #port: number | undefined;
@@ -60,7 +62,9 @@ export class WebhookReceiver {
     // At least once: the same id again is the same delivery.
     if (!this.#bodies.has(id)) {
       const { type, data } = JSON.parse(body) as { type: string; data: Omit<Received, 'id' | 'type'> };
-      this.received.push({ id, type, ...data });
+      const delivery = { id, type, ...data };
+      this.received.push(delivery);
+      this.onReceived(delivery);
     }
     this.#bodies.set(id, body);
     if (behaviour === 'lose') request.socket.destroy();
