@@ -81,10 +81,10 @@ test('it shows the merges of each cluster, and those that the size limit holds',
   const rows = await ask('select * from kaspa.held_merges');
   expect(
     lines(
-      rows.map(({ id: _, cluster: one, other_cluster: other, ...row }) => ({
-        ...row,
-        clusters: [String(one), String(other)].sort(),
-      })),
+      rows.map(({ cluster: one, other_cluster: other, ...row }) => {
+        delete row['id'];
+        return { ...row, clusters: [String(one), String(other)].sort() };
+      }),
     ),
   ).toEqual(
     lines(
@@ -157,8 +157,8 @@ test('it shows approved merges as evidence of one cluster, until every address i
   expect(reached.sort()).toEqual(clusters.map(({ members }) => [...members].sort().join()).sort());
   for (const { transaction_id: id, accepted_at: at, address, merged_address: merged } of evidence) {
     const { inputs, acceptedBy } = known(history.transactions.get(String(id)));
-    const spent = inputs.map((utxo) => utxo?.address);
-    expect([spent.includes(String(address)), spent.includes(String(merged))]).toEqual([true, true]);
+    const spent = new Set(inputs.map((utxo) => utxo?.address));
+    expect([spent.has(String(address)), spent.has(String(merged))]).toEqual([true, true]);
     expect(at).toEqual(new Date(known(acceptedBy).time));
   }
   const approved = evidence.filter(({ was_held: wasHeld }) => wasHeld);
