@@ -186,7 +186,7 @@ export const upToMaxBytes = (page: RawBuilder<unknown>): RawBuilder<unknown> => 
 
 /** Tests whether the transactions of `page` are too many bytes for a response. */
 export const isPageTooLarge = (includePayload: boolean): RawBuilder<boolean> => sql`(
-  select sum(${jsonBytes(includePayload)}) > ${sql.lit(MAX_RESPONSE_BYTES)} from page join transactions on transactions.id = page.key)`;
+  select coalesce(sum(${jsonBytes(includePayload)}), 0) > ${sql.lit(MAX_RESPONSE_BYTES)} from page join transactions on transactions.id = page.key)`;
 
 /** @param path of the number or the list in the request */
 export const tooLargeFor = (path: string): HttpError =>
