@@ -34,7 +34,8 @@ const MIN_MEMORY_SECONDS = 300;
 /** Attackers stop what they hold within this time. */
 const END_MS = 90_000;
 const FULL_MEMPOOL = 'full mempool';
-const MEMPOOL_EVERY_MS = 10_000;
+/** Longer than the API pauses after a listing of the largest mempool. */
+const MEMPOOL_EVERY_MS = 30_000;
 const CLI = fileURLToPath(new URL('../packages/cli/bin/kasgres.js', import.meta.url));
 
 const { json, numbers, texts } = readOptions({ seconds: 600, apart: 0, quiet: 60, payments: 30_000 }, ['only']);
@@ -193,7 +194,7 @@ async function fillMempool({ mempool }: Attacked, seconds: number): Promise<Outc
   const before = await mempool.countListings();
   const endsAt = performance.now() + seconds * 1_000;
   for (let turn = 0; performance.now() < endsAt; turn += 1) {
-    mempool.fill(turn % 2 === 0 ? 'many' : 'large');
+    mempool.fill(turn % 2 === 0 ? 'large' : 'many');
     await sleep(Math.min(MEMPOOL_EVERY_MS, Math.max(0, endsAt - performance.now())));
   }
   const after = await mempool.countListings();

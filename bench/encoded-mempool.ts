@@ -19,18 +19,21 @@ interface Pages {
 const ENTRIES = 1;
 const ADDRESS = 1;
 const RECEIVING = 3;
-const OUTPUTS_OF_87_KB = 300;
+/** As messages of the node, which have scripts and addresses as texts, transactions of about 40 and 90 kB. */
+const LARGE_BYTES = 87_000;
+const WIDE_BYTES = 187_000;
+const SMALL_BYTES = 600;
 const WIDE_TRANSACTIONS = 27;
 
 export class EncodedMempool {
   kind: MempoolKind = 'few';
   readonly #pages: Readonly<Record<MempoolKind, Pages>> = {
-    few: makePages({ outputs: 2, entriesPerPage: 1, shown: 3, pages: 60 }),
-    many: makePages({ outputs: 2, entriesPerPage: 100, shown: 490, pages: 600 }),
-    large: makePages({ outputs: OUTPUTS_OF_87_KB, entriesPerPage: 1, shown: 1_900, pages: 2_000 }),
+    few: makePages({ bytes: SMALL_BYTES, entriesPerPage: 1, shown: 3, pages: 60 }),
+    many: makePages({ bytes: SMALL_BYTES, entriesPerPage: 100, shown: 490, pages: 600 }),
+    large: makePages({ bytes: LARGE_BYTES, entriesPerPage: 1, shown: 1_900, pages: 2_000 }),
   };
   /** What each of many addresses receives. */
-  readonly #receiving = pageOf(RECEIVING, makeEntry(OUTPUTS_OF_87_KB), WIDE_TRANSACTIONS);
+  readonly #receiving = pageOf(RECEIVING, makeEntry(WIDE_BYTES), WIDE_TRANSACTIONS);
 
   get size(): number {
     const { shown, entriesPerPage } = this.#pages[this.kind];
@@ -59,14 +62,15 @@ export class EncodedMempool {
 }
 
 interface MadePages {
-  outputs: number;
+  /** Of an entry, about. */
+  bytes: number;
   entriesPerPage: number;
   shown: number;
   pages: number;
 }
 
-function makePages({ outputs, entriesPerPage, shown, pages: count }: MadePages): Pages {
-  const entry = makeEntry(outputs);
+function makePages({ bytes, entriesPerPage, shown, pages: count }: MadePages): Pages {
+  const entry = makeEntry(bytes);
   const pages = Array.from({ length: count }, () => pageOf(ENTRIES, entry, entriesPerPage));
   return { pages, shown, entriesPerPage };
 }
@@ -77,7 +81,13 @@ interface EncodedEntry {
   idAt: number;
 }
 
-function makeEntry(outputs: number): EncodedEntry {
+/** Returns an entry with as many outputs as have this many bytes. */
+function makeEntry(wantedBytes: number): EncodedEntry {
+  const [one, two] = [1, 2].map((outputs) => encodeOutputs(outputs).bytes.length) as [number, number];
+  return encodeOutputs(1 + Math.ceil((wantedBytes - one) / (two - one)));
+}
+
+function encodeOutputs(outputs: number): EncodedEntry {
   const id = randomBytes(32).toString('hex');
   const scripts = Array.from({ length: outputs }, () => randomBytes(32));
   const bytes = encodeEntry({

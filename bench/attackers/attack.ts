@@ -139,3 +139,11 @@ export const onlyExpects =
       ? undefined
       : `outcomes other than ${expected.join(', ')}: ${others.map(([outcome, times]) => `${times} × ${outcome}`).join(', ')}`;
   };
+
+/** Returns a fault unless each of these outcomes occurred: an attack that does nothing proves nothing. */
+export const requires =
+  (...required: readonly string[]) =>
+  (outcomes: Outcomes): string | undefined => {
+    const missing = required.filter((outcome) => outcomes[outcome] === undefined);
+    return missing.length === 0 ? undefined : `no ${missing.join(', ')}`;
+  };

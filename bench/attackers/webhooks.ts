@@ -6,7 +6,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { sleep } from '@kasgres/runtime';
-import { type Attack, type Attacker, type Outcomes } from './attack.ts';
+import { type Attack, type Attacker, requires } from './attack.ts';
 
 const KEYS = 10;
 /** As many as a key may have. */
@@ -111,11 +111,6 @@ async function registerReceivers(attacker: Attacker): Promise<void> {
   names.close();
 }
 
-function findUnused(outcomes: Outcomes): string | undefined {
-  const unused = KINDS.filter((kind) => outcomes[kind] === undefined);
-  return unused.length === 0 ? undefined : `no attempt met ${unused.join(', ')}`;
-}
-
 export const WEBHOOKS: readonly Attack[] = [
-  { name: 'webhooks without a response', keys: KEYS, run: registerReceivers, findFault: findUnused },
+  { name: 'webhooks without a response', keys: KEYS, run: registerReceivers, findFault: requires(...KINDS) },
 ];
