@@ -16,7 +16,7 @@ const CARRY = `insert into block_transactions (block_id, transaction_id, index, 
 const CARRY_NOT = `delete from block_transactions where transaction_id = $1 and block_id = (select next_block_id from checkpoint)`;
 const ACCEPT = 'update transactions set accepting_index = accepting_index + 10000 where id = $1';
 const ACCEPT_NOT = 'update transactions set accepting_index = accepting_index - 10000 where id = $1';
-const VARY = `insert into transaction_bodies (transaction_id, body, hash, storage_mass, compute_mass) values ($1, 99, '', 0, 0)`;
+const VARY = `insert into transaction_bodies (transaction_id, body, hash, storage_mass, compute_mass, json_bytes) values ($1, 99, '', 0, 0, 0)`;
 const VARY_NOT = 'delete from transaction_bodies where transaction_id = $1 and body = 99';
 
 /** An index on which nothing has been cut yet, since that waits for clusters. */

@@ -150,8 +150,8 @@ test('the variant with number 32,768 of an id is indexed as any other', async ()
   await mineAndIndex(first);
   // These rows are as if other blocks had carried one variant each.
   await database.pool.query(
-    `insert into transaction_bodies (transaction_id, body, hash, storage_mass, compute_mass)
-     select t.id, n, sha256(n::text::bytea), 0, 0 from transactions t cross join generate_series(1, 32767) n where t.transaction_id = $1`,
+    `insert into transaction_bodies (transaction_id, body, hash, storage_mass, compute_mass, json_bytes)
+     select t.id, n, sha256(n::text::bytea), 0, 0, 0 from transactions t cross join generate_series(1, 32767) n where t.transaction_id = $1`,
     [Buffer.from(original.transactionId)],
   );
   await mineAndIndex(second);

@@ -24,8 +24,8 @@ beforeAll(async () => {
   );
   await insertCluster(pool, [1n, 2n]);
   await pool.query(
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass)
-     values (7, $1, '', 0, 0, 0, 0, '', 0, 0)`,
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes)
+     values (7, $1, '', 0, 0, 0, 0, '', 0, 0, 0)`,
     [Buffer.from(TRANSACTION, 'hex')],
   );
   await pool.query(`insert into held_merges values (1, 5, 7, 2, 3, 'held')`);

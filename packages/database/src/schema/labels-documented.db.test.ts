@@ -33,9 +33,9 @@ beforeAll(async () => {
     `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id, next_script_id, next_subnetwork_id,
        circulating_sompi, virtual_merge_set, first_catch_up, target_blue_score, updated_at)
      values (1, 7, 2, 1, 1, 1, 0, '{}', false, 0, now())`,
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass,
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes,
        accepting_index)
-     select transaction_id, sha256(transaction_id::text::bytea), '', 0, 0, 0, 0, '', 0, 0,
+     select transaction_id, sha256(transaction_id::text::bytea), '', 0, 0, 0, 0, '', 0, 0, 0,
        case when transaction_id % (2 + transaction_id / 1000 % 3) <> 0 then 1 end from ${TRANSACTIONS}`,
     `insert into transaction_inputs (transaction_id, index, previous_transaction_id, previous_index, signature_script, sequence, sig_op_count,
        compute_budget, amount, script_id)

@@ -119,9 +119,9 @@ describe('exchange-like', () => {
     const { pool } = database;
     const others = `100000 + t * 2 + place`;
     await pool.query(
-      `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass,
+      `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes,
          accepting_index)
-       select t, sha256(t::text::bytea), '', 0, 0, 0, 0, '', 0, 0, case when t % 3 <> 0 then 1 end
+       select t, sha256(t::text::bytea), '', 0, 0, 0, 0, '', 0, 0, 0, case when t % 3 <> 0 then 1 end
        from generate_series(${first}, ${first + count - 1}) t`,
     );
     await pool.query(

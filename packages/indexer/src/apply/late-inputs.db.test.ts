@@ -21,8 +21,8 @@ afterEach(async () => {
 
 async function writeTransaction(key: number, outputs: { script: number; amount: number }[]): Promise<void> {
   await client.query(
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass)
-     values ($1, $2, $2, 0, 0, 0, 0, '', 0, 0)`,
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes)
+     values ($1, $2, $2, 0, 0, 0, 0, '', 0, 0, 0)`,
     [key, hashOf(key)],
   );
   for (const [index, { script, amount }] of outputs.entries()) {
@@ -198,8 +198,8 @@ test('every statement looks rows up by an index, regardless of what else is unre
     'insert into transaction_outputs (transaction_id, index, amount, script_id) select 50000 + n / 1000, n % 1000, 1, n from generate_series(1, 80000) n',
   );
   await client.query(
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass)
-     select 200000 + n, sha256(n::text::bytea), sha256(n::text::bytea), 0, 0, 0, 0, '', 0, 0 from generate_series(1, 40000) n`,
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes)
+     select 200000 + n, sha256(n::text::bytea), sha256(n::text::bytea), 0, 0, 0, 0, '', 0, 0, 0 from generate_series(1, 40000) n`,
   );
   await saveUp(2, 100_000);
   await client.query('vacuum analyze transactions, transaction_inputs, transaction_outputs');

@@ -19,8 +19,8 @@ afterEach(async () => {
 /** Writes a batch of transactions, and returns how many Postgres counted when it analysed the table last: -1 if never. */
 async function countAfterBatch(statistics: Statistics, transactions: number): Promise<number> {
   await client.query(
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass)
-     select key, sha256(key::text::bytea), sha256(key::text::bytea), 0, 0, 0, 0, '', 0, 0
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes)
+     select key, sha256(key::text::bytea), sha256(key::text::bytea), 0, 0, 0, 0, '', 0, 0, 0
        from generate_series($1::bigint, $2::bigint) as key`,
     [written + 1, written + transactions],
   );

@@ -102,8 +102,8 @@ test('it changes only the differences of the two sets', async () => {
   );
   // The spender of a UTXO of the gap was seen before the gap.
   await client.query(
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass)
-       values (${UNACCEPTED}, 'a', 'a', 0, 0, 0, 0, '', 0, 0);
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes)
+       values (${UNACCEPTED}, 'a', 'a', 0, 0, 0, 0, '', 0, 0, 0);
      insert into transaction_inputs (transaction_id, index, previous_transaction_hash, previous_index, signature_script,
        sequence, sig_op_count, compute_budget) values (${UNACCEPTED}, 0, 'b', 0, '', 0, 1, 0);
      insert into earlier_transactions values (${APPEARED + 2}, 'b')`,

@@ -85,9 +85,9 @@ async function load(to: ClientBase, utxos: Utxo[]): Promise<void> {
 
 async function addTransaction(to: ClientBase, id: number, hash: string, acceptingIndex: number | null): Promise<void> {
   await to.query(
-    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass,
+    `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes,
        accepting_index)
-     values ($1, decode($2, 'hex'), '\\x00', 0, 0, 0, 0, '\\x', 0, 0, $3)`,
+     values ($1, decode($2, 'hex'), '\\x00', 0, 0, 0, 0, '\\x', 0, 0, 0, $3)`,
     [id, hash, acceptingIndex],
   );
 }
