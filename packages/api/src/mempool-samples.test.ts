@@ -84,6 +84,14 @@ it('takes at most a tenth of the time for slow samples, which only the first req
   expect(performance.now()).toBe(begunAt);
 });
 
+it('lets no request wait for the first sample of a mempool that has become large', async () => {
+  const mempool: Mempool = { listMs: 1 };
+  const { samples } = samplesOf(mempool);
+  await Promise.all([samples.get(), vi.advanceTimersByTimeAsync(2000)]);
+  mempool.listMs = 10_000;
+  expect(await getFor30Seconds(samples)).toEqual({ outcomes: ['sample'], longestMs: 500 });
+});
+
 it('samples again a second after a failure, however long that took', async () => {
   const mempool: Mempool = {
     listMs: 15_000,

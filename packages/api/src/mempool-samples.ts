@@ -21,7 +21,7 @@ const MAX_BYTES_PER_MS = 8000;
 const SPARE_FACTOR = 10;
 /** Until a mempool that was too large is listed again. It empties over minutes. */
 const TOO_LARGE_PAUSE_MS = 60_000;
-/** Requests do not wait for slower samples if there is one already. */
+/** Requests wait no longer for a sample if there is one already. */
 const SLOW_MS = 500;
 const RETRY_AFTER_SECONDS = 2;
 
@@ -43,11 +43,18 @@ export interface MempoolSample {
   transactions: ReadonlyMap<string, PendingTransaction>;
 }
 
+interface Sampling {
+  sample: Promise<MempoolSample>;
+  /** Resolves to the sample before if this one is slow. */
+  orKnown: Promise<MempoolSample>;
+  isRunning: boolean;
+}
+
 export class MempoolSamples {
   readonly #nodeCalls: NodeCalls;
   readonly #turns: EventLoopTurns;
   /** The latest sample, failed or not. */
-  #last: { sample: Promise<MempoolSample>; isRunning: boolean } | undefined;
+  #last: Sampling | undefined;
   /** The latest that did not fail. */
   #known: MempoolSample | undefined;
   #isSlow = false;
@@ -69,10 +76,9 @@ export class MempoolSamples {
   get(): Promise<MempoolSample> {
     this.#usedAt = performance.now();
     this.#timer ??= setInterval(() => this.#tick(), LIFE_MS).unref();
-    const sample = this.#fresh();
-    return this.#isSlow && this.#last?.isRunning === true && this.#known !== undefined
-      ? Promise.resolve(this.#known)
-      : sample;
+    const { sample, orKnown, isRunning } = this.#fresh();
+    if (!isRunning) return sample;
+    return this.#isSlow && this.#known !== undefined ? Promise.resolve(this.#known) : orKnown;
   }
 
   /** Returns the number of transactions, without orphans; null if the node is unavailable. */
@@ -98,17 +104,19 @@ export class MempoolSamples {
       this.#known = undefined;
       return;
     }
-    this.#fresh().catch(() => undefined);
+    this.#fresh();
   }
 
   /**
    * Returns the running sample, or the last one until the next is due, and otherwise begins one. Two at once would compete for the only slot of
    * listings: with samples slower than LIFE_MS, the queue would grow until some are refused.
    */
-  #fresh(): Promise<MempoolSample> {
+  #fresh(): Sampling {
     const begunAt = performance.now();
-    if (this.#last !== undefined && (this.#last.isRunning || begunAt < this.#nextAt)) return this.#last.sample;
-    const last = { sample: this.#read(), isRunning: true };
+    if (this.#last !== undefined && (this.#last.isRunning || begunAt < this.#nextAt)) return this.#last;
+    const known = this.#known;
+    const sample = this.#read();
+    const last = { sample, orKnown: known === undefined ? sample : orAfterAWhile(sample, known), isRunning: true };
     const settle = (bytes: number): void => {
       last.isRunning = false;
       const durationMs = performance.now() - begunAt;
@@ -125,9 +133,10 @@ export class MempoolSamples {
       },
     );
     this.#last = last;
-    // Nobody may wait for it.
+    // Nobody may wait for them.
     last.sample.catch(() => undefined);
-    return last.sample;
+    last.orKnown.catch(() => undefined);
+    return last;
   }
 
   async #read(): Promise<MempoolSample> {
@@ -179,6 +188,12 @@ export class MempoolSamples {
       { limitBytes: MAX_BYTES },
     );
   }
+}
+
+async function orAfterAWhile(sample: Promise<MempoolSample>, known: MempoolSample): Promise<MempoolSample> {
+  const { promise, resolve } = Promise.withResolvers<MempoolSample>();
+  const timer = setTimeout(() => resolve(known), SLOW_MS);
+  return await Promise.race([sample, promise]).finally(() => clearTimeout(timer));
 }
 
 const tooLarge = (size: string, most: number) =>

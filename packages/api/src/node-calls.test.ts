@@ -55,6 +55,14 @@ it('runs listings in turns, without delaying small calls', async () => {
   expect(modestEnded).toBe(true);
 });
 
+it('lists by addresses while the whole mempool is listed', async () => {
+  const { node, calls } = open();
+  void list(calls, 'mempool');
+  void calls.list('modest', 'getMempoolEntriesByAddresses', {}, async () => undefined, { limitBytes: 1 });
+  await turn();
+  expect(node.calls.map(({ op }) => op)).toEqual(['getMempoolEntries', 'getMempoolEntriesByAddresses']);
+});
+
 it('refuses a call that waits for too long', async () => {
   const { calls } = open();
   const listings = Array.from({ length: 300 }, () => list(calls, 'greedy').catch((error: unknown) => error));

@@ -1,6 +1,6 @@
 /**
  * Calls of the node for clients. Callers take turns as at the database (fairness/fair-queue.ts). Listings of the mempool, which are megabytes,
- * have a separate queue and connection, so that no small call waits behind one.
+ * have separate queues and connections, so that no small call waits behind one.
  */
 import {
   type CallOptions,
@@ -17,14 +17,16 @@ import type { z } from 'zod';
 import { FairQueue } from './fairness/fair-queue.ts';
 import { unavailable } from './http/errors.ts';
 
-/** Connections to each node: for calls, and for listings. */
-export const CONNECTIONS_PER_NODE = 2;
+/** Connections to each node: for calls, for listings of the whole mempool, and for those by addresses. */
+export const CONNECTIONS_PER_NODE = 3;
 
 const SMALL_CALLS = 16;
 const WAITING_PER_SLOT = 50;
 const MAX_WAIT_MS = 3000;
 const RETRY_AFTER_SECONDS = 2;
 const busy = () => unavailable('The node is busy', RETRY_AFTER_SECONDS);
+
+const queueOfListings = () => new FairQueue({ slots: 1, maxWaiting: 200, maxWaitMs: MAX_WAIT_MS, busy });
 
 export type NodeCaller = Pick<NodeClient, 'call'>;
 export type NodeLister = Pick<NodeClient, 'call' | 'list'>;
@@ -34,8 +36,11 @@ export class NodeCalls {
   /** Processes that share the node. */
   readonly processes: number;
   readonly #small: FairQueue;
-  /** One at a time: the node makes each as a whole. */
-  readonly #listings = new FairQueue({ slots: 1, maxWaiting: 200, maxWaitMs: MAX_WAIT_MS, busy });
+  /** One of each kind at a time: the node makes each as a whole. The whole mempool may take seconds, for which those by addresses do not wait. */
+  readonly #listings: Readonly<Record<ListingOp, FairQueue>> = {
+    getMempoolEntries: queueOfListings(),
+    getMempoolEntriesByAddresses: queueOfListings(),
+  };
 
   /** @param processes share the calls that may run at once, at least two in each */
   constructor(node: NodeLister, processes = 1) {
@@ -61,7 +66,7 @@ export class NodeCalls {
     use: UseListing<T>,
     options: Pick<ListOptions, 'limitBytes'>,
   ): Promise<T> {
-    return this.#listings.run(caller, () => this.#node.list(op, request, use, options));
+    return this.#listings[op].run(caller, () => this.#node.list(op, request, use, options));
   }
 }
 

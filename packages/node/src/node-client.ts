@@ -42,7 +42,7 @@ export interface CallOptions {
 export class NodeClient {
   readonly #first: NodeConnection;
   readonly #connections: readonly NodeConnection[];
-  readonly #listings: ListingConnection;
+  readonly #listings: Readonly<Record<ListingOp, ListingConnection>>;
   readonly #subscriptions: Subscriptions;
   readonly #deadlineMs: number;
   readonly #closing = new AbortController();
@@ -57,7 +57,10 @@ export class NodeClient {
       maxPauseMs: options.maxPauseMs ?? 10_000,
     };
     this.#deadlineMs = deadlineMs;
-    this.#listings = new ListingConnection(common.address);
+    this.#listings = {
+      getMempoolEntries: new ListingConnection(common.address),
+      getMempoolEntriesByAddresses: new ListingConnection(common.address),
+    };
     this.#first = new NodeConnection({
       ...common,
       logger,
@@ -107,7 +110,8 @@ export class NodeClient {
   }
 
   /**
-   * Lists entries of the mempool over a separate connection, so that a response of any length delays no call. Only one listing may run at a time.
+   * Lists entries of the mempool over a separate connection for each operation, so that a response of any length delays no call. Only one listing of
+   * an operation may run at a time.
    * `use` gets the entries as they arrive. Throws NodeResponseTooLargeError, an error of `use`, or as `call`.
    */
   async list<O extends ListingOp, T>(
@@ -116,7 +120,7 @@ export class NodeClient {
     use: UseListing<T>,
     { deadlineMs = this.#deadlineMs, limitBytes }: Partial<ListOptions> & Pick<ListOptions, 'limitBytes'>,
   ): Promise<T> {
-    return this.#listings.list(op, request, use, { deadlineMs, limitBytes });
+    return this.#listings[op].list(op, request, use, { deadlineMs, limitBytes });
   }
 
   /** Without `lowHash` it begins at genesis, which must not be requested from a node that has pruned. Throws as `call`. */
@@ -162,7 +166,7 @@ export class NodeClient {
   /** Pending calls fail with NodeUnavailableError. */
   async close(): Promise<void> {
     this.#closing.abort(new NodeUnavailableError('the client was closed'));
-    this.#listings.close();
+    for (const connection of Object.values(this.#listings)) connection.close();
     await Promise.all(this.#connections.map((connection) => connection.close()));
   }
 

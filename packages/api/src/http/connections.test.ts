@@ -7,16 +7,16 @@ import { expect, it, onTestFinished } from 'vitest';
 import { limitConnections, roomForConnections } from './connections.ts';
 
 it.each([
-  [20_000, 19_948],
-  [100, 48],
-  [60, 9],
-  [50, 4],
+  [20_000, 19_947],
+  [100, 47],
+  [60, 8],
+  [51, 4],
 ])('leaves room for the database and the node within %i open files', (fileLimit, expected) => {
   expect(roomForConnections({ fileLimit, readConnections: 10, nodes: 1 })).toBe(expected);
 });
 
 it('refuses a limit of open files that leaves room for no client', () => {
-  expect(() => roomForConnections({ fileLimit: 49, readConnections: 10, nodes: 1 })).toThrow('ulimit -n');
+  expect(() => roomForConnections({ fileLimit: 50, readConnections: 10, nodes: 1 })).toThrow('ulimit -n');
   expect(roomForConnections({ fileLimit: Number.POSITIVE_INFINITY, readConnections: 10, nodes: 1 })).toBe(
     Number.POSITIVE_INFINITY,
   );
