@@ -111,11 +111,17 @@ async function tryToCreateDatabase(url: string): Promise<boolean> {
 
 const NOT_LISTENING: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 const TOO_MANY_CONNECTIONS = '53300';
+/** A standby that has not received the database of its primary yet. */
+const READ_ONLY_TRANSACTION = '25006';
 
 function isStarting(error: unknown): boolean {
   if (error instanceof DatabaseError) {
     // 57P03: cannot connect now, and its siblings.
-    return error.code?.startsWith('57P') === true || error.code === TOO_MANY_CONNECTIONS;
+    return (
+      error.code?.startsWith('57P') === true ||
+      error.code === TOO_MANY_CONNECTIONS ||
+      error.code === READ_ONLY_TRANSACTION
+    );
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return NOT_LISTENING.has(code) || /connection terminated/iu.test(String(error));
