@@ -423,8 +423,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'read-page-always-has-more',
     file: 'packages/api/src/pages/key-page.ts',
-    find: "json_build_object('hasMore', count(*) > ${limit}",
-    replace: "json_build_object('hasMore', count(*) >= ${limit}",
+    find: "json_build_object('hasMore', count(*) > count(*) filter",
+    replace: "json_build_object('hasMore', count(*) >= count(*) filter",
     tests: ['test/api/walks.db.test.ts'],
   },
   {
