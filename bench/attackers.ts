@@ -5,7 +5,7 @@
 import { Attacker, type AttackOptions, type Outcomes } from './attackers/attack.ts';
 import { ATTACKS } from './attackers/index.ts';
 
-/** Of all attackers, by the name of the attack. */
+/** Outcomes of all attackers by the name of the attack. */
 export type AllOutcomes = Record<string, Outcomes>;
 
 process.once('message', (options: AttackOptions) => void attack(options));

@@ -32,7 +32,7 @@ export class EncodedMempool {
     many: makePages({ bytes: SMALL_BYTES, entriesPerPage: 100, shown: 490, pages: 600 }),
     large: makePages({ bytes: LARGE_BYTES, entriesPerPage: 1, shown: 1_900, pages: 2_000 }),
   };
-  /** What each of many addresses receives. */
+  /** The entries that pay each of many addresses. */
   readonly #receiving = pageOf(RECEIVING, makeEntry(WIDE_BYTES), WIDE_TRANSACTIONS);
 
   get size(): number {

@@ -19,7 +19,7 @@ export interface VictimOptions {
 }
 
 export interface Measured {
-  /** Of all responses, in milliseconds. */
+  /** Response times in milliseconds. */
   times: number[];
   failures: string[];
   /** `missing`: of the announced sinks, those that a stream did not show. */

@@ -49,7 +49,7 @@ async function runCommands(attacker: Attacker, channel: string): Promise<void> {
   });
 }
 
-/** What a listener has not read stays in the queue, and one in a transaction reads nothing. */
+/** Notifications that a listener has not read stay in the queue, and a listener in a transaction reads none. */
 async function holdTail(attacker: Attacker): Promise<void> {
   await withSessions(attacker, async (session) => {
     await session.query('listen a');

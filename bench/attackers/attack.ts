@@ -1,4 +1,4 @@
-/** What an attack is, and what it is given. */
+/** The interface of an attack, and the attacker that it is given. */
 import { Agent, request } from 'node:http';
 import { sleep } from '@kasgres/runtime';
 import { flood, type FloodRequest } from '../../test/api/flood-client.ts';

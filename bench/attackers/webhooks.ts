@@ -17,7 +17,7 @@ const BYTE_EVERY_MS = 100;
 const INTERIM_EVERY_MS = 10;
 const NAMES = 'names without a response';
 
-/** What a receiver does with a connection, once it has received the beginning of a request. */
+/** How each receiver treats a connection, once it has received the beginning of a request. */
 const RECEIVERS: Readonly<Record<string, (socket: Socket) => Promise<void> | void>> = {
   '101': (socket) => void socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: a\r\n\r\n'),
   'interim responses without end': async (socket) => {

@@ -22,7 +22,7 @@ interface Merge {
   mergedCluster: string;
 }
 
-/** What a size limit holds: one for two clusters. */
+/** A merge that the size limit holds; there is one for two clusters. */
 interface HeldMerge {
   /** The first transaction that ties the two. */
   transaction: Transaction;

@@ -14,7 +14,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest';
 import { freePort, type ProgramEnv, startApiProgram, startIndexer } from '../support/programs.ts';
 
-/** What a pooler may ignore for node-postgres, other than the settings of the programs. */
+/** Startup parameters that a pooler may ignore for node-postgres, other than the settings of the programs. */
 const PARAMETERS = 'extra_float_digits,statement_timeout';
 const NODE_URL = 'grpc://127.0.0.1:1';
 
