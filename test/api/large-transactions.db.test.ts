@@ -48,10 +48,9 @@ interface Page {
 }
 
 async function read(path: string): Promise<{ page: Page; bytes: number }> {
-  const response = await fetch(`${harness.api.url}${path}`, { headers: { 'x-api-key': harness.api.key } });
-  expect(response.status, path).toBe(200);
-  const body = await response.text();
-  return { page: JSON.parse(body) as Page, bytes: body.length };
+  const { status, text } = await harness.api.get(path);
+  expect(status, path).toBe(200);
+  return { page: JSON.parse(text) as Page, bytes: text.length };
 }
 
 const LISTINGS = [
@@ -109,18 +108,10 @@ test('transactions that a client chooses are refused beyond a bound on bytes', a
     [large],
   );
   const refused = { statusCode: 400, details: [{ path: 'transactionIds' }] };
-  const response = await fetch(`${harness.api.url}/v1/transactions`, {
-    method: 'POST',
-    headers: { 'x-api-key': harness.api.key, 'content-type': 'application/json' },
-    body: JSON.stringify({ transactionIds: large }),
-  });
-  expect(await response.json()).toMatchObject(refused);
-  const history = await fetch(`${harness.api.url}/rest/addresses/${address}/full-transactions?limit=10`, {
-    headers: { 'x-api-key': harness.api.key },
-  });
-  expect([history.status, await history.text()]).toEqual([400, expect.stringContaining('limit')]);
-  const one = await fetch(`${harness.api.url}/rest/addresses/${address}/full-transactions?limit=1`, {
-    headers: { 'x-api-key': harness.api.key },
-  });
+  const response = await harness.api.post('/v1/transactions', { transactionIds: large });
+  expect(response.json).toMatchObject(refused);
+  const history = await harness.api.get(`/rest/addresses/${address}/full-transactions?limit=10`);
+  expect([history.status, history.text]).toEqual([400, expect.stringContaining('limit')]);
+  const one = await harness.api.get(`/rest/addresses/${address}/full-transactions?limit=1`);
   expect(one.status).toBe(200);
 });

@@ -93,7 +93,7 @@ export const readStatement = <Response>(
     return contentFrom(state, () => toBody(found));
   });
 
-/** Like `readStatement`, but the first catch-up must have finished. A statement whose page would be too large has no body, and must name no problem. */
+/** Like `readStatement`, but the first catch-up must have finished. The only problem that the statement may name is a page that would be too large. */
 export async function readCaughtUp<Response>(
   call: Call,
   statement: BoundStatement<Response>,

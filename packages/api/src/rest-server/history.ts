@@ -6,9 +6,9 @@ import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { type ParameterOf, Statement, statementsBy } from '../index-state/statement.ts';
 import { rowsOf } from '../pages/key-page.ts';
-import { containing, joinAccepting } from '../resources/transactions/rest/select-transactions.ts';
+import { containing, joinAccepting, unlessTooLarge } from '../resources/transactions/rest/select-transactions.ts';
 import { type AddressParameters, scriptIdOf } from '../schemas/address.ts';
-import { timedTransactions, unlessTooLarge } from './queries.ts';
+import { timedTransactions } from './queries.ts';
 
 /** The keys of an address on each side of a page whose times are read in any case: the order of keys may differ from that of times. */
 const MARGIN = 500;
@@ -87,7 +87,7 @@ export const historyPage = statementsBy(
     const nearest = (side: Value, from: Value, items: Value, count: Value): Value =>
       rowsOf(sql`${keys(side)} ${from} limit ${items} + greatest(${sql.lit(MARGIN)}, (${count}))`);
     const nearestOlder = nearest(older, sql`desc`, ofOlder, olderInReach);
-    return {
+    return unlessTooLarge(true, {
       tables: {
         script: sql`select ${scriptIdOf(parameter)} as id`,
         anchor: sql`select ${start === 'newest' ? HIGHEST_KEY : keyAt(time)} as key`,
@@ -107,30 +107,29 @@ export const historyPage = statementsBy(
           select key, time, row_number() over (order by time desc, key desc) as position
           from near where time between (select oldest from edges) and (select newest from edges)`,
       },
-      ...unlessTooLarge(
-        jsonBuildObject({
-          transactions: timedTransactions(sql`order by page.position`),
-          newest: sql<number | null>`(select newest from edges)`,
-          oldest: sql<number | null>`(select oldest from edges)`,
-          hasOlder: sql<boolean>`exists (select from near where time < (select oldest from edges))`,
-          hasNewer: sql<boolean>`exists (select from near where time > (select newest from edges))`,
-        }),
-      ),
-    };
+      body: jsonBuildObject({
+        transactions: timedTransactions(sql`order by page.position`),
+        newest: sql<number | null>`(select newest from edges)`,
+        oldest: sql<number | null>`(select oldest from edges)`,
+        hasOlder: sql<boolean>`exists (select from near where time < (select oldest from edges))`,
+        hasNewer: sql<boolean>`exists (select from near where time > (select newest from edges))`,
+      }),
+    });
   },
 );
 
 /** Selects transactions of an address, newest first in the order of keys. The first catch-up must have finished. */
 export const newestTransactions = new Statement(
   'newest transactions of rest-server',
-  (parameter: ParameterOf<AddressParameters & { limit: number; offset: number }>) => ({
-    tables: {
-      script: sql`select ${scriptIdOf(parameter)} as id`,
-      page: sql`
+  (parameter: ParameterOf<AddressParameters & { limit: number; offset: number }>) =>
+    unlessTooLarge(true, {
+      tables: {
+        script: sql`select ${scriptIdOf(parameter)} as id`,
+        page: sql`
         select keys.key from unnest(${rowsOf(sql`
           select distinct transaction_id from script_deltas where script_id = (select id from script)
           order by transaction_id desc limit ${parameter('limit', 'bigint')} offset ${parameter('offset', 'bigint')}`)}) as keys (key)`,
-    },
-    ...unlessTooLarge(jsonBuildObject({ transactions: timedTransactions(sql`order by page.key desc`) })),
-  }),
+      },
+      body: jsonBuildObject({ transactions: timedTransactions(sql`order by page.key desc`) }),
+    }),
 );

@@ -1,6 +1,6 @@
 /** What the forms of kaspa-rest-server need beyond the statements of this API. */
 import { SOMPI_PER_KAS } from '@kasgres/kaspa';
-import { type Expression, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { jsonArray, jsonObject } from '../index-state/json.ts';
 import type { Db } from '../index-state/sql.ts';
@@ -8,7 +8,7 @@ import { type ParameterOf, Statement } from '../index-state/statement.ts';
 import { transactionCountOf } from '../resources/addresses/transaction-count.ts';
 import { pageOfIds } from '../resources/transactions/rest/routes.ts';
 import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
-import { isPageTooLarge, restTransactions } from '../resources/transactions/rest/select-transactions.ts';
+import { restTransactions, unlessTooLarge } from '../resources/transactions/rest/select-transactions.ts';
 import { exact } from './forms.ts';
 
 export type TimedTransaction = RestTransactionJson & {
@@ -23,18 +23,14 @@ export const timedTransactions = (items: RawBuilder<unknown>): RawBuilder<TimedT
     more: { acceptingBlockTime: sql`accepting.timestamp` },
   });
 
-/** Makes the content of a statement. @param body with `timedTransactions`; null if they would be too large */
-export const unlessTooLarge = <Body>(body: Expression<Body>) => ({
-  body: sql<Body | null>`case when not ${isPageTooLarge(true)} then ${body} end`,
-});
-
 /** Selects the transactions with these ids in the given order, without unknown ones. The first catch-up must have finished. */
 export const transactionsByIds = new Statement(
   'transactions of rest-server',
-  (parameter: ParameterOf<{ ids: readonly Uint8Array[] }>) => ({
-    tables: { page: pageOfIds(parameter('ids', 'bytea[]')) },
-    ...unlessTooLarge(jsonBuildObject({ transactions: timedTransactions(sql`order by page.position`) })),
-  }),
+  (parameter: ParameterOf<{ ids: readonly Uint8Array[] }>) =>
+    unlessTooLarge(true, {
+      tables: { page: pageOfIds(parameter('ids', 'bytea[]')) },
+      body: jsonBuildObject({ transactions: timedTransactions(sql`order by page.position`) }),
+    }),
 );
 
 export interface TransactionCount {

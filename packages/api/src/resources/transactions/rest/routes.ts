@@ -24,10 +24,10 @@ import { isAccepted } from '../fields.ts';
 import { includePayload, restTransaction, transactionFlags } from './schemas.ts';
 import {
   boundByBytes,
-  isPageTooLarge,
   oneRestTransaction,
   restTransactions,
   tooLargeFor,
+  unlessTooLarge,
 } from './select-transactions.ts';
 import { includeTags, tagsByAddress, tagsOfPage } from './tags.ts';
 
@@ -101,16 +101,14 @@ export const transactionsByIds = statementsBy(
   (
     parameter: ParameterOf<{ ids: readonly Uint8Array[] }>,
     { includePayload, withTags = false }: { includePayload: boolean; withTags?: boolean },
-  ) => ({
-    tables: {
-      page: pageOfIds(parameter('ids', 'bytea[]')),
-    },
-    problem: sql`case when ${isPageTooLarge(includePayload)} then 'too large' end`,
-    body: jsonBuildObject({
-      transactions: restTransactions(sql`order by page.position`, { includePayload }),
-      ...(withTags && { tags: tagsOfPage() }),
+  ) =>
+    unlessTooLarge(includePayload, {
+      tables: { page: pageOfIds(parameter('ids', 'bytea[]')) },
+      body: jsonBuildObject({
+        transactions: restTransactions(sql`order by page.position`, { includePayload }),
+        ...(withTags && { tags: tagsOfPage() }),
+      }),
     }),
-  }),
 );
 
 const transactionById = statementsBy(

@@ -1,5 +1,5 @@
 /** Selects transactions in the form of listings and look-ups, as JSON. */
-import { type RawBuilder, sql } from 'kysely';
+import { type Expression, type RawBuilder, sql } from 'kysely';
 import { type JsonFields, jsonArray, jsonObject } from '../../../index-state/json.ts';
 import { hex, hexOrNull, text, textOrNull } from '../../../index-state/sql.ts';
 import { badRequest, type HttpError } from '../../../http/errors.ts';
@@ -184,9 +184,22 @@ export const upToMaxBytes = (page: RawBuilder<unknown>): RawBuilder<unknown> => 
     from (${page}) page join transactions on transactions.id = page.key) summed
   where position = 1 or bytes <= ${sql.lit(MAX_RESPONSE_BYTES)}`;
 
-/** Tests whether the transactions of `page` are too many bytes for a response. */
-export const isPageTooLarge = (includePayload: boolean): RawBuilder<boolean> => sql`(
-  select coalesce(sum(${jsonBytes(includePayload)}), 0) > ${sql.lit(MAX_RESPONSE_BYTES)} from page join transactions on transactions.id = page.key)`;
+const isTooLarge = sql<boolean>`(select is_too_large from size)`;
+
+/** Makes the content of a statement with the transactions of `page`, or the problem `too large`, whose body is not even computed. */
+export const unlessTooLarge = <Body>(
+  includePayload: boolean,
+  { tables, body }: { tables: Readonly<Record<string, RawBuilder<unknown>>>; body: Expression<Body> },
+) => ({
+  tables: {
+    ...tables,
+    size: sql`
+      select coalesce(sum(${jsonBytes(includePayload)}), 0) > ${sql.lit(MAX_RESPONSE_BYTES)} as is_too_large
+      from page join transactions on transactions.id = page.key`,
+  },
+  problem: sql<string | null>`case when ${isTooLarge} then 'too large' end`,
+  body: sql<Body | null>`case when not ${isTooLarge} then ${body} end`,
+});
 
 /** @param path of the number or the list in the request */
 export const tooLargeFor = (path: string): HttpError =>
