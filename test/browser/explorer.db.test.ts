@@ -293,7 +293,7 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     await open('/');
     await blocksOfDag().first().waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
-    await mine(1);
+    await growChain();
     await expect.poll(() => windows).toBe(2);
     await page.getByRole('button', { name: 'Pause' }).click();
     await growChain();
@@ -322,7 +322,8 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     const positionOf = async (): Promise<string[]> =>
       /translate\((.*?)px, (.*?)px\)/.exec((await old.getAttribute('style')) ?? '')?.slice(1) ?? [];
     const [xBefore, yBefore] = await positionOf();
-    harness.simulatedDag.reorganise();
+    // A branch from before the picture would begin a new one.
+    harness.simulatedDag.reorganise(10);
     await harness.atRest();
     await expect.poll(() => old.getAttribute('class')).not.toContain('chain');
     // It leaves the centre line once the new chain block of its column is known.

@@ -146,10 +146,10 @@ export class SimulatedDag {
     while (workOf(this) <= workOf(other));
   }
 
-  /** A partition of the miners returns with a branch that replaces as much of the chain as may change. */
-  reorganise(): void {
+  /** A partition of the miners returns with a branch that replaces this many chain blocks: by default, all that may change. */
+  reorganise(depth = this.node.consensus.changeableDepth): void {
     this.#clock.now += BLOCK_MS;
-    this.#simulation.reorganise(this.node.consensus.changeableDepth, this.#clock.now);
+    this.#simulation.reorganise(depth, this.#clock.now);
   }
 
   /** Returns the owner of a script of the simulation. */
