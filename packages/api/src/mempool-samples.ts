@@ -3,10 +3,16 @@
  * transactions that the last sample did not have are decoded. The node tells no times, so a transaction was seen when a sample first had it.
  */
 import { normalizedMass, transientMassFrom } from '@kasgres/kaspa';
-import { decodeEntry, NodeResponseTooLargeError, type protocol, readEntryId } from '@kasgres/node';
+import {
+  NodeResponseTooLargeError,
+  type PackedPairs,
+  type PendingEntry,
+  readEntryId,
+  readPendingEntry,
+} from '@kasgres/node';
 import { type EventLoopTurns, Slices } from './fairness/event-loop-turns.ts';
 import { unavailable } from './http/errors.ts';
-import { type NodeCalls, required } from './node-calls.ts';
+import type { NodeCalls } from './node-calls.ts';
 
 const LIFE_MS = 1000;
 const IDLE_AFTER_MS = 60_000;
@@ -21,8 +27,8 @@ const MAX_BYTES_PER_MS = 8000;
 const SPARE_FACTOR = 10;
 /** Until a mempool that was too large is listed again. It empties over minutes. */
 const TOO_LARGE_PAUSE_MS = 60_000;
-/** Requests wait no longer for a sample if there is one already. */
-const SLOW_MS = 500;
+/** After this time requests get the sample before, if there is one. */
+const SLOW_MS = 100;
 const RETRY_AFTER_SECONDS = 2;
 
 /** Masses in grams, amounts in sompi. */
@@ -33,8 +39,10 @@ export interface PendingTransaction {
   fee: bigint;
   mass: bigint;
   outputSum: bigint;
-  paid: readonly { address: string; amount: bigint }[];
-  spent: readonly { transactionId: string; index: number }[];
+  /** Addresses and amounts of the outputs. */
+  paid: PackedPairs;
+  /** Transaction ids and indexes of the outpoints that are spent. */
+  spent: PackedPairs;
 }
 
 export interface MempoolSample {
@@ -57,7 +65,6 @@ export class MempoolSamples {
   #last: Sampling | undefined;
   /** The latest that did not fail. */
   #known: MempoolSample | undefined;
-  #isSlow = false;
   #nextAt = Number.NEGATIVE_INFINITY;
   /** Of the mempool that was too large to be listed: its number of transactions, and until when it is taken to be too large. */
   #tooLarge: { size: bigint; until: number } | undefined;
@@ -77,8 +84,7 @@ export class MempoolSamples {
     this.#usedAt = performance.now();
     this.#timer ??= setInterval(() => this.#tick(), LIFE_MS).unref();
     const { sample, orKnown, isRunning } = this.#fresh();
-    if (!isRunning) return sample;
-    return this.#isSlow && this.#known !== undefined ? Promise.resolve(this.#known) : orKnown;
+    return isRunning ? orKnown : sample;
   }
 
   /** Returns the number of transactions, without orphans; null if the node is unavailable. */
@@ -120,7 +126,6 @@ export class MempoolSamples {
     const settle = (bytes: number): void => {
       last.isRunning = false;
       const durationMs = performance.now() - begunAt;
-      this.#isSlow = durationMs > SLOW_MS;
       const ofBytesMs = (bytes / MAX_BYTES_PER_MS) * this.#nodeCalls.processes;
       this.#nextAt = begunAt + Math.max(LIFE_MS, durationMs * SPARE_FACTOR, ofBytesMs);
     };
@@ -177,7 +182,10 @@ export class MempoolSamples {
           await slices.forEach(entries, ({ bytes }) => {
             total += bytes.length;
             const id = readEntryId(bytes);
-            transactions.set(id, this.#known?.transactions.get(id) ?? toPending(decodeEntry(bytes), id, timestamp));
+            transactions.set(
+              id,
+              this.#known?.transactions.get(id) ?? toPending(readPendingEntry(bytes), id, timestamp),
+            );
           });
           // The mempool may have grown since its size was read.
           if (transactions.size > 2 * MAX_ENTRIES) throw tooLarge(`${transactions.size} transactions`, MAX_ENTRIES);
@@ -199,28 +207,8 @@ async function orAfterAWhile(sample: Promise<MempoolSample>, known: MempoolSampl
 const tooLarge = (size: string, most: number) =>
   unavailable(`The mempool has ${size}, and at most ${most} are listed`, RETRY_AFTER_SECONDS);
 
-function toPending({ fee, transaction }: protocol.MempoolEntry, id: string, seenAt: number): PendingTransaction {
-  const message = required(transaction, 'transaction');
-  const { inputs, outputs, storageMass, verboseData } = message;
-  const { computeMass } = required(verboseData, 'verbose data of a transaction');
-  return {
-    id,
-    seenAt,
-    fee,
-    mass: normalizedMass(computeMass, storageMass, transientMassOf(message)),
-    outputSum: outputs.reduce((sum, { amount }) => sum + amount, 0n),
-    paid: outputs.flatMap(({ amount, verboseData: data }) =>
-      data === undefined ? [] : [{ address: data.scriptPublicKeyAddress, amount }],
-    ),
-    spent: inputs.map(({ previousOutpoint }) => required(previousOutpoint, 'outpoint of an input')),
-  };
-}
-
-function transientMassOf({ version, inputs, outputs, verboseData }: protocol.Transaction): bigint {
-  const { computeMass } = required(verboseData, 'verbose data of a transaction');
-  // Two digits for each byte. The node may send any text.
-  const outputScriptBytes = outputs.map(({ scriptPublicKey: script }) =>
-    Math.ceil((script?.scriptPublicKey.length ?? 0) / 2),
-  );
-  return transientMassFrom(computeMass, { version, inputs, outputScriptBytes });
+function toPending(entry: PendingEntry, id: string, seenAt: number): PendingTransaction {
+  const { fee, version, computeMass, storageMass, outputSum, scripts, paid, spent } = entry;
+  const transient = transientMassFrom(computeMass, version, scripts);
+  return { id, seenAt, fee, mass: normalizedMass(computeMass, storageMass, transient), outputSum, paid, spent };
 }

@@ -11,7 +11,14 @@ export { estimateTimestamp, type Pace, spreadDaaScores } from './daa-timestamp.t
 export { type Subsidy, subsidyAt } from './emission.ts';
 export { formatKas, fromHex, HexError, MAX_SOMPI, SOMPI_PER_KAS, toHex } from './format.ts';
 export { EMPTY_UTXO_COMMITMENT, type GenesisBlock, genesisBlock } from './genesis.ts';
-export { computeMass, normalizedMass, storageMass, transientMass, transientMassFrom } from './mass.ts';
+export {
+  computeMass,
+  normalizedMass,
+  type ScriptTotals,
+  storageMass,
+  transientMass,
+  transientMassFrom,
+} from './mass.ts';
 export type * from './model.ts';
 export { MuHash } from './muhash.ts';
 export {

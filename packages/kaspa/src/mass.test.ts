@@ -7,6 +7,8 @@ import { NATIVE_SUBNETWORK } from './transaction-id.ts';
 
 const recorded = recordedBlocks.flatMap(({ transactions }) => transactions);
 
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
 describe('recorded transactions', () => {
   test.each(recorded)('$verboseData.transactionId has its compute mass', (transaction) => {
     expect(computeMass(toTransaction(transaction))).toBe(BigInt(transaction.verboseData.computeMass));
@@ -38,8 +40,13 @@ describe('recorded transactions', () => {
   test('the transient mass follows from the compute mass', () => {
     for (const { transaction, spent } of withKnownUtxos) {
       if (spent.length === 0) continue;
-      const outputScriptBytes = transaction.outputs.map(({ scriptPublicKey }) => scriptPublicKey.script.length);
-      const found = transientMassFrom(computeMass(transaction), { ...transaction, outputScriptBytes });
+      const { version, inputs, outputs } = transaction;
+      const found = transientMassFrom(computeMass(transaction), version, {
+        sigOps: sum(inputs.map(({ sigOpCount }) => sigOpCount)),
+        computeBudget: sum(inputs.map(({ computeBudget }) => computeBudget)),
+        outputs: outputs.length,
+        outputScriptBytes: sum(outputs.map(({ scriptPublicKey }) => scriptPublicKey.script.length)),
+      });
       expect(found).toBe(transientMass(transaction));
     }
   });

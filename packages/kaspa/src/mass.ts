@@ -26,18 +26,24 @@ export function computeMass(transaction: Transaction): bigint {
   return BigInt(mass);
 }
 
-/** What scripts add to the compute mass. */
-interface Scripts {
-  version: number;
-  inputs: readonly Pick<TransactionInput, 'sigOpCount' | 'computeBudget'>[];
-  outputScriptBytes: readonly number[];
+/** The scripts of a transaction, as sums over its inputs and its outputs. */
+export interface ScriptTotals {
+  sigOps: number;
+  computeBudget: number;
+  outputs: number;
+  outputScriptBytes: number;
 }
 
-function scriptMass({ version, inputs, outputScriptBytes }: Scripts): number {
-  return sum(outputScriptBytes, outputMass) + sum(inputs, (input) => inputMass(input, version));
+/** Returns what the scripts add to the compute mass. */
+function scriptMass(version: number, { sigOps, computeBudget, outputs, outputScriptBytes }: ScriptTotals): number {
+  const ofInputs = inputMass({ sigOpCount: sigOps, computeBudget }, version);
+  return ofInputs + (UINT16_BYTES * outputs + outputScriptBytes) * MASS_PER_SCRIPT_PUBLIC_KEY_BYTE;
 }
 
-function inputMass({ sigOpCount, computeBudget }: Scripts['inputs'][number], version: number): number {
+function inputMass(
+  { sigOpCount, computeBudget }: Pick<TransactionInput, 'sigOpCount' | 'computeBudget'>,
+  version: number,
+): number {
   return version === 0 ? sigOpCount * MASS_PER_SIG_OP : computeBudget * MASS_PER_COMPUTE_BUDGET_UNIT;
 }
 
@@ -50,8 +56,8 @@ export function transientMass(transaction: Transaction): bigint {
 }
 
 /** Returns the transient mass of a transaction by its compute mass, without its bytes. It is not a coinbase. */
-export function transientMassFrom(computed: bigint, scripts: Scripts): bigint {
-  const bytes = (computed - BigInt(scriptMass(scripts))) / BigInt(MASS_PER_BYTE);
+export function transientMassFrom(computed: bigint, version: number, scripts: ScriptTotals): bigint {
+  const bytes = (computed - BigInt(scriptMass(version, scripts))) / BigInt(MASS_PER_BYTE);
   return bytes * BigInt(TRANSIENT_MASS_PER_BYTE);
 }
 

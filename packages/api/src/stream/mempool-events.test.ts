@@ -1,3 +1,4 @@
+import { PackedPairs } from '@kasgres/node';
 import { createLogger } from '@kasgres/runtime';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
@@ -43,7 +44,7 @@ function follow() {
 const [FIRST, SECOND] = ['ab', 'cd'].map((byte) => byte.repeat(32)) as [string, string];
 
 function sampleOf(...ids: readonly string[]): MempoolSample {
-  const pending = { seenAt: 1, fee: 2n, mass: 3n, outputSum: 4n, paid: [], spent: [] };
+  const pending = { seenAt: 1, fee: 2n, mass: 3n, outputSum: 4n, paid: PackedPairs.of([]), spent: PackedPairs.of([]) };
   return { timestamp: 0, transactions: new Map(ids.map((id) => [id, { id, ...pending }])) };
 }
 
