@@ -312,6 +312,20 @@ export const MUTANTS: readonly Mutant[] = [
   },
   // Streams.
   {
+    name: 'commits-notify-nobody',
+    file: 'packages/indexer/src/apply/commit-notices.ts',
+    find: '    if (!this.#isSending) void this.#sendDue();',
+    replace: '',
+    tests: ['test/simulation/commit-notices.db.test.ts'],
+  },
+  {
+    name: 'stream-pending-amounts-are-collected-again',
+    file: 'packages/api/src/stream/pending-moves.ts',
+    find: 'this.#collect(id, isAdded.has(id) ? this.#watched : fresh);',
+    replace: 'this.#collect(id, this.#watched);',
+    tests: [STREAM],
+  },
+  {
     name: 'stream-paged-reorganisation-confirms-off-the-chain',
     file: 'packages/api/src/stream/read-step.ts',
     find: 'request.reachesChain ? await listChanges(db, source, addresses) : []',
