@@ -213,12 +213,15 @@ function checkOutcomes(name: string, outcomes: Outcomes, options: AttackOptions)
 }
 
 function check({ name, measured, memory }: Phase, p99Ms: number): void {
-  const { times, failures, events, deliveryTimes, deliveryFaults } = measured;
+  const { times, timesByPath, failures, events, deliveryTimes, deliveryFaults } = measured;
   const report = (problem: string): void => void problems.push(`${name}: ${problem}`);
   const [first] = failures;
   if (first !== undefined) report(`${failures.length} requests of the client failed, the first with ${first}`);
   const p99 = percentile(times, 0.99);
-  if (!(p99 <= p99Ms)) report(`the p99 of its requests is ${p99.toFixed(0)} ms, above ${p99Ms.toFixed(0)}`);
+  if (!(p99 <= p99Ms)) {
+    const longest = [...timesByPath].map(([path, ofPath]) => `${percentileMs(ofPath, 0.99)} of ${path}`).join(', ');
+    report(`the p99 of its requests is ${p99.toFixed(0)} ms, above ${p99Ms.toFixed(0)}: ${longest}`);
+  }
   if (events.missing > 0) report(`${events.missing} of its events are missing`);
   if (!(events.p99Ms <= EVENT_P99_MS))
     report(`the p99 of its events is ${events.p99Ms.toFixed(0)} ms, above ${EVENT_P99_MS}`);

@@ -12,6 +12,8 @@ const sockets: Socket[] = [];
 /** Positions of announced sinks, and the times of their notifications. */
 const positions = new Map<string, number>();
 const notifiedAt: number[] = [];
+/** Of sinks that a client has received before it learnt that the node had announced them. */
+const early = new Map<string, (() => void)[]>();
 const times: number[] = [];
 /** Every client reads into the same memory: what has arrived is looked at immediately. */
 const memory = Buffer.alloc(64 * 1024);
@@ -21,6 +23,8 @@ process.on('message', (command: Command) => {
   else if ('sink' in command) {
     positions.set(command.sink, notifiedAt.length);
     notifiedAt.push(command.at);
+    for (const show of early.get(command.sink) ?? []) show();
+    early.delete(command.sink);
   } else {
     for (const socket of sockets) socket.destroy();
     const received: Received = { events: times.length, p50Ms: percentile(times, 0.5), p99Ms: percentile(times, 0.99) };
@@ -51,10 +55,15 @@ async function open({ api, key }: ClientOptions, path: string): Promise<Socket> 
       else reject(new Error(`a stream was refused: ${memory.toString('latin1', 0, Math.min(bytes, 200))}`));
     }
     const at = memory.subarray(0, bytes).lastIndexOf(ID_LINE) + ID_LINE.length;
-    const position = at < ID_LINE.length ? undefined : positions.get(memory.toString('latin1', at, at + ID_LENGTH));
-    if (position === undefined) return true;
+    if (at < ID_LINE.length) return true;
+    const id = memory.toString('latin1', at, at + ID_LENGTH);
     const time = now();
-    for (; shown <= position; shown += 1) times.push(time - (notifiedAt[shown] ?? time));
+    const show = (): void => {
+      const position = positions.get(id) ?? -1;
+      for (; shown <= position; shown += 1) times.push(time - (notifiedAt[shown] ?? time));
+    };
+    if (positions.has(id)) show();
+    else early.set(id, [...(early.get(id) ?? []), show]);
     return true;
   };
   const socket = createConnection({

@@ -21,6 +21,8 @@ export interface VictimOptions {
 export interface Measured {
   /** Response times in milliseconds. */
   times: number[];
+  /** The same by path, without what differs between requests. */
+  timesByPath: Map<string, number[]>;
   failures: string[];
   /** `missing`: of the announced sinks, those that a stream did not show. */
   events: Received & { missing: number };
@@ -91,7 +93,11 @@ export class Victim {
       announced += 1;
       streams.notified(sink);
     };
-    const measured: Pick<Measured, 'times' | 'failures'> = { times: [], failures: [] };
+    const measured: Pick<Measured, 'times' | 'timesByPath' | 'failures'> = {
+      times: [],
+      timesByPath: new Map(),
+      failures: [],
+    };
     const [attacked] = await Promise.allSettled([attack(), this.#sendRequests(seconds, measured)]);
     this.#onSink = () => undefined;
     await this.#untilDelivered(this.#sinks.size - 1);
@@ -141,7 +147,7 @@ export class Victim {
   }
 
   /** Sends at a fixed rate that does not depend on the latency. */
-  async #sendRequests(seconds: number, measured: Pick<Measured, 'times' | 'failures'>): Promise<void> {
+  async #sendRequests(seconds: number, measured: Pick<Measured, 'times' | 'timesByPath' | 'failures'>): Promise<void> {
     const sent: Promise<void>[] = [];
     const startedAt = performance.now();
     for (let index = 0; performance.now() - startedAt < seconds * 1_000; index += 1) {
@@ -151,7 +157,10 @@ export class Victim {
     await Promise.all(sent);
   }
 
-  async #send(index: number, { times, failures }: Pick<Measured, 'times' | 'failures'>): Promise<void> {
+  async #send(
+    index: number,
+    { times, timesByPath, failures }: Pick<Measured, 'times' | 'timesByPath' | 'failures'>,
+  ): Promise<void> {
     const { url, key, addresses } = this.#options;
     const address = addresses[(index * 7) % addresses.length] ?? '';
     const [path = '', body] = REQUESTS[index % REQUESTS.length]?.(address) ?? [];
@@ -173,7 +182,10 @@ export class Victim {
     } catch (error) {
       failures.push(`${String(error)} ${path}`);
     }
-    times.push(performance.now() - sentAt);
+    const timeMs = performance.now() - sentAt;
+    times.push(timeMs);
+    const name = path.replace(address, '{address}');
+    timesByPath.set(name, [...(timesByPath.get(name) ?? []), timeMs]);
   }
 }
 

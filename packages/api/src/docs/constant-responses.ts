@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { brotliCompress, type BrotliOptions, constants, gzip, zstdCompress } from 'node:zlib';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { chooseEncoding } from '../http/accept.ts';
 import { pathOf } from '../http/request-identity.ts';
 import { hasEtag } from '../index-state/respond.ts';
@@ -32,7 +32,9 @@ const COMPRESS: Record<string, (body: Buffer) => Promise<Buffer>> = {
  * @param paths other constant paths, which browsers revalidate each time
  */
 export function serveConstantResponses(app: FastifyInstance, folder: string, paths: readonly string[]): void {
-  const responses = new Map<string, ConstantResponse>();
+  /** Undefined once a response has turned out not to be constant. Clients that ask meanwhile wait, so that each is compressed once. */
+  const responses = new Map<string, Promise<ConstantResponse | undefined>>();
+  const making = new WeakMap<FastifyRequest, (response: ConstantResponse | undefined) => void>();
   // Other spellings of a path are not cached, since clients could fill the memory with them.
   const isFile = (path: string): boolean =>
     path.startsWith(folder) && /^\/\w[\w.-]*(?:\/\w[\w.-]*)?$/.test(path.slice(folder.length));
@@ -45,33 +47,55 @@ export function serveConstantResponses(app: FastifyInstance, folder: string, pat
     // Normalizes the header, so that it is a key of the cache, and ignores ranges.
     headers['accept-encoding'] = chooseEncoding(headers['accept-encoding'], Object.keys(COMPRESS));
     delete headers.range;
-    const known = responses.get(keyOf(request));
-    if (known === undefined) return undefined;
+    const known = await responses.get(keyOf(request));
+    if (known === undefined) {
+      if (request.method !== 'GET' || responses.has(keyOf(request))) return undefined;
+      const { promise, resolve } = Promise.withResolvers<ConstantResponse | undefined>();
+      responses.set(keyOf(request), promise);
+      making.set(request, resolve);
+      return undefined;
+    }
     reply.headers(known.headers);
     if (hasEtag(headers['if-none-match'], known.etag)) return reply.code(304).send();
     return reply.send(known.body);
   });
 
   app.addHook('onSend', async (request, reply, payload: unknown) => {
-    const path = pathOf(request);
-    if (request.method !== 'GET' || reply.statusCode !== 200 || !isConstant(path) || responses.has(keyOf(request)))
-      return payload;
-    const encoding = request.headers['accept-encoding'] as string;
-    const content = payload instanceof Readable ? await buffer(payload) : Buffer.from(payload as string);
-    const body = (await COMPRESS[encoding]?.(content)) ?? content;
-    const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
-    const headers = {
-      'content-type': reply.getHeader('content-type'),
-      'cache-control': isFile(path) ? 'public, max-age=31536000, immutable' : 'public, no-cache',
-      etag,
-      // Also keeps http/compression.ts from compressing again.
-      ...(encoding !== 'identity' && { 'content-encoding': encoding }),
-    };
+    const resolve = making.get(request);
+    if (resolve === undefined) return payload;
+    making.delete(request);
+    let made: ConstantResponse | undefined;
+    try {
+      if (reply.statusCode === 200) made = await toConstant(request, reply, payload, isFile(pathOf(request)));
+    } finally {
+      if (made === undefined) responses.delete(keyOf(request));
+      resolve(made);
+    }
+    if (made === undefined) return payload;
     for (const name of ['content-length', 'last-modified', 'accept-ranges']) reply.removeHeader(name);
-    reply.headers(headers);
-    responses.set(keyOf(request), { headers, body, etag });
-    return body;
+    reply.headers(made.headers);
+    return made.body;
   });
+}
+
+async function toConstant(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  isFile: boolean,
+): Promise<ConstantResponse> {
+  const encoding = request.headers['accept-encoding'] as string;
+  const content = payload instanceof Readable ? await buffer(payload) : Buffer.from(payload as string);
+  const body = (await COMPRESS[encoding]?.(content)) ?? content;
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  const headers = {
+    'content-type': reply.getHeader('content-type'),
+    'cache-control': isFile ? 'public, max-age=31536000, immutable' : 'public, no-cache',
+    etag,
+    // Also keeps http/compression.ts from compressing again.
+    ...(encoding !== 'identity' && { 'content-encoding': encoding }),
+  };
+  return { headers, body, etag };
 }
 
 const keyOf = (request: FastifyRequest): string => `${request.headers['accept-encoding'] ?? ''} ${pathOf(request)}`;
