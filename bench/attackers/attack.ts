@@ -40,6 +40,7 @@ export interface Attack {
 }
 
 const RESPONSE_MS = 60_000;
+const RETRY_MS = 1_000;
 
 /** Counts the outcomes of an attack, which lasts until the end of the measurement. */
 export class Attacker {
@@ -87,6 +88,19 @@ export class Attacker {
     };
     await Promise.all(Array.from({ length: outstanding }, (_, index) => one(index)));
     this.#agent.destroy();
+  }
+
+  /** Repeats an act that other attacks may make fail, until it succeeds or the attack is over. Each failure is an `error`. */
+  async retry<T>(act: () => Promise<T>): Promise<T | undefined> {
+    while (!this.isOver) {
+      try {
+        return await act();
+      } catch {
+        this.count('error');
+        await this.pause(RETRY_MS);
+      }
+    }
+    return undefined;
   }
 
   /** Keeps `outstanding` requests in flight. Without a pause, immediate rejections would make the attacker the bottleneck of two cores. */

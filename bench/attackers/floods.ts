@@ -41,8 +41,8 @@ function worstRequests(options: AttackOptions): FloodRequest[] {
 }
 
 async function readDocs(attacker: Attacker): Promise<void> {
-  const page = await (await fetch(new URL('/docs', attacker.options.url))).text();
-  const bundle = /\/docs\/static\/scalar[^"]+/.exec(page)?.[0] ?? '/docs';
+  const page = await attacker.retry(async () => await (await fetch(new URL('/docs', attacker.options.url))).text());
+  const bundle = /\/docs\/static\/scalar[^"]+/.exec(page ?? '')?.[0] ?? '/docs';
   await attacker.flood(20, [{ path: bundle, headers: { 'accept-encoding': 'br' } }]);
 }
 

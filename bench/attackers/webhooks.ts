@@ -103,7 +103,7 @@ async function registerReceivers(attacker: Attacker): Promise<void> {
     attacker.keys.flatMap((key, keyIndex) =>
       Array.from({ length: WEBHOOKS_PER_KEY }, async (_, index) => {
         const url = urls[index % KINDS.length] ?? `https://name-${keyIndex}-${index}.example/`;
-        await renewWebhook(attacker, key, url).catch(() => attacker.count('error'));
+        await attacker.retry(() => renewWebhook(attacker, key, url));
       }),
     ),
   );
