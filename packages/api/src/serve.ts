@@ -17,6 +17,7 @@ import {
 import { CONNECTIONS, connectionsPerWorker, openDatabase } from './database.ts';
 import type { Env } from './env.ts';
 import { roomForConnections } from './http/connections.ts';
+import { listen } from './http/listen.ts';
 import { type Certificate, readCertificate, renewCertificate } from './http/certificate.ts';
 import { readExplorerFiles } from './explorer/files.ts';
 import { toHttpError, unavailable } from './http/errors.ts';
@@ -124,7 +125,7 @@ export async function serve({ program, env, logger, registry, admission, onServe
   const { level } = server.log;
   // The primary process logs the address once.
   if (cluster.isWorker) server.log.level = 'warn';
-  await server.listen({ host: env.HOST, port: env.PORT }).catch((error: unknown) => {
+  await listen(server, { host: env.HOST, port: env.PORT }).catch((error: unknown) => {
     throw toListenError(error, { host: env.HOST, port: env.PORT, variable: 'PORT' });
   });
   server.log.level = level;

@@ -52,6 +52,8 @@ export function limitConnections(app: FastifyInstance, limit: number): void {
   // Otherwise a worker would return the connection to the primary process, which would offer it again and again.
   Object.assign(server, { dropMaxConnection: true });
   server.on('connection', (socket: Socket) => {
+    // `maxConnections` does not count those of the other sockets of the port (listen.ts).
+    if (sockets.size >= limit) return void socket.destroy();
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     if (sockets.size >= limit) makeRoom(socket);
@@ -80,7 +82,7 @@ function closeIdleConnectionsOnShutdown(
     const timer = setInterval(() => {
       server.closeIdleConnections?.();
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+      if (sockets.size === 0 && !server.listening) clearInterval(timer);
     }, 50);
-    server.once('close', () => clearInterval(timer));
   });
 }
