@@ -29,6 +29,8 @@ const SPARE_FACTOR = 10;
 const TOO_LARGE_PAUSE_MS = 60_000;
 /** After this time requests get the sample before, if there is one. */
 const SLOW_MS = 100;
+/** The longest pause after a failure; the first takes LIFE_MS, and each is twice as long as the one before. */
+const MAX_RETRY_MS = 8000;
 const RETRY_AFTER_SECONDS = 2;
 
 /** Masses in grams, amounts in sompi. */
@@ -66,6 +68,8 @@ export class MempoolSamples {
   /** The latest that did not fail. */
   #known: MempoolSample | undefined;
   #nextAt = Number.NEGATIVE_INFINITY;
+  /** In succession. */
+  #failures = 0;
   /** Of the mempool that was too large to be listed: its number of transactions, and until when it is taken to be too large. */
   #tooLarge: { size: bigint; until: number } | undefined;
   /** Bytes of the last sample for each of its transactions. */
@@ -125,6 +129,7 @@ export class MempoolSamples {
     const last = { sample, orKnown: known === undefined ? sample : orAfterAWhile(sample, known), isRunning: true };
     const settle = (bytes: number): void => {
       last.isRunning = false;
+      this.#failures = 0;
       const durationMs = performance.now() - begunAt;
       const ofBytesMs = (bytes / MAX_BYTES_PER_MS) * this.#nodeCalls.processes;
       this.#nextAt = begunAt + Math.max(LIFE_MS, durationMs * SPARE_FACTOR, ofBytesMs);
@@ -134,7 +139,8 @@ export class MempoolSamples {
       () => {
         last.isRunning = false;
         // A failure that took long, as an attempt that timed out, is not repeated to everybody for ten times as long.
-        this.#nextAt = performance.now() + LIFE_MS;
+        this.#failures += 1;
+        this.#nextAt = performance.now() + Math.min(LIFE_MS * 2 ** (this.#failures - 1), MAX_RETRY_MS);
       },
     );
     this.#last = last;

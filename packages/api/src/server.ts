@@ -14,6 +14,7 @@ import { accessLogOf, logAccess } from './http/access-log.ts';
 import { releaseRequest } from './http/authentication.ts';
 import type { Certificate } from './http/certificate.ts';
 import { compressResponses } from './http/compression.ts';
+import { takeTurnsOfRequests, ValidKeys } from './http/request-turns.ts';
 import { limitConnections, wantedConnections } from './http/connections.ts';
 import { ignoreHeadersOfNoBody, MAX_BODY_BYTES, parseJsonBodies } from './http/json-body.ts';
 import { corsOptions } from './http/cors.ts';
@@ -104,7 +105,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   // CORS adds headers to every response.
   if (corsOrigins === undefined) respondFromMemory(app, services, options.metrics);
   parseJsonBodies(app);
-  addHooks(app, options);
+  const keys = new ValidKeys();
+  addHooks(app, options, keys);
   await compressResponses(app);
   if (corsOrigins !== undefined) await app.register(fastifyCors, corsOptions(corsOrigins));
   await app.register(fastifyWebsocket, {
@@ -112,11 +114,16 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     options: { maxPayload: MAX_WEBSOCKET_MESSAGE_BYTES, perMessageDeflate: false, handleProtocols: () => false },
   });
   await app.register(api, services);
+  takeTurnsOfRequests(app, keys, trustProxy !== undefined);
   return app;
 }
 
 /** Adds one hook for each stage of every request: Fastify takes longer to run a hook than most of these steps take. */
-function addHooks(app: FastifyInstance, { services, metrics, workers, trustProxy }: ServerOptions): void {
+function addHooks(
+  app: FastifyInstance,
+  { services, metrics, workers, trustProxy }: ServerOptions,
+  keys: ValidKeys,
+): void {
   const whenFirst = serveOneAtATime();
   const timeouts = limitResponseTime(app, RESPONSE_TIMEOUT_MS);
   const unread = limitUnreadResponses(app, (reason) => metrics.cutOffResponses.inc({ reason }), workers);
@@ -144,6 +151,7 @@ function addHooks(app: FastifyInstance, { services, metrics, workers, trustProxy
   });
   app.addHook('onResponse', (request, reply, done) => {
     unread.end(reply);
+    keys.observe(request);
     observe(metrics, request, reply);
     logAccess(request, reply);
     done();

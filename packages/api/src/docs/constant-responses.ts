@@ -11,12 +11,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { chooseEncoding } from '../http/accept.ts';
 import { pathOf } from '../http/request-identity.ts';
 import { hasEtag } from '../index-state/respond.ts';
+import type { Pacer } from '../limits/pacer.ts';
 
 interface ConstantResponse {
   headers: Record<string, number | string | string[] | undefined>;
   body: Buffer;
   etag: string;
 }
+
+/** So many bytes of a response count as another one. */
+const BYTES_PER_WEIGHT = 64 * 1024;
 
 const brotli = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
 
@@ -30,8 +34,14 @@ const COMPRESS: Record<string, (body: Buffer) => Promise<Buffer>> = {
 /**
  * @param folder path under which every file is constant, and cached by browsers permanently, since names change with the content
  * @param paths other constant paths, which browsers revalidate each time
+ * @param pacer limits how many bytes are sent, beside the requests that it has let pass
  */
-export function serveConstantResponses(app: FastifyInstance, folder: string, paths: readonly string[]): void {
+export function serveConstantResponses(
+  app: FastifyInstance,
+  folder: string,
+  paths: readonly string[],
+  pacer: Pacer,
+): void {
   /** Undefined once a response has turned out not to be constant. Clients that ask meanwhile wait, so that each is compressed once. */
   const responses = new Map<string, Promise<ConstantResponse | undefined>>();
   const making = new WeakMap<FastifyRequest, (response: ConstantResponse | undefined) => void>();
@@ -57,6 +67,8 @@ export function serveConstantResponses(app: FastifyInstance, folder: string, pat
     }
     reply.headers(known.headers);
     if (hasEtag(headers['if-none-match'], known.etag)) return reply.code(304).send();
+    const weight = Math.floor(known.body.length / BYTES_PER_WEIGHT);
+    if (weight > 0) await pacer.wait(reply.raw, weight);
     return reply.send(known.body);
   });
 

@@ -46,7 +46,7 @@ export const docsRoutes: FastifyPluginAsync<DocsOptions> = async (app, { operati
   app.addHook('onSend', async (_request, reply) => {
     reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
   });
-  serveConstantResponses(app, FOLDER, ['/openapi.json']);
+  serveConstantResponses(app, FOLDER, ['/openapi.json'], services.anonymousPacer);
   if (services.explorer === undefined) app.get('/', (_request, reply) => reply.redirect(PATH));
   app.get('/openapi.json', async () => document);
 

@@ -35,11 +35,14 @@ export class Pacer {
     this.#maxHeld = (perSecond * MAX_DELAY_MS) / 1000;
   }
 
-  /** Resolves when the response is due or its connection is closed. Returns undefined if there is no delay. */
-  wait(response: Held): Promise<void> | undefined {
+  /**
+   * Resolves when the response is due or its connection is closed. Returns undefined if there is no delay.
+   * @param weight how many responses it counts as
+   */
+  wait(response: Held, weight = 1): Promise<void> | undefined {
     const now = performance.now();
     const dueAt = Math.min(Math.max(this.#nextAt, now), now + this.#burstMs + MAX_DELAY_MS);
-    this.#nextAt = dueAt + this.#intervalMs;
+    this.#nextAt = dueAt + weight * this.#intervalMs;
     const delayMs = dueAt - this.#burstMs - now;
     if (delayMs <= 0 || response.destroyed) return undefined;
     if (this.#held >= this.#maxHeld) {

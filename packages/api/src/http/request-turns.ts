@@ -1,0 +1,136 @@
+/**
+ * Begins requests in turns while there are more than the event loop serves at once. Node hands over every request that has arrived before it does
+ * anything else: thousands of connections of one client would delay each step of every other request by seconds. Requests of keys take turns with all
+ * others together, and callers with each other.
+ */
+import { hash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+/** Of a turn of the event loop: for requests that begin on arrival, and again for those that wait. */
+const SLICE_MS = 5;
+/** How many waiting requests a turn begins at most. */
+const MAX_PER_TURN = 16;
+/** Keys that are remembered as valid; the oldest are forgotten. */
+const MAX_KEYS = 10_000;
+
+type Task = () => void;
+
+/** Tasks that wait, by caller; callers in the order of their turns. */
+type Waiting = Map<string, Task[]>;
+
+export class RequestTurns {
+  readonly #ofKeys: Waiting = new Map();
+  readonly #ofOthers: Waiting = new Map();
+  #isTurnOfKeys = true;
+  #count = 0;
+  /** When requests that arrive in this turn of the event loop no longer begin at once; undefined before the first one. */
+  #endsAt: number | undefined;
+  #isScheduled = false;
+
+  get waiting(): number {
+    return this.#count;
+  }
+
+  /** Runs a task now if the event loop is not busy, or else in its turn. */
+  run(caller: string, hasKey: boolean, task: Task): void {
+    if (this.#count === 0 && performance.now() < this.#endOfSlice()) return task();
+    const waiting = hasKey ? this.#ofKeys : this.#ofOthers;
+    const tasks = waiting.get(caller);
+    if (tasks === undefined) waiting.set(caller, [task]);
+    else tasks.push(task);
+    this.#count += 1;
+    this.#schedule();
+  }
+
+  #endOfSlice(): number {
+    if (this.#endsAt === undefined) {
+      this.#endsAt = performance.now() + SLICE_MS;
+      setImmediate(() => (this.#endsAt = undefined));
+    }
+    return this.#endsAt;
+  }
+
+  /** Each task runs in a callback of its own, so that what it resolves continues before the next one begins. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    let endsAt: number | undefined;
+    for (let count = 0; count < MAX_PER_TURN; count += 1) {
+      setImmediate(() => {
+        endsAt ??= performance.now() + SLICE_MS;
+        if (performance.now() < endsAt) this.#takeNext()?.();
+      });
+    }
+    setImmediate(() => {
+      this.#isScheduled = false;
+      if (this.#count > 0) this.#schedule();
+    });
+  }
+
+  #takeNext(): Task | undefined {
+    const [first, second] = this.#isTurnOfKeys ? [this.#ofKeys, this.#ofOthers] : [this.#ofOthers, this.#ofKeys];
+    this.#isTurnOfKeys = !this.#isTurnOfKeys;
+    const waiting = first.size > 0 ? first : second;
+    const [[caller, tasks] = ['', []]] = waiting;
+    const task = tasks.shift();
+    if (task === undefined) return undefined;
+    this.#count -= 1;
+    // Adding the caller again moves it to the end of the round.
+    waiting.delete(caller);
+    if (tasks.length > 0) waiting.set(caller, tasks);
+    return task;
+  }
+}
+
+/**
+ * Must be called when every other listener of requests has been added.
+ * @param keys must observe each request that has been served
+ * @param isProxied whether connections are those of proxies, which tell where requests come from
+ */
+export function takeTurnsOfRequests(app: FastifyInstance, keys: ValidKeys, isProxied: boolean): void {
+  const turns = new RequestTurns();
+  const listeners = app.server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[];
+  app.server.removeAllListeners('request');
+  app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const key = request.headers['x-api-key'];
+    const known = typeof key === 'string' ? keys.find(key) : undefined;
+    turns.run(known ?? clientOf(request, isProxied), known !== undefined, () => {
+      // Nobody waits for the response any more.
+      if (response.destroyed) return;
+      for (const listener of listeners) listener(request, response);
+    });
+  });
+}
+
+/** Whoever invents addresses only shares the turns of requests without a key. */
+function clientOf({ headers, socket }: IncomingMessage, isProxied: boolean): string {
+  const forwarded = isProxied ? headers['x-forwarded-for'] : undefined;
+  return String(forwarded ?? socket.remoteAddress);
+}
+
+/** Keys that the latest request with them found valid, by their hashes. */
+export class ValidKeys {
+  readonly #hashes = new Set<string>();
+
+  find(key: string): string | undefined {
+    const found = hash('sha256', key, 'base64');
+    return this.#hashes.has(found) ? found : undefined;
+  }
+
+  observe({ headers, apiKey, refusal }: FastifyRequest): void {
+    const key = headers['x-api-key'];
+    if (typeof key !== 'string') return;
+    const hasKey = apiKey?.id != null;
+    if (!hasKey && refusal !== 'invalid_key') return;
+    const found = hash('sha256', key, 'base64');
+    if (!hasKey) this.#hashes.delete(found);
+    else if (!this.#hashes.has(found)) this.#add(found);
+  }
+
+  #add(found: string): void {
+    const [oldest] = this.#hashes;
+    if (this.#hashes.size >= MAX_KEYS && oldest !== undefined) this.#hashes.delete(oldest);
+    this.#hashes.add(found);
+  }
+}
