@@ -57,14 +57,16 @@ export function serveConstantResponses(
     // Normalizes the header, so that it is a key of the cache, and ignores ranges.
     headers['accept-encoding'] = chooseEncoding(headers['accept-encoding'], Object.keys(COMPRESS));
     delete headers.range;
-    const known = await responses.get(keyOf(request));
-    if (known === undefined) {
-      if (request.method !== 'GET' || responses.has(keyOf(request))) return undefined;
+    const response = responses.get(keyOf(request));
+    if (response === undefined) {
+      if (request.method !== 'GET') return undefined;
       const { promise, resolve } = Promise.withResolvers<ConstantResponse | undefined>();
       responses.set(keyOf(request), promise);
       making.set(request, resolve);
       return undefined;
     }
+    const known = await response;
+    if (known === undefined) return undefined;
     reply.headers(known.headers);
     if (hasEtag(headers['if-none-match'], known.etag)) return reply.code(304).send();
     const weight = Math.floor(known.body.length / BYTES_PER_WEIGHT);

@@ -1,7 +1,7 @@
 /**
  * Begins requests in turns while there are more than the event loop serves at once. Node hands over every request that has arrived before it does
- * anything else: thousands of connections of one client would delay each step of every other request by seconds. Requests of keys take turns with all
- * others together, and callers with each other.
+ * anything else: thousands of connections of one client would delay each step of every other request by seconds. Requests of valid keys, those
+ * of other keys and those without a key take turns, and so do the callers of each.
  */
 import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -16,13 +16,16 @@ const MAX_KEYS = 10_000;
 
 type Task = () => void;
 
+/** A key is unproven until a request with it has been served. */
+export type Kind = 'valid key' | 'unproven key' | 'no key';
+
 /** Tasks that wait, by caller; callers in the order of their turns. */
 type Waiting = Map<string, Task[]>;
 
 export class RequestTurns {
-  readonly #ofKeys: Waiting = new Map();
-  readonly #ofOthers: Waiting = new Map();
-  #isTurnOfKeys = true;
+  readonly #waiting: Record<Kind, Waiting> = { 'valid key': new Map(), 'unproven key': new Map(), 'no key': new Map() };
+  /** In the order of their turns. */
+  readonly #kinds: Kind[] = ['valid key', 'unproven key', 'no key'];
   #count = 0;
   /** When requests that arrive in this turn of the event loop no longer begin at once; undefined before the first one. */
   #endsAt: number | undefined;
@@ -33,9 +36,9 @@ export class RequestTurns {
   }
 
   /** Runs a task now if the event loop is not busy, or else in its turn. */
-  run(caller: string, hasKey: boolean, task: Task): void {
+  run(kind: Kind, caller: string, task: Task): void {
     if (this.#count === 0 && performance.now() < this.#endOfSlice()) return task();
-    const waiting = hasKey ? this.#ofKeys : this.#ofOthers;
+    const waiting = this.#waiting[kind];
     const tasks = waiting.get(caller);
     if (tasks === undefined) waiting.set(caller, [task]);
     else tasks.push(task);
@@ -69,12 +72,13 @@ export class RequestTurns {
   }
 
   #takeNext(): Task | undefined {
-    const [first, second] = this.#isTurnOfKeys ? [this.#ofKeys, this.#ofOthers] : [this.#ofOthers, this.#ofKeys];
-    this.#isTurnOfKeys = !this.#isTurnOfKeys;
-    const waiting = first.size > 0 ? first : second;
+    const kind = this.#kinds.find((one) => this.#waiting[one].size > 0);
+    if (kind === undefined) return undefined;
+    this.#kinds.splice(this.#kinds.indexOf(kind), 1);
+    this.#kinds.push(kind);
+    const waiting = this.#waiting[kind];
     const [[caller, tasks] = ['', []]] = waiting;
     const task = tasks.shift();
-    if (task === undefined) return undefined;
     this.#count -= 1;
     // Adding the caller again moves it to the end of the round.
     waiting.delete(caller);
@@ -93,9 +97,7 @@ export function takeTurnsOfRequests(app: FastifyInstance, keys: ValidKeys, isPro
   const listeners = app.server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[];
   app.server.removeAllListeners('request');
   app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const key = request.headers['x-api-key'];
-    const known = typeof key === 'string' ? keys.find(key) : undefined;
-    turns.run(known ?? clientOf(request, isProxied), known !== undefined, () => {
+    turns.run(...callerOf(request, keys, isProxied), () => {
       // Nobody waits for the response any more.
       if (response.destroyed) return;
       for (const listener of listeners) listener(request, response);
@@ -103,10 +105,19 @@ export function takeTurnsOfRequests(app: FastifyInstance, keys: ValidKeys, isPro
   });
 }
 
-/** Whoever invents addresses only shares the turns of requests without a key. */
-function clientOf({ headers, socket }: IncomingMessage, isProxied: boolean): string {
+function callerOf(
+  { headers, socket }: IncomingMessage,
+  keys: ValidKeys,
+  isProxied: boolean,
+): [kind: Kind, caller: string] {
+  const key = headers['x-api-key'];
+  if (typeof key === 'string') {
+    const known = keys.find(key);
+    // Anybody can invent keys, so these wait in the order of arrival.
+    return known === undefined ? ['unproven key', ''] : ['valid key', known];
+  }
   const forwarded = isProxied ? headers['x-forwarded-for'] : undefined;
-  return String(forwarded ?? socket.remoteAddress);
+  return ['no key', String(forwarded ?? socket.remoteAddress)];
 }
 
 /** Keys that the latest request with them found valid, by their hashes. */

@@ -78,3 +78,9 @@ it('does not wait for a client that has already disconnected', () => {
   gone.destroyed = true;
   expect(pacer.wait(gone)).toBeUndefined();
 });
+
+it('counts a response by its weight', async () => {
+  const pacer = new Pacer({ perSecond: 100, burst: 1 });
+  expect(pacer.wait(newResponse(), 20)).toBeUndefined();
+  expect(await pausesOf(pacer, 2)).toEqual([190, 200]);
+});

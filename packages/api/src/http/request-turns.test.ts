@@ -1,0 +1,101 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { FastifyRequest } from 'fastify';
+import { expect, it } from 'vitest';
+import { type Kind, RequestTurns, ValidKeys } from './request-turns.ts';
+
+const keepBusy = (ms: number): void => {
+  const endsAt = performance.now() + ms;
+  while (performance.now() < endsAt);
+};
+
+/** Longer than requests begin at once in a turn of the event loop. */
+const BUSY_MS = 10;
+
+async function untilEmpty(turns: RequestTurns): Promise<void> {
+  while (turns.waiting > 0) await turn();
+}
+
+it('begins requests at once while the event loop is not busy', async () => {
+  const turns = new RequestTurns();
+  let begun = 0;
+  for (let count = 0; count < 100; count += 1) {
+    turns.run('no key', 'one', () => void (begun += 1));
+    expect(begun).toBe(count + 1);
+    await turn();
+  }
+});
+
+it('lets valid keys, other keys and clients without a key take turns, and the callers of each', async () => {
+  const turns = new RequestTurns();
+  const begun: string[] = [];
+  const run = (kind: Kind, caller: string): void => turns.run(kind, caller, () => void begun.push(caller));
+  turns.run('no key', 'busy', () => keepBusy(BUSY_MS));
+  for (let count = 0; count < 3; count += 1) run('no key', 'stranger');
+  run('no key', 'other stranger');
+  for (let count = 0; count < 3; count += 1) run('valid key', 'key');
+  run('valid key', 'other key');
+  for (let count = 0; count < 2; count += 1) run('unproven key', 'new key');
+  expect(begun).toEqual([]);
+  await untilEmpty(turns);
+  expect(begun).toEqual([
+    ...['key', 'new key', 'stranger'],
+    ...['other key', 'new key', 'other stranger'],
+    ...['key', 'stranger', 'key', 'stranger'],
+  ]);
+});
+
+it('begins a request of a key soon, whatever number of others wait', async () => {
+  const turns = new RequestTurns();
+  let others = 0;
+  turns.run('no key', 'busy', () => keepBusy(BUSY_MS));
+  for (let count = 0; count < 10_000; count += 1) turns.run('no key', `stranger ${count}`, () => void (others += 1));
+  const before = await new Promise((resolve) => turns.run('valid key', 'key', () => resolve(others)));
+  expect(before).toBeLessThanOrEqual(1);
+  await untilEmpty(turns);
+  expect(others).toBe(10_000);
+});
+
+it('continues what a request has resolved before it begins the next one', async () => {
+  const turns = new RequestTurns();
+  const seen: string[] = [];
+  const request = (name: string): void =>
+    turns.run('no key', name, () => {
+      seen.push(`${name} begins`);
+      void Promise.resolve().then(() => seen.push(`${name} continues`));
+    });
+  turns.run('no key', 'busy', () => keepBusy(BUSY_MS));
+  request('one');
+  request('two');
+  await untilEmpty(turns);
+  await turn();
+  expect(seen).toEqual(['one begins', 'one continues', 'two begins', 'two continues']);
+});
+
+const requestOf = (key: string, found: Pick<FastifyRequest, 'refusal'> & { id?: bigint }): FastifyRequest =>
+  ({
+    headers: { 'x-api-key': key },
+    apiKey: found.id === undefined ? null : { id: found.id },
+    refusal: found.refusal,
+  }) as unknown as FastifyRequest;
+
+it('knows the keys that were valid in their latest request', () => {
+  const keys = new ValidKeys();
+  expect(keys.find('key')).toBeUndefined();
+  keys.observe(requestOf('key', { id: 1n, refusal: null }));
+  keys.observe(requestOf('wrong', { refusal: 'invalid_key' }));
+  expect(keys.find('key')).toMatch(/^[\w+/]{43}=$/);
+  expect(keys.find('wrong')).toBeUndefined();
+  // A refusal that is not about the key: a path that needs none.
+  keys.observe(requestOf('key', { refusal: null }));
+  expect(keys.find('key')).toBeDefined();
+  keys.observe(requestOf('key', { refusal: 'invalid_key' }));
+  expect(keys.find('key')).toBeUndefined();
+});
+
+it('forgets the oldest of too many keys', () => {
+  const keys = new ValidKeys();
+  for (let id = 0n; id <= 10_000n; id += 1n) keys.observe(requestOf(String(id), { id, refusal: null }));
+  expect(keys.find('0')).toBeUndefined();
+  expect(keys.find('1')).toBeDefined();
+  expect(keys.find('10000')).toBeDefined();
+});
