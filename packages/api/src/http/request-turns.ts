@@ -54,7 +54,7 @@ export class RequestTurns {
     return this.#endsAt;
   }
 
-  /** Each task runs in a callback of its own, so that what it resolves continues before the next one begins. */
+  /** Each task runs in a separate callback, so that what it resolves continues before the next one begins. */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -98,7 +98,7 @@ export function takeTurnsOfRequests(app: FastifyInstance, keys: ValidKeys, isPro
   app.server.removeAllListeners('request');
   app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     turns.run(...callerOf(request, keys, isProxied), () => {
-      // Nobody waits for the response any more.
+      // The client has disconnected.
       if (response.destroyed) return;
       for (const listener of listeners) listener(request, response);
     });
