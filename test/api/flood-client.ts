@@ -26,6 +26,9 @@ export interface Flood {
   pauseMs?: number;
 }
 
+/** After the end of the flood. Later responses count as errors. */
+const ANSWERED_WITHIN_MS = 30_000;
+
 /** Returns the number of responses by status. */
 export async function flood({
   url,
@@ -48,7 +51,10 @@ export async function flood({
       if (pauseMs !== undefined) await sleep(pauseMs);
     }
   };
+  // A server that is still busy with the flood must not hold up its end.
+  const end = setTimeout(() => agent.destroy(), durationMs + ANSWERED_WITHIN_MS);
   await Promise.all(Array.from({ length: outstanding }, work));
+  clearTimeout(end);
   agent.destroy();
   return counts;
 }
