@@ -27,7 +27,7 @@ export interface Flood {
 }
 
 /** After the end of the flood. Later responses count as errors. */
-const ANSWERED_WITHIN_MS = 30_000;
+const LAST_RESPONSES_MS = 30_000;
 
 /** Returns the number of responses by status. */
 export async function flood({
@@ -52,7 +52,7 @@ export async function flood({
     }
   };
   // A server that is still busy with the flood must not hold up its end.
-  const end = setTimeout(() => agent.destroy(), durationMs + ANSWERED_WITHIN_MS);
+  const end = setTimeout(() => agent.destroy(), durationMs + LAST_RESPONSES_MS);
   await Promise.all(Array.from({ length: outstanding }, work));
   clearTimeout(end);
   agent.destroy();
