@@ -19,7 +19,7 @@ interface ConstantResponse {
   etag: string;
 }
 
-/** So many bytes of a response count as another one. */
+/** A response counts as one more for each of these. */
 const BYTES_PER_WEIGHT = 64 * 1024;
 
 const brotli = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
@@ -42,7 +42,7 @@ export function serveConstantResponses(
   paths: readonly string[],
   pacer: Pacer,
 ): void {
-  /** Undefined once a response has turned out not to be constant. Clients that ask meanwhile wait, so that each is compressed once. */
+  /** Clients wait for a response that is being made, so that it is compressed once. Undefined if it was not made. */
   const responses = new Map<string, Promise<ConstantResponse | undefined>>();
   const making = new WeakMap<FastifyRequest, (response: ConstantResponse | undefined) => void>();
   // Other spellings of a path are not cached, since clients could fill the memory with them.
@@ -63,6 +63,12 @@ export function serveConstantResponses(
       const { promise, resolve } = Promise.withResolvers<ConstantResponse | undefined>();
       responses.set(keyOf(request), promise);
       making.set(request, resolve);
+      // If its response timed out, the hook below is not called.
+      reply.raw.once('close', () => {
+        if (!making.delete(request)) return;
+        responses.delete(keyOf(request));
+        resolve(undefined);
+      });
       return undefined;
     }
     const known = await response;
