@@ -2,19 +2,18 @@
  * Shares the one thread among callers. Computation of more than a few milliseconds runs in slices, at most one in each turn of the event loop,
  * and callers take turns: a small request waits for one slice at each of its steps, and not for all slices of large requests.
  */
+import { Rounds } from './rounds.ts';
+
 const SLICE_MS = 4;
 
 export class EventLoopTurns {
-  /** Callers in the order of their turns. */
-  readonly #pending = new Map<string, (() => void)[]>();
+  readonly #pending = new Rounds<() => void>();
   #isScheduled = false;
 
   /** Resolves in a turn of the event loop that no other slice has. */
   next(caller: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const pending = this.#pending.get(caller);
-    if (pending === undefined) this.#pending.set(caller, [resolve]);
-    else pending.push(resolve);
+    this.#pending.add(caller, resolve);
     this.#schedule();
     return promise;
   }
@@ -24,12 +23,8 @@ export class EventLoopTurns {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      const [[caller, pending] = ['', []]] = this.#pending;
-      pending.shift()?.();
-      // Adding the caller again moves it to the end of the round.
-      this.#pending.delete(caller);
-      if (pending.length > 0) this.#pending.set(caller, pending);
-      if (this.#pending.size > 0) this.#schedule();
+      this.#pending.take()?.();
+      if (!this.#pending.isEmpty) this.#schedule();
     });
   }
 }

@@ -11,6 +11,7 @@ import type { ApiMetrics } from '../metrics.ts';
 import type { Services } from '../services.ts';
 import { writeAccess } from './access-log.ts';
 import { CACHE_CONTROL, limitHeaders } from './authentication.ts';
+import { interceptRequests } from './intercept-requests.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-identity.ts';
 
 interface Route {
@@ -77,12 +78,8 @@ export function respondFromMemory(app: FastifyInstance, { index, admission }: Se
     socket?.writableLength === 0 &&
     HEADERS_FOR_FASTIFY.every((name) => headers[name] === undefined);
 
-  const { server } = app;
-  const [respondByFastify] = server.listeners('request') as ((...args: [IncomingMessage, ServerResponse]) => void)[];
-  if (respondByFastify === undefined) throw new Error('Fastify does not listen to requests');
-  server.removeAllListeners('request');
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    if (!respond(request, response)) respondByFastify(request, response);
+  interceptRequests(app.server, (request, response, next) => {
+    if (!respond(request, response)) next();
   });
 }
 

@@ -4,8 +4,10 @@
  * of other keys and those without a key take turns, and so do the callers of each.
  */
 import { hash } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Rounds } from '../fairness/rounds.ts';
+import { interceptRequests } from './intercept-requests.ts';
 
 /** Of a turn of the event loop: for requests that begin on arrival, and again for those that wait. */
 const SLICE_MS = 5;
@@ -19,11 +21,12 @@ type Task = () => void;
 /** A key is unproven until a request with it has been served. */
 export type Kind = 'valid key' | 'unproven key' | 'no key';
 
-/** Tasks that wait, by caller; callers in the order of their turns. */
-type Waiting = Map<string, Task[]>;
-
 export class RequestTurns {
-  readonly #waiting: Record<Kind, Waiting> = { 'valid key': new Map(), 'unproven key': new Map(), 'no key': new Map() };
+  readonly #waiting: Readonly<Record<Kind, Rounds<Task>>> = {
+    'valid key': new Rounds(),
+    'unproven key': new Rounds(),
+    'no key': new Rounds(),
+  };
   /** In the order of their turns. */
   readonly #kinds: Kind[] = ['valid key', 'unproven key', 'no key'];
   #count = 0;
@@ -35,13 +38,15 @@ export class RequestTurns {
     return this.#count;
   }
 
+  /** Whether a task would wait. */
+  get isBusy(): boolean {
+    return this.#count > 0 || performance.now() >= this.#endOfSlice();
+  }
+
   /** Runs a task now if the event loop is not busy, or else in its turn. */
   run(kind: Kind, caller: string, task: Task): void {
-    if (this.#count === 0 && performance.now() < this.#endOfSlice()) return task();
-    const waiting = this.#waiting[kind];
-    const tasks = waiting.get(caller);
-    if (tasks === undefined) waiting.set(caller, [task]);
-    else tasks.push(task);
+    if (!this.isBusy) return task();
+    this.#waiting[kind].add(caller, task);
     this.#count += 1;
     this.#schedule();
   }
@@ -72,18 +77,12 @@ export class RequestTurns {
   }
 
   #takeNext(): Task | undefined {
-    const kind = this.#kinds.find((one) => this.#waiting[one].size > 0);
+    const kind = this.#kinds.find((one) => !this.#waiting[one].isEmpty);
     if (kind === undefined) return undefined;
     this.#kinds.splice(this.#kinds.indexOf(kind), 1);
     this.#kinds.push(kind);
-    const waiting = this.#waiting[kind];
-    const [[caller, tasks] = ['', []]] = waiting;
-    const task = tasks.shift();
     this.#count -= 1;
-    // Adding the caller again moves it to the end of the round.
-    waiting.delete(caller);
-    if (tasks.length > 0) waiting.set(caller, tasks);
-    return task;
+    return this.#waiting[kind].take();
   }
 }
 
@@ -94,13 +93,12 @@ export class RequestTurns {
  */
 export function takeTurnsOfRequests(app: FastifyInstance, keys: ValidKeys, isProxied: boolean): void {
   const turns = new RequestTurns();
-  const listeners = app.server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[];
-  app.server.removeAllListeners('request');
-  app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+  interceptRequests(app.server, (request, response, next) => {
+    // Who sent it matters only if it waits.
+    if (!turns.isBusy) return next();
     turns.run(...callerOf(request, keys, isProxied), () => {
-      // The client has disconnected.
-      if (response.destroyed) return;
-      for (const listener of listeners) listener(request, response);
+      // Otherwise the client has disconnected.
+      if (!response.destroyed) next();
     });
   });
 }
