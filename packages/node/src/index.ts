@@ -23,9 +23,9 @@ export type {
   VirtualChainResponse,
 } from './model.ts';
 export type { ListOptions, UseListing } from './listing-connection.ts';
-export { decodeEntry, encodeEntry, type ListedEntry, type ListingOp, readEntryId } from './listing-reader.ts';
+export type { ListedEntry, ListingOp } from './listing-reader.ts';
+export { decodeEntry, encodeEntry, type PendingEntry, readEntryId, readPendingEntry } from './mempool-entry.ts';
 export { PackedPairs } from './packed-pairs.ts';
-export { type PendingEntry, readPendingEntry } from './pending-entry.ts';
 export { nameOfNode, p2pUrlOf, parseNodeUrl, parseNodeUrls } from './node-address.ts';
 export { type CallOptions, NodeClient, type NodeClientOptions } from './node-client.ts';
 export { decodeUtxoChunk } from './p2p/decode-utxo-chunk.ts';

@@ -2,11 +2,11 @@
  * Reads the response to a listing of the mempool while it arrives. A mempool may have hundreds of megabytes, so entries are passed on as soon as
  * they are complete, still encoded: whoever knows an entry already need not decode it.
  */
-import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { fromBinary } from '@bufbuild/protobuf';
 import { getResponseField } from './envelope.ts';
 import { NodeProtocolError, NodeResponseTooLargeError, NodeRpcError } from './errors.ts';
-import { type MempoolEntry, MempoolEntrySchema, RpcErrorSchema } from './generated/kaspad_pb.ts';
-import { bytesTag, WireReader } from './wire-reader.ts';
+import { RpcErrorSchema } from './generated/kaspad_pb.ts';
+import { WireReader } from './wire-reader.ts';
 
 export type ListingOp = 'getMempoolEntries' | 'getMempoolEntriesByAddresses';
 
@@ -185,40 +185,3 @@ export class ListingReader {
 }
 
 const runsBeyond = (): NodeProtocolError => new NodeProtocolError('malformed message: a field runs beyond its message');
-
-const TRANSACTION = bytesTag(3);
-const VERBOSE_DATA = bytesTag(9);
-const TRANSACTION_ID = bytesTag(1);
-
-/** Returns the transaction id of an encoded entry without decoding the rest. Throws NodeProtocolError if it has none. */
-export function readEntryId(bytes: Uint8Array): string {
-  const reader = new WireReader(bytes);
-  for (const tag of [TRANSACTION, VERBOSE_DATA]) {
-    if (!skipTo(reader, tag)) throw new NodeProtocolError('an entry of the mempool has no transaction id');
-    reader.enter();
-  }
-  if (!skipTo(reader, TRANSACTION_ID)) throw new NodeProtocolError('an entry of the mempool has no transaction id');
-  return reader.text();
-}
-
-function skipTo(reader: WireReader, wanted: number): boolean {
-  while (reader.more) {
-    const tag = reader.tag();
-    if (tag === wanted) return true;
-    reader.skip(tag);
-  }
-  return false;
-}
-
-/** Throws NodeProtocolError. */
-export function decodeEntry(bytes: Uint8Array): MempoolEntry {
-  try {
-    return fromBinary(MempoolEntrySchema, bytes, { readUnknownFields: false });
-  } catch (cause) {
-    throw new NodeProtocolError(`malformed entry of the mempool: ${String(cause)}`, { cause });
-  }
-}
-
-/** For tests and programs that respond like a node. */
-export const encodeEntry = (entry: MessageInitShape<typeof MempoolEntrySchema>): Uint8Array =>
-  toBinary(MempoolEntrySchema, create(MempoolEntrySchema, entry));

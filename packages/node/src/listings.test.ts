@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { NodeProtocolError, NodeResponseTooLargeError, NodeRpcError, NodeUnavailableError } from './errors.ts';
 import { KaspadResponseSchema } from './generated/kaspad_pb.ts';
 import { encodeFrame } from './grpc-frames.ts';
-import { decodeEntry, ListingReader, type ListingOp, type ListedEntry, readEntryId } from './listing-reader.ts';
+import { ListingReader, type ListingOp, type ListedEntry } from './listing-reader.ts';
+import { decodeEntry, readEntryId } from './mempool-entry.ts';
 import { connect, type FakeStream, type KaspadRequest, respondSink, startNode } from './testing/fake-node.ts';
 
 const idOf = (n: number) => n.toString(16).padStart(64, '0');

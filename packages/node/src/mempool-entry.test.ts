@@ -1,10 +1,9 @@
-/** What samples of the mempool keep is the same as in the decoded message, also of entries that no honest node sends. */
+/** The partial reader of mempool entries agrees with the protobuf decoder, also for entries that no honest node sends. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NodeProtocolError } from './errors.ts';
-import { decodeEntry, encodeEntry } from './listing-reader.ts';
+import { decodeEntry, encodeEntry, readPendingEntry } from './mempool-entry.ts';
 import type { PackedPairs } from './packed-pairs.ts';
-import { readPendingEntry } from './pending-entry.ts';
 
 const pairsOf = (pairs: PackedPairs) => {
   const found: [string, bigint][] = [];

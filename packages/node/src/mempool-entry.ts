@@ -1,9 +1,8 @@
-/**
- * Reads what a sample keeps of a pending transaction from its encoded entry. A mempool may have a million outputs: as messages, they would take a
- * gigabyte and most of the time of the garbage collector.
- */
+/** Entries of the mempool: encoded, decoded, and read in part. */
+import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import type { ScriptTotals } from '@kasgres/kaspa';
 import { NodeProtocolError } from './errors.ts';
+import { type MempoolEntry, MempoolEntrySchema } from './generated/kaspad_pb.ts';
 import { PackedPairs } from './packed-pairs.ts';
 import { bytesTag, varintTag, WireReader } from './wire-reader.ts';
 
@@ -39,9 +38,46 @@ const SCRIPT_PUBLIC_KEY = bytesTag(2);
 const OUTPUT_VERBOSE_DATA = bytesTag(3);
 const SCRIPT = bytesTag(2);
 const ADDRESS = bytesTag(6);
+const TRANSACTION_ID = bytesTag(1);
 const COMPUTE_MASS = varintTag(4);
 
+/** Returns the transaction id of an encoded entry without decoding the rest. Throws NodeProtocolError if it has none. */
+export function readEntryId(bytes: Uint8Array): string {
+  const reader = new WireReader(bytes);
+  for (const tag of [TRANSACTION, VERBOSE_DATA]) {
+    if (!skipTo(reader, tag)) throw new NodeProtocolError('an entry of the mempool has no transaction id');
+    reader.enter();
+  }
+  if (!skipTo(reader, TRANSACTION_ID)) throw new NodeProtocolError('an entry of the mempool has no transaction id');
+  return reader.text();
+}
+
+function skipTo(reader: WireReader, wanted: number): boolean {
+  while (reader.more) {
+    const tag = reader.tag();
+    if (tag === wanted) return true;
+    reader.skip(tag);
+  }
+  return false;
+}
+
 /** Throws NodeProtocolError. */
+export function decodeEntry(bytes: Uint8Array): MempoolEntry {
+  try {
+    return fromBinary(MempoolEntrySchema, bytes, { readUnknownFields: false });
+  } catch (cause) {
+    throw new NodeProtocolError(`malformed entry of the mempool: ${String(cause)}`, { cause });
+  }
+}
+
+/** For tests and programs that respond like a node. */
+export const encodeEntry = (entry: MessageInitShape<typeof MempoolEntrySchema>): Uint8Array =>
+  toBinary(MempoolEntrySchema, create(MempoolEntrySchema, entry));
+
+/**
+ * Reads from an encoded entry what a sample of the mempool keeps. A mempool may have a million outputs: as messages, they would take a gigabyte and
+ * most of the time of the garbage collector. Throws NodeProtocolError.
+ */
 export function readPendingEntry(bytes: Uint8Array): PendingEntry {
   return new PendingEntryReader(bytes).read();
 }
