@@ -1,6 +1,6 @@
 /**
- * What pending transactions move of the addresses that streams watch. A transaction is pending in the mempool, and in a block that is not merged yet,
- * where the mempool no longer has it. Work is proportional to what is new: transactions of the mempool, or addresses.
+ * Tells streams how pending transactions change the balances of the addresses they watch. A transaction is pending while it is in the mempool, and
+ * in a block that is not merged yet, which the mempool no longer has. Work is proportional to what is new: transactions of the mempool, or addresses.
  */
 import { PackedPairs } from '@kasgres/node';
 import { sql } from 'kysely';
@@ -28,6 +28,11 @@ interface Pending {
   wasPresent: boolean;
 }
 
+interface Moved {
+  address: string;
+  amount: bigint;
+}
+
 type AddressFilter = Pick<ReadonlySet<string>, 'has'>;
 
 /** By address, by transaction id. */
@@ -47,7 +52,7 @@ export class PendingMoves {
   readonly #pending = new Map<string, Pending>();
   /** Those that are new, or present again, since subscribers were told. */
   readonly #untold = new Set<string>();
-  /** Of each watched address, what pending transactions move, by their ids. */
+  /** For each watched address, the amounts that pending transactions move, by transaction id. */
   readonly #watched = new Map<string, Map<string, Amounts>>();
   /** The revisions of the subscriptions that `#watched` follows. */
   #revisions: ReadonlyMap<Subscriber, number> = new Map();
@@ -215,16 +220,14 @@ export class PendingMoves {
       chosen.push(transaction);
     }
     const sent = await this.#readSent(chosen);
-    return new Map(chosen.map(({ id, paid }) => [id, { received: paid, sent: PackedPairs.of(sent.get(id) ?? []) }]));
+    return new Map(chosen.map(({ id, paid }) => [id, { received: paid, sent: packed(sent.get(id)) }]));
   }
 
   /**
    * Reads addresses and amounts of the UTXOs that transactions spend, by the ids of these. Of UTXOs that are not indexed yet, such as those of other
    * pending transactions, nothing is known but their spending.
    */
-  async #readSent(
-    transactions: readonly PendingTransaction[],
-  ): Promise<Map<string, [address: string, amount: bigint][]>> {
+  async #readSent(transactions: readonly PendingTransaction[]): Promise<Map<string, Moved[]>> {
     const spent: { id: string; transactionId: string; index: bigint }[] = [];
     for (const { id, spent: outpoints } of transactions)
       outpoints.forEach((transactionId, index) => spent.push({ id, transactionId, index }));
@@ -245,13 +248,7 @@ export class PendingMoves {
         join scripts s on s.id = o.script_id and s.address is not null`.execute(db);
       return found.rows;
     }, 'stream');
-    const sent = new Map<string, [string, bigint][]>();
-    for (const { id, address, amount } of rows) {
-      const ofTransaction = sent.get(id) ?? [];
-      ofTransaction.push([address, amount]);
-      sent.set(id, ofTransaction);
-    }
-    return sent;
+    return Map.groupBy(rows, ({ id }) => id);
   }
 
   /** Reads the transactions that only blocks contain that are not merged yet, with what they would move, by id. */
@@ -276,11 +273,12 @@ export class PendingMoves {
       return found.rows;
     }, 'stream');
     const byId = Map.groupBy(rows, ({ id }) => id);
-    const packed = (moved: typeof rows, wantsSent: boolean): PackedPairs =>
-      PackedPairs.of(
-        moved.flatMap(({ address, amount, isSent }) => (isSent === wantsSent ? [[address, amount] as const] : [])),
-      );
-    return new Map([...byId].map(([id, moved]) => [id, { received: packed(moved, false), sent: packed(moved, true) }]));
+    return new Map(
+      [...byId].map(([id, moved]) => [
+        id,
+        { received: packed(moved.filter(({ isSent }) => !isSent)), sent: packed(moved.filter(({ isSent }) => isSent)) },
+      ]),
+    );
   }
 
   /** Returns those of these ids that no indexed block contains. */
@@ -294,6 +292,9 @@ export class PendingMoves {
     }, 'stream');
   }
 }
+
+const packed = (moved: readonly Moved[] = []): PackedPairs =>
+  PackedPairs.of(moved.map(({ address, amount }) => [address, amount]));
 
 /** Returns the moves of these addresses. A subscriber has up to a thousand addresses, and a second has few moves. */
 function* within(
