@@ -21,7 +21,7 @@ import { type AttackOptions, countOf, type Outcomes } from './attackers/attack.t
 import { ATTACKS } from './attackers/index.ts';
 import { describeMachine, markdownTable, percentile, readOptions } from './options.ts';
 import { readMemory } from './process-memory.ts';
-import { type Measured, Victim } from './victim.ts';
+import { type Measured, timesOf, Victim } from './victim.ts';
 
 const P99_MS = 500;
 const P99_FACTOR = 5;
@@ -93,7 +93,7 @@ async function run(attacked: Attacked): Promise<void> {
   const victim = await Victim.open({ url, nodeUrl, key, addresses });
   try {
     const quiet = await measure('quiet', attacked, () => victim.measure(numbers.quiet));
-    const p99Ms = Math.max(P99_MS, P99_FACTOR * percentile(quiet.measured.times, 0.99));
+    const p99Ms = Math.max(P99_MS, P99_FACTOR * percentile(timesOf(quiet.measured), 0.99));
     if (numbers.apart > 0)
       for (const name of names) check(await attack(name, [name], numbers.apart, victim, attacked, addresses), p99Ms);
     if (numbers.seconds > 0)
@@ -213,11 +213,11 @@ function checkOutcomes(name: string, outcomes: Outcomes, options: AttackOptions)
 }
 
 function check({ name, measured, memory }: Phase, p99Ms: number): void {
-  const { times, timesByPath, failures, events, deliveryTimes, deliveryFaults } = measured;
+  const { timesByPath, failures, events, deliveryTimes, deliveryFaults } = measured;
   const report = (problem: string): void => void problems.push(`${name}: ${problem}`);
   const [first] = failures;
   if (first !== undefined) report(`${failures.length} requests of the client failed, the first with ${first}`);
-  const p99 = percentile(times, 0.99);
+  const p99 = percentile(timesOf(measured), 0.99);
   if (!(p99 <= p99Ms)) {
     const longest = [...timesByPath].map(([path, ofPath]) => `${percentileMs(ofPath, 0.99)} of ${path}`).join(', ');
     report(`the p99 of its requests is ${p99.toFixed(0)} ms, above ${p99Ms.toFixed(0)}: ${longest}`);
@@ -234,7 +234,8 @@ function check({ name, measured, memory }: Phase, p99Ms: number): void {
 }
 
 function figuresOf({ name, measured, memory }: Phase) {
-  const { times, failures, events, deliveryTimes } = measured;
+  const { failures, events, deliveryTimes } = measured;
+  const times = timesOf(measured);
   return {
     name,
     requests: times.length,

@@ -19,9 +19,7 @@ export interface VictimOptions {
 }
 
 export interface Measured {
-  /** Response times in milliseconds. */
-  times: number[];
-  /** The same by path, without what differs between requests. */
+  /** Response times in milliseconds, by path with `{address}` for the address. */
   timesByPath: Map<string, number[]>;
   failures: string[];
   /** `missing`: of the announced sinks, those that a stream did not show. */
@@ -31,6 +29,9 @@ export interface Measured {
   /** Undelivered steps, gaps, and wrong signatures. */
   deliveryFaults: string[];
 }
+
+/** Returns the times of all requests. */
+export const timesOf = ({ timesByPath }: Measured): number[] => [...timesByPath.values()].flat();
 
 interface Hook {
   receiver: WebhookReceiver;
@@ -93,8 +94,7 @@ export class Victim {
       announced += 1;
       streams.notified(sink);
     };
-    const measured: Pick<Measured, 'times' | 'timesByPath' | 'failures'> = {
-      times: [],
+    const measured: Pick<Measured, 'timesByPath' | 'failures'> = {
       timesByPath: new Map(),
       failures: [],
     };
@@ -147,7 +147,7 @@ export class Victim {
   }
 
   /** Sends at a fixed rate that does not depend on the latency. */
-  async #sendRequests(seconds: number, measured: Pick<Measured, 'times' | 'timesByPath' | 'failures'>): Promise<void> {
+  async #sendRequests(seconds: number, measured: Pick<Measured, 'timesByPath' | 'failures'>): Promise<void> {
     const sent: Promise<void>[] = [];
     const startedAt = performance.now();
     for (let index = 0; performance.now() - startedAt < seconds * 1_000; index += 1) {
@@ -157,10 +157,7 @@ export class Victim {
     await Promise.all(sent);
   }
 
-  async #send(
-    index: number,
-    { times, timesByPath, failures }: Pick<Measured, 'times' | 'timesByPath' | 'failures'>,
-  ): Promise<void> {
+  async #send(index: number, { timesByPath, failures }: Pick<Measured, 'timesByPath' | 'failures'>): Promise<void> {
     const { url, key, addresses } = this.#options;
     const address = addresses[(index * 7) % addresses.length] ?? '';
     const [path = '', body] = REQUESTS[index % REQUESTS.length]?.(address) ?? [];
@@ -182,10 +179,8 @@ export class Victim {
     } catch (error) {
       failures.push(`${String(error)} ${path}`);
     }
-    const timeMs = performance.now() - sentAt;
-    times.push(timeMs);
     const name = path.replace(address, '{address}');
-    timesByPath.set(name, [...(timesByPath.get(name) ?? []), timeMs]);
+    timesByPath.set(name, [...(timesByPath.get(name) ?? []), performance.now() - sentAt]);
   }
 }
 
