@@ -1,5 +1,5 @@
 /** Times from the node's notification of a sink to the indexer's commit of it or a later one. */
-import { COMMITS_CHANNEL } from '@kasgres/database';
+import { listenTo } from '@kasgres/database';
 import { Client } from 'pg';
 import { SinkLatencies } from './sink-latencies.ts';
 
@@ -26,7 +26,7 @@ export class CommitLatencies {
         .then(({ rows }) => rows[0] && commits.latencies.shown(rows[0].sink, at))
         .catch(() => undefined);
     });
-    await client.query(`listen ${COMMITS_CHANNEL}`);
+    await listenTo(client, 'commits');
     return commits;
   }
 

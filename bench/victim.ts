@@ -18,9 +18,17 @@ export interface VictimOptions {
   addresses: readonly string[];
 }
 
+export interface MeasuredRequest {
+  /** With `{address}` for the address. */
+  path: string;
+  /** Seconds since the measurement began. */
+  sentAt: number;
+  ms: number;
+}
+
 export interface Measured {
-  /** Response times in milliseconds, by path with `{address}` for the address. */
-  timesByPath: Map<string, number[]>;
+  /** In the order of their responses. */
+  requests: MeasuredRequest[];
   failures: string[];
   /** `missing`: of the announced sinks, those that a stream did not show. */
   events: Received & { missing: number };
@@ -30,8 +38,8 @@ export interface Measured {
   deliveryFaults: string[];
 }
 
-/** Returns the times of all requests. */
-export const timesOf = ({ timesByPath }: Measured): number[] => [...timesByPath.values()].flat();
+/** Returns the response times in milliseconds. */
+export const timesOf = ({ requests }: Pick<Measured, 'requests'>): number[] => requests.map(({ ms }) => ms);
 
 interface Hook {
   receiver: WebhookReceiver;
@@ -94,8 +102,8 @@ export class Victim {
       announced += 1;
       streams.notified(sink);
     };
-    const measured: Pick<Measured, 'timesByPath' | 'failures'> = {
-      timesByPath: new Map(),
+    const measured: Pick<Measured, 'requests' | 'failures'> = {
+      requests: [],
       failures: [],
     };
     const [attacked] = await Promise.allSettled([attack(), this.#sendRequests(seconds, measured)]);
@@ -147,17 +155,21 @@ export class Victim {
   }
 
   /** Sends at a fixed rate that does not depend on the latency. */
-  async #sendRequests(seconds: number, measured: Pick<Measured, 'timesByPath' | 'failures'>): Promise<void> {
+  async #sendRequests(seconds: number, measured: Pick<Measured, 'requests' | 'failures'>): Promise<void> {
     const sent: Promise<void>[] = [];
     const startedAt = performance.now();
     for (let index = 0; performance.now() - startedAt < seconds * 1_000; index += 1) {
-      sent.push(this.#send(index, measured));
+      sent.push(this.#send(index, startedAt, measured));
       await sleep(Math.max(0, startedAt + ((index + 1) * 1_000) / RATE - performance.now()));
     }
     await Promise.all(sent);
   }
 
-  async #send(index: number, { timesByPath, failures }: Pick<Measured, 'timesByPath' | 'failures'>): Promise<void> {
+  async #send(
+    index: number,
+    startedAt: number,
+    { requests, failures }: Pick<Measured, 'requests' | 'failures'>,
+  ): Promise<void> {
     const { url, key, addresses } = this.#options;
     const address = addresses[(index * 7) % addresses.length] ?? '';
     const [path = '', body] = REQUESTS[index % REQUESTS.length]?.(address) ?? [];
@@ -179,8 +191,11 @@ export class Victim {
     } catch (error) {
       failures.push(`${String(error)} ${path}`);
     }
-    const name = path.replace(address, '{address}');
-    timesByPath.set(name, [...(timesByPath.get(name) ?? []), performance.now() - sentAt]);
+    requests.push({
+      path: path.replace(address, '{address}'),
+      sentAt: (sentAt - startedAt) / 1_000,
+      ms: performance.now() - sentAt,
+    });
   }
 }
 

@@ -1671,6 +1671,15 @@ comment on column rate_limits.key is 'The bucket that is limited: `key:` and the
 comment on column rate_limits.points is 'Charged in the window: hundredths of a request unit.';
 comment on column rate_limits.expire is 'End of the window by the clock of the database, Unix milliseconds.';
 
+create table notification_secret (
+  secret text not null default replace(gen_random_uuid()::text, '-', ''),
+  constraint notification_secret_pkey primary key (secret),
+  constraint notification_secret_format check (secret ~ '^[0-9a-f]{32}$')
+);
+comment on table notification_secret is 'One row, made by the migration. The channels of notifications end with it: nobody else can notify listeners, or make them receive what they do not wait for.';
+comment on column notification_secret.secret is 'Hexadecimal digits.';
+insert into notification_secret default values;
+
 -- Functions of the API ------------------------------------------------------------------------------------------------------
 
 -- What a response seldom needs is in functions, whose plans cost nothing until they run.

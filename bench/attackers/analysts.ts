@@ -1,5 +1,5 @@
 /** An analyst who fills the queue of notifications as far as Postgres allows, and holds its tail in a transaction. */
-import { clientConfig, COMMITS_CHANNEL } from '@kasgres/database';
+import { clientConfig } from '@kasgres/database';
 import { Client, DatabaseError } from 'pg';
 import { type Attack, type Attacker, onlyExpects, requires } from './attack.ts';
 
@@ -64,7 +64,7 @@ export const ANALYSTS: readonly Attack[] = [
   { name: 'NOTIFY by an analyst', run: (attacker) => runCommands(attacker, 'a'), findFault: requires('messages') },
   {
     name: 'NOTIFY of commits by an analyst',
-    run: (attacker) => runCommands(attacker, COMMITS_CHANNEL),
+    run: (attacker) => runCommands(attacker, 'kasgres_commits'),
     findFault: requires('messages'),
   },
   { name: 'held notifications', run: holdTail, findFault: requires('transactions') },

@@ -39,7 +39,9 @@ export interface Attack {
   findFault?: (outcomes: Outcomes, options: AttackOptions) => string | undefined;
 }
 
-const RESPONSE_MS = 60_000;
+export const RESPONSE_MS = 60_000;
+/** The server lets an attacker wait in favour of others. */
+export const UNANSWERED = 'unanswered';
 const RETRY_MS = 1_000;
 
 /** Counts the outcomes of an attack, which lasts until the end of the measurement. */
@@ -90,13 +92,13 @@ export class Attacker {
     this.#agent.destroy();
   }
 
-  /** Repeats an act that other attacks may make fail, until it succeeds or the attack is over. Each failure is an `error`. */
+  /** Repeats an act that other attacks may make fail, until it succeeds or the attack is over. */
   async retry<T>(act: () => Promise<T>): Promise<T | undefined> {
     while (!this.isOver) {
       try {
         return await act();
-      } catch {
-        this.count('error');
+      } catch (error) {
+        this.count(error instanceof Error && error.name === 'TimeoutError' ? UNANSWERED : 'error');
         await this.pause(RETRY_MS);
       }
     }
@@ -110,9 +112,9 @@ export class Attacker {
     for (const [status, times] of Object.entries(outcomes)) this.count(status, times);
   }
 
-  /** Returns the status; 101 for an upgrade that is accepted. @throws Error without a response */
-  async send(path: string, headers: Record<string, string>, body?: string): Promise<number> {
-    const { promise, resolve, reject } = Promise.withResolvers<number>();
+  /** Returns the status: 101 for an upgrade that is accepted, UNANSWERED without a response in time. @throws Error if the connection is lost */
+  async send(path: string, headers: Record<string, string>, body?: string): Promise<number | string> {
+    const { promise, resolve, reject } = Promise.withResolvers<number | string>();
     const sending = request(`${this.options.url}${path}`, {
       agent: this.#agent,
       method: body === undefined ? 'GET' : 'POST',
@@ -127,7 +129,10 @@ export class Attacker {
       socket.destroy();
       resolve(response.statusCode ?? 0);
     });
-    sending.on('timeout', () => sending.destroy());
+    sending.on('timeout', () => {
+      resolve(UNANSWERED);
+      sending.destroy();
+    });
     sending.on('error', reject);
     sending.end(body);
     return await promise;

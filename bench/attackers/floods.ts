@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { sleep } from '@kasgres/runtime';
 import type { FloodRequest } from '../../test/api/flood-client.ts';
-import { type Attack, type Attacker, type AttackOptions, withKey } from './attack.ts';
+import { type Attack, type Attacker, type AttackOptions, RESPONSE_MS, withKey } from './attack.ts';
 
 /** Longer than the API waits for a client that does not read. */
 const UNREAD_MS = 45_000;
@@ -41,7 +41,10 @@ function worstRequests(options: AttackOptions): FloodRequest[] {
 }
 
 async function readDocs(attacker: Attacker): Promise<void> {
-  const page = await attacker.retry(async () => await (await fetch(new URL('/docs', attacker.options.url))).text());
+  const page = await attacker.retry(async () => {
+    const signal = AbortSignal.timeout(RESPONSE_MS);
+    return await (await fetch(new URL('/docs', attacker.options.url), { signal })).text();
+  });
   const bundle = /\/docs\/static\/scalar[^"]+/.exec(page ?? '')?.[0] ?? '/docs';
   await attacker.flood(20, [{ path: bundle, headers: { 'accept-encoding': 'br' } }]);
 }

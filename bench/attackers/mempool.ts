@@ -1,5 +1,5 @@
 /** Reads of a mempool that mempool-node.ts makes large. */
-import { type Attack, type Attacker, onlyExpects, withKey } from './attack.ts';
+import { type Attack, type Attacker, onlyExpects, UNANSWERED, withKey } from './attack.ts';
 
 /** Of them, the node lists 27 pending transactions of 90 kB each: more than a response may have. */
 const ADDRESSES = 40;
@@ -15,7 +15,7 @@ export const MEMPOOL: readonly Attack[] = [
     name: 'pending transactions of 40 addresses',
     keys: 1,
     run: listByAddresses,
-    findFault: onlyExpects(400, 429, 503, 'error'),
+    findFault: onlyExpects(400, 429, 503, 'error', UNANSWERED),
   },
   {
     name: 'polls of the mempool',

@@ -1,5 +1,5 @@
 /** Listeners hear of each commit after it, apart from its transaction. */
-import { COMMITS_CHANNEL } from '@kasgres/database';
+import { listenTo } from '@kasgres/database';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { atRest, createHarness, onTestEnd } from '../support/harness.ts';
@@ -20,7 +20,7 @@ test('the indexer notifies listeners when a commit is visible', async () => {
       .query<{ version: string }>('select version::text from checkpoint')
       .then(({ rows }) => seen.push(rows[0]?.version));
   });
-  await listener.query(`listen ${COMMITS_CHANNEL}`);
+  await listenTo(listener, 'commits');
   for (let step = 0; step < 3; step += 1) {
     simulatedDag.mine(1);
     await atRest(database, node, indexer);

@@ -17,8 +17,10 @@ import type { z } from 'zod';
 import { FairQueue } from './fairness/fair-queue.ts';
 import { unavailable } from './http/errors.ts';
 
+/** One caller has at most half of them, so that a large listing of one does not delay all others. */
+const LISTINGS_BY_ADDRESSES = 2;
 /** Connections to each node: for calls, for listings of the whole mempool, and for those by addresses. */
-export const CONNECTIONS_PER_NODE = 3;
+export const CONNECTIONS_PER_NODE = 2 + LISTINGS_BY_ADDRESSES;
 
 const SMALL_CALLS = 16;
 const WAITING_PER_SLOT = 50;
@@ -26,7 +28,7 @@ const MAX_WAIT_MS = 3000;
 const RETRY_AFTER_SECONDS = 2;
 const busy = () => unavailable('The node is busy', RETRY_AFTER_SECONDS);
 
-const queueOfListings = () => new FairQueue({ slots: 1, maxWaiting: 200, maxWaitMs: MAX_WAIT_MS, busy });
+const queueOfListings = (slots: number) => new FairQueue({ slots, maxWaiting: 200, maxWaitMs: MAX_WAIT_MS, busy });
 
 export type NodeCaller = Pick<NodeClient, 'call'>;
 export type NodeLister = Pick<NodeClient, 'call' | 'list'>;
@@ -36,10 +38,10 @@ export class NodeCalls {
   /** Processes that share the node. */
   readonly processes: number;
   readonly #small: FairQueue;
-  /** One of each kind at a time: the node makes each as a whole. The whole mempool may take seconds, for which those by addresses do not wait. */
+  /** Few at a time: the node makes each as a whole. The whole mempool may take seconds, for which those by addresses do not wait. */
   readonly #listings: Readonly<Record<ListingOp, FairQueue>> = {
-    getMempoolEntries: queueOfListings(),
-    getMempoolEntriesByAddresses: queueOfListings(),
+    getMempoolEntries: queueOfListings(1),
+    getMempoolEntriesByAddresses: queueOfListings(LISTINGS_BY_ADDRESSES),
   };
 
   /** @param processes share the calls that may run at once, at least two in each */

@@ -22,7 +22,7 @@ export type {
   RpcTransaction,
   VirtualChainResponse,
 } from './model.ts';
-export type { ListOptions, UseListing } from './listing-connection.ts';
+export type { ListOptions, UseListing } from './listing-connections.ts';
 export type { ListedEntry, ListingOp } from './listing-reader.ts';
 export { decodeEntry, encodeEntry, type PendingEntry, readEntryId, readPendingEntry } from './mempool-entry.ts';
 export { PackedPairs } from './packed-pairs.ts';

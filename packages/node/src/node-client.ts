@@ -5,7 +5,7 @@ import type { Notification, Op, RequestOf, ResponseOf, Topic } from './calls.ts'
 import { decodeBlockResponse, decodeBlocksResponse, decodeVirtualChainResponse } from './decode-responses.ts';
 import { NodeUnavailableError } from './errors.ts';
 import type { BlocksResponse, RpcBlock, VirtualChainResponse } from './model.ts';
-import { ListingConnection, type ListOptions, type UseListing } from './listing-connection.ts';
+import { ListingConnections, type ListOptions, type UseListing } from './listing-connections.ts';
 import type { ListingOp } from './listing-reader.ts';
 import { parseNodeAddress } from './node-address.ts';
 import { NodeConnection } from './node-connection.ts';
@@ -42,7 +42,7 @@ export interface CallOptions {
 export class NodeClient {
   readonly #first: NodeConnection;
   readonly #connections: readonly NodeConnection[];
-  readonly #listings: Readonly<Record<ListingOp, ListingConnection>>;
+  readonly #listings: Readonly<Record<ListingOp, ListingConnections>>;
   readonly #subscriptions: Subscriptions;
   readonly #deadlineMs: number;
   readonly #closing = new AbortController();
@@ -58,8 +58,8 @@ export class NodeClient {
     };
     this.#deadlineMs = deadlineMs;
     this.#listings = {
-      getMempoolEntries: new ListingConnection(common.address),
-      getMempoolEntriesByAddresses: new ListingConnection(common.address),
+      getMempoolEntries: new ListingConnections(common.address),
+      getMempoolEntriesByAddresses: new ListingConnections(common.address),
     };
     this.#first = new NodeConnection({
       ...common,
@@ -110,9 +110,7 @@ export class NodeClient {
   }
 
   /**
-   * Lists entries of the mempool over a separate connection for each operation, so that a response of any length delays no call. Only one listing of
-   * an operation may run at a time.
-   * `use` gets the entries as they arrive. Throws NodeResponseTooLargeError, an error of `use`, or as `call`.
+   * Lists entries of the mempool over a separate connection, so that a response of any length delays no call. `use` gets the entries as they arrive. Throws NodeResponseTooLargeError, an error of `use`, or as `call`.
    */
   async list<O extends ListingOp, T>(
     op: O,
@@ -166,7 +164,7 @@ export class NodeClient {
   /** Pending calls fail with NodeUnavailableError. */
   async close(): Promise<void> {
     this.#closing.abort(new NodeUnavailableError('the client was closed'));
-    for (const connection of Object.values(this.#listings)) connection.close();
+    for (const connections of Object.values(this.#listings)) connections.close();
     await Promise.all(this.#connections.map((connection) => connection.close()));
   }
 

@@ -47,6 +47,16 @@ it('gives a single caller half of the slots, and another caller a free one', asy
   expect(reads.started.slice(3)).toEqual(['g3']);
 });
 
+it('keeps the last quarter of the slots for callers without one', async () => {
+  const reads = new Reads(queueOf(8));
+  for (const caller of ['a', 'b']) for (let read = 1; read <= 4; read += 1) void reads.run(caller, `${caller}${read}`);
+  expect(reads.started).toEqual(['a1', 'a2', 'a3', 'a4', 'b1', 'b2']);
+  for (const caller of ['c', 'd', 'e']) void reads.run(caller, `${caller}1`);
+  expect(reads.started.slice(6)).toEqual(['c1', 'd1']);
+  await reads.end('a1');
+  expect(reads.started.slice(8)).toEqual(['e1']);
+});
+
 it('starts the task of the caller that was served least', async () => {
   const reads = new Reads(queueOf(1));
   void reads.run('slow', 's1');

@@ -1,7 +1,7 @@
 /**
  * Decides which caller uses a limited resource next: connections to the database, streams to the node, the time for large bodies. The caller
- * that was served least is next, however many tasks the others have. No caller holds more than half of the slots, so that another one finds a
- * free slot at once.
+ * that was served least is next, however many tasks the others have. No caller holds more than half of the slots, and the last quarter is for
+ * callers that hold none, so that a few callers with long tasks leave free slots to all others.
  */
 import { PoolExhaustedError } from '@kasgres/database';
 import { type Deadline, Deadlines } from '../deadlines.ts';
@@ -38,6 +38,8 @@ export interface FairQueueOptions {
 export class FairQueue {
   readonly #options: Required<FairQueueOptions>;
   readonly #slotsPerCaller: number;
+  /** Those that are not for callers without one. */
+  readonly #commonSlots: number;
   readonly #callers = new RecentlyUsed<Caller>(isActive);
   readonly #withPending = new LinkedList<Caller>();
   readonly #deadlines: Deadlines<Item<Pending>>;
@@ -49,6 +51,7 @@ export class FairQueue {
   constructor(options: FairQueueOptions) {
     this.#options = { busy: () => new PoolExhaustedError(), ...options };
     this.#slotsPerCaller = Math.max(Math.floor(options.slots / 2), 1);
+    this.#commonSlots = options.slots - Math.floor(options.slots / 4);
     this.#deadlines = new Deadlines(options.maxWaitMs, (pending) => this.#drop(pending));
   }
 
@@ -65,7 +68,7 @@ export class FairQueue {
   /** Runs a task when it is the caller's turn. @throws the error of `busy` if too many tasks are pending, or this one has waited for too long */
   run<T>(name: string, task: () => Promise<T>): Promise<T> {
     const caller = this.#callerOf(name);
-    // While a slot is free, the pending tasks are those of callers that have all their slots.
+    // While a slot is free, the pending tasks are those of callers that may not have more.
     if (this.#hasSlot() && this.#mayStart(caller)) return this.#execute(caller, task);
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const pending: Pending = { caller, start: () => resolve(this.#execute(caller, task)), reject };
@@ -82,7 +85,7 @@ export class FairQueue {
   }
 
   #mayStart({ running }: Caller): boolean {
-    return running < this.#slotsPerCaller;
+    return running === 0 || (running < this.#slotsPerCaller && this.#running < this.#commonSlots);
   }
 
   #callerOf(name: string): Caller {

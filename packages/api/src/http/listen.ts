@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-const SOCKETS = 16;
+const SOCKETS = 64;
 
 export interface ListenOptions {
   host: string;

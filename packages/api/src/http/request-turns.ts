@@ -1,18 +1,21 @@
 /**
  * Begins requests in turns while there are more than the event loop serves at once. Node hands over every request that has arrived before it does
- * anything else: thousands of connections of one client would delay each step of every other request by seconds. Requests of valid keys, those
- * of other keys and those without a key take turns, and so do the callers of each.
+ * anything else: thousands of connections of one client would delay each step of every other request by seconds. Half of the turns are for requests
+ * of valid keys, a quarter each for those of other keys and those without a key. Of each kind, the caller that was served least is next.
  */
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Rounds } from '../fairness/rounds.ts';
+import { LeastServed } from '../fairness/least-served.ts';
 import { interceptRequests } from './intercept-requests.ts';
 
-/** Of a turn of the event loop: for requests that begin on arrival, and again for those that wait. */
+/** Of a turn of the event loop, for requests that begin on arrival, and at least as much again for those that wait. */
 const SLICE_MS = 5;
+/** Of the time since the turn before, for requests that wait: a turn is long if there is much else to do, or other programs use the processor. */
+const SLICE_SHARE = 1 / 4;
+const MAX_SLICE_MS = 50;
 /** How many waiting requests a turn begins at most. */
-const MAX_PER_TURN = 16;
+const MAX_PER_TURN = 64;
 /** Keys that are remembered as valid; the oldest are forgotten. */
 const MAX_KEYS = 10_000;
 
@@ -21,14 +24,16 @@ type Task = () => void;
 /** A key is unproven until a request with it has been served. */
 export type Kind = 'valid key' | 'unproven key' | 'no key';
 
+const ORDER: readonly Kind[] = ['valid key', 'unproven key', 'valid key', 'no key'];
+
 export class RequestTurns {
-  readonly #waiting: Readonly<Record<Kind, Rounds<Task>>> = {
-    'valid key': new Rounds(),
-    'unproven key': new Rounds(),
-    'no key': new Rounds(),
+  readonly #waiting: Readonly<Record<Kind, LeastServed<Task>>> = {
+    'valid key': new LeastServed(),
+    'unproven key': new LeastServed(),
+    'no key': new LeastServed(),
   };
-  /** In the order of their turns. */
-  readonly #kinds: Kind[] = ['valid key', 'unproven key', 'no key'];
+  /** Whose turn it is, in ORDER. */
+  #turn = 0;
   #count = 0;
   /** When requests that arrive in this turn of the event loop no longer begin at once; undefined before the first one. */
   #endsAt: number | undefined;
@@ -63,11 +68,13 @@ export class RequestTurns {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
+    const scheduledAt = performance.now();
     let endsAt: number | undefined;
     for (let count = 0; count < MAX_PER_TURN; count += 1) {
       setImmediate(() => {
-        endsAt ??= performance.now() + SLICE_MS;
-        if (performance.now() < endsAt) this.#takeNext()?.();
+        const now = performance.now();
+        endsAt ??= now + Math.min(Math.max((now - scheduledAt) * SLICE_SHARE, SLICE_MS), MAX_SLICE_MS);
+        if (now < endsAt) this.#takeNext()?.();
       });
     }
     setImmediate(() => {
@@ -77,12 +84,15 @@ export class RequestTurns {
   }
 
   #takeNext(): Task | undefined {
-    const kind = this.#kinds.find((one) => !this.#waiting[one].isEmpty);
-    if (kind === undefined) return undefined;
-    this.#kinds.splice(this.#kinds.indexOf(kind), 1);
-    this.#kinds.push(kind);
-    this.#count -= 1;
-    return this.#waiting[kind].take();
+    for (let passed = 0; passed < ORDER.length; passed += 1) {
+      const kind = ORDER[this.#turn % ORDER.length];
+      this.#turn += 1;
+      const task = kind && this.#waiting[kind].take();
+      if (task === undefined) continue;
+      this.#count -= 1;
+      return task;
+    }
+    return undefined;
   }
 }
 

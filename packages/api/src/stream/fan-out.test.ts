@@ -15,6 +15,8 @@ function startFanOut(count: number) {
   const served: string[] = [];
   const failed: unknown[] = [];
   const subscribers = Array.from({ length: count }, (_, index) => ({
+    caller: 'client',
+    isAnonymous: true,
     onRead: (blocks: readonly Message[]) => {
       served.push(`${index}: ${blocks.map(({ data }) => data).join()}`);
       vi.advanceTimersByTime(1);
@@ -72,10 +74,56 @@ test('a subscriber receives what is read after it was added, until it is removed
 
 test('the reader waits while many reads have not reached everybody', async () => {
   const { fanOut, served } = startFanOut(40);
-  for (let read = 0; read < 7; read += 1) await fanOut.pass([]);
+  for (let read = 0; read < 31; read += 1) await fanOut.pass([]);
   expect(served.length).toBeLessThan(40);
   await fanOut.pass([]);
   expect(served.length).toBeGreaterThanOrEqual(40);
+});
+
+test('the first streams of a key do not wait for those of others, nor for its own others', async () => {
+  const { fanOut, served, failed } = startFanOut(1_000);
+  const ofKeys: string[] = [];
+  for (const [caller, count] of [
+    ['key:1', 3],
+    ['key:2', 20],
+  ] as const) {
+    for (let index = 0; index < count; index += 1) {
+      fanOut.add({
+        caller,
+        isAnonymous: false,
+        onRead: () => void ofKeys.push(caller),
+        fail: (error) => void failed.push(error),
+      });
+    }
+  }
+  await fanOut.pass([block('a')]);
+  for (let count = 0; count < 4; count += 1) await turn();
+  expect(served.length).toBeLessThan(100);
+  expect(ofKeys.filter((caller) => caller === 'key:1')).toHaveLength(3);
+  expect(ofKeys.filter((caller) => caller === 'key:2')).toHaveLength(8);
+  while (ofKeys.length < 23) await turn();
+  expect(failed).toEqual([]);
+});
+
+test('a key keeps its number of first streams when one of them ends', async () => {
+  const { fanOut, failed } = startFanOut(500);
+  const received: number[] = [];
+  const streams = Array.from({ length: 9 }, (_, index) => ({
+    caller: 'key',
+    isAnonymous: false,
+    onRead: () => void received.push(index),
+    fail: (error: unknown) => void failed.push(error),
+  }));
+  for (const stream of streams) fanOut.add(stream);
+  const [first, ...others] = streams;
+  if (first === undefined) throw new Error('no stream');
+  fanOut.remove(first);
+  fanOut.add(first);
+  await fanOut.pass([]);
+  for (let count = 0; count < 4; count += 1) await turn();
+  expect(received.toSorted((one, other) => one - other)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  for (const stream of [first, ...others]) fanOut.remove(stream);
+  expect(failed).toEqual([]);
 });
 
 test('an error ends one stream, and no other', async () => {

@@ -15,6 +15,11 @@ test('the shared read has four numbers of confirmations, however many one caller
   expect(numbers[0]).toBe(5000);
 });
 
+test('a caller with one number has its number before those of a caller with many', () => {
+  const hostile = Array.from({ length: 1000 }, (_, index) => subscriber('hostile', index + 1));
+  expect(sharedConfirmations([...hostile, subscriber('one', 5000)])[0]).toBe(5000);
+});
+
 test('streams without events of addresses need none', () => {
   expect(sharedConfirmations([subscriber('one', 10, ['chain'])])).toEqual([]);
 });

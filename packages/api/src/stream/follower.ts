@@ -37,20 +37,24 @@ export interface Sink {
 export const sinkOf = ({ sinkHash, sinkBlueScore }: IndexState): Sink => ({ hash: sinkHash, blueScore: sinkBlueScore });
 
 /**
- * Returns the numbers of confirmations that are read for all: those that the most callers ask for. Streams with other numbers read their steps apart,
- * so that the shared read costs the same for any choice of one caller.
+ * Returns the numbers of confirmations that are read for all: those with the most votes, of which each caller divides one among its numbers. Streams with
+ * other numbers read their steps apart, so that the shared read costs the same for any choice of one caller.
  */
 export function sharedConfirmations(subscribers: Iterable<Pick<Subscriber, 'subscription' | 'caller'>>): number[] {
-  const callers = new Map<number, Set<string>>();
+  const numbersByCaller = new Map<string, Set<number>>();
   for (const { subscription, caller } of subscribers) {
     const { events, addresses, confirmations } = subscription;
     if (confirmations === undefined || !events.has('address') || addresses.size === 0) continue;
-    const known = callers.get(confirmations);
-    if (known === undefined) callers.set(confirmations, new Set([caller]));
-    else known.add(caller);
+    const known = numbersByCaller.get(caller);
+    if (known === undefined) numbersByCaller.set(caller, new Set([confirmations]));
+    else known.add(confirmations);
   }
-  return [...callers]
-    .sort(([one, ofOne], [other, ofOther]) => ofOther.size - ofOne.size || one - other)
+  const votes = new Map<number, number>();
+  for (const numbers of numbersByCaller.values()) {
+    for (const number of numbers) votes.set(number, (votes.get(number) ?? 0) + 1 / numbers.size);
+  }
+  return [...votes]
+    .sort(([one, ofOne], [other, ofOther]) => ofOther - ofOne || one - other)
     .slice(0, MAX_SHARED_CONFIRMATIONS)
     .map(([number]) => number);
 }

@@ -32,6 +32,8 @@ const RU_PER_MINUTE = 0.1;
 const RETRY_AFTER_SECONDS = 5;
 const NOT_IN_FORCE = 'The key or token is no longer valid';
 
+const isAnonymous = ({ apiKey }: FastifyRequest): boolean => apiKey?.id == null;
+
 interface StreamsOptions {
   index: IndexReader;
   turns: EventLoopTurns;
@@ -101,7 +103,7 @@ export class Streams {
   /** Takes a place for a stream, which must be released unless the stream is opened. @throws HttpError 503 if there is none for this caller */
   takePlace(request: FastifyRequest): Place {
     if (this.#isEnding) throw unavailable('This server is stopping', RETRY_AFTER_SECONDS);
-    return this.#places.take({ name: callerOf(request), isAnonymous: request.apiKey?.id == null });
+    return this.#places.take({ name: callerOf(request), isAnonymous: isAnonymous(request) });
   }
 
   /**
@@ -175,6 +177,7 @@ export class Streams {
       follower: this.follower,
       streams: this,
       caller: place.caller,
+      isAnonymous: isAnonymous(request),
       output: counted,
       logger: this.#options.logger,
       requestId: request.id,

@@ -53,6 +53,7 @@ function subscribe(
       },
     },
     caller: 'a key',
+    isAnonymous: false,
     output,
     logger: createLogger({ name: 'subscriber under test', destination: { write: (line) => void lines.push(line) } }),
     requestId: REQUEST_ID,

@@ -32,6 +32,8 @@ interface SubscriberOptions {
   };
   /** The caller that owns the stream. */
   caller: string;
+  /** Whether the caller has no key. */
+  isAnonymous: boolean;
   output: Output;
   logger: Logger;
   /** The id of the request that opened the connection. */
@@ -68,6 +70,10 @@ export class Subscriber {
 
   get caller(): string {
     return this.#options.caller;
+  }
+
+  get isAnonymous(): boolean {
+    return this.#options.isAnonymous;
   }
 
   /** Grows with each change of the subscription. */

@@ -2,7 +2,7 @@
  * Says when the index may have changed: at each commit of the indexer (`LISTEN` on the primary), and at intervals, since notifications may be lost.
  * A replica has a commit some time after its notification, so it is polled more often.
  */
-import { clientConfig, COMMITS_CHANNEL } from '@kasgres/database';
+import { clientConfig, listenTo } from '@kasgres/database';
 import { Client } from 'pg';
 
 const POLL_MS = 1000;
@@ -64,7 +64,7 @@ export class WakeUps {
     client.on('notification', this.#options.onWakeUp);
     client
       .connect()
-      .then(() => client.query(`listen ${COMMITS_CHANNEL}`))
+      .then(() => listenTo(client, 'commits'))
       .catch(lose);
   }
 

@@ -1,9 +1,8 @@
 /** Lets one process at a time deliver: the one whose session holds a lock of the database. Others take over when that session ends. */
-import { clientConfig, COMMITS_CHANNEL, SERVER_KEEP_ALIVE } from '@kasgres/database';
+import { clientConfig, listenTo, SERVER_KEEP_ALIVE } from '@kasgres/database';
 import type { Logger } from '@kasgres/runtime';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { WEBHOOKS_CHANNEL } from './store.ts';
 
 const RETRY_MS = 1000;
 const KEEP_ALIVE_MS = 10_000;
@@ -59,7 +58,7 @@ async function leadOnce({ databaseUrl, logger, signal, work, onNotification }: L
       }
     }
     if (!either.aborted) {
-      await client.query(`listen ${COMMITS_CHANNEL}; listen ${WEBHOOKS_CHANNEL}`);
+      await listenTo(client, 'commits', 'webhooks');
       logger.info('delivering to webhooks');
       await work(either);
     }

@@ -1,11 +1,8 @@
 /** Webhooks in the database: what their owners see and change. All of it is on the primary. */
-import type { Database } from '@kasgres/database';
+import { type Database, notifyStatement } from '@kasgres/database';
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { conflict } from '../http/errors.ts';
 import type { Db } from '../index-state/sql.ts';
-
-/** Notifies `kasgres webhooks` of changes by owners. */
-export const WEBHOOKS_CHANNEL = 'kasgres_webhooks';
 
 const MAX_WEBHOOKS_PER_KEY = 20;
 export const ROTATION_HOURS = 24;
@@ -67,7 +64,8 @@ export interface WebhookChanges {
 /** What a webhook has after a success, or a change by its owner: its next delivery is attempted without a pause. */
 export const NO_FAILURES = sql`failures = 0, failing_since = null, failing_ms = 0, next_attempt_at = null, pause_ms = 0`;
 
-const notify = sql`select pg_notify(${WEBHOOKS_CHANNEL}, '')`;
+/** Tells `kasgres webhooks` of changes by owners. */
+const notify = sql.raw(notifyStatement('webhooks'));
 
 export class WebhookStore {
   readonly #db: Db;

@@ -1136,6 +1136,13 @@ export interface NextStartSpent {
   transaction_id: bigint;
 }
 
+export interface NotificationSecret {
+  /**
+   * Hexadecimal digits.
+   */
+  secret: Generated<string>;
+}
+
 export interface RateLimits {
   /**
    * End of the window by the clock of the database, Unix milliseconds.
@@ -1833,6 +1840,7 @@ export interface DB {
   next_start: NextStart;
   next_start_created: NextStartCreated;
   next_start_spent: NextStartSpent;
+  notification_secret: NotificationSecret;
   rate_limits: RateLimits;
   removed_chain_blocks: RemovedChainBlocks;
   repeated_transactions: RepeatedTransactions;

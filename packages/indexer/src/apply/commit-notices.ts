@@ -2,7 +2,7 @@
  * Tells listeners of commits, over another connection and after the commit. Anybody who may connect can fill the queue of notifications, and a
  * commit that sends one would then fail. A notification that is late or lost costs latency only, since listeners poll, too.
  */
-import { COMMITS_CHANNEL } from '@kasgres/database';
+import { notifyStatement } from '@kasgres/database';
 import type { Logger } from '@kasgres/runtime';
 import type { Pool } from 'pg';
 
@@ -30,7 +30,7 @@ export class CommitNotices {
     this.#isSending = true;
     while (this.#isDue) {
       this.#isDue = false;
-      await this.#pool.query(`select pg_notify('${COMMITS_CHANNEL}', '')`).catch((error: unknown) => this.#warn(error));
+      await this.#pool.query(notifyStatement('commits')).catch((error: unknown) => this.#warn(error));
     }
     this.#isSending = false;
   }

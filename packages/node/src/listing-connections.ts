@@ -1,6 +1,6 @@
 /**
- * Lists the mempool over a connection that nothing else uses. It is opened for the first listing, and closed by one that fails or is not read to its
- * end, so that the node stops sending. The response is read as fast as it is used, so that it takes no memory.
+ * Lists the mempool over connections that nothing else uses, one for each listing at once. A connection stays for the next listing, and is closed by
+ * one that fails or is not read to its end, so that the node stops sending. The response is read as fast as it is used, so that it takes no memory.
  */
 import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 import type { RequestOf } from './calls.ts';
@@ -35,18 +35,19 @@ interface Connection {
   chunks: AsyncIterator<Buffer>;
 }
 
-export class ListingConnection {
+export class ListingConnections {
   readonly #address: NodeAddress;
-  #connection: Connection | undefined;
+  readonly #open = new Set<Connection>();
+  readonly #idle: Connection[] = [];
   #nextId = 1;
+  #isClosed = false;
 
   constructor(address: NodeAddress) {
     this.#address = address;
   }
 
   /**
-   * Only one listing may run at a time. Throws NodeResponseTooLargeError, NodeRpcError, NodeUnavailableError, NodeProtocolError, or an error of
-   * `use`.
+   * Throws NodeResponseTooLargeError, NodeRpcError, NodeUnavailableError, NodeProtocolError, or an error of `use`.
    */
   async list<O extends ListingOp, T>(
     op: O,
@@ -54,7 +55,7 @@ export class ListingConnection {
     use: UseListing<T>,
     { deadlineMs, limitBytes }: ListOptions,
   ): Promise<T> {
-    const connection = (this.#connection ??= this.#open());
+    const connection = this.#idle.pop() ?? this.#connect();
     const id = this.#nextId++;
     const reader = new ListingReader({ op, id, limitBytes });
     const fail = (reason: string) => (): void => connection.session.destroy(new Error(reason));
@@ -66,13 +67,14 @@ export class ListingConnection {
     } finally {
       clearTimeout(timer);
       clearTimeout(total);
-      if (!reader.isDone) this.close();
+      if (!reader.isDone) this.#replace(connection);
+      else if (this.#open.has(connection)) this.#idle.push(connection);
     }
   }
 
   close(): void {
-    this.#connection?.session.destroy();
-    this.#connection = undefined;
+    this.#isClosed = true;
+    for (const { session } of this.#open) session.destroy();
   }
 
   async *#piecesOf({ chunks }: Connection, reader: ListingReader, timer: NodeJS.Timeout) {
@@ -87,12 +89,19 @@ export class ListingConnection {
     }
   }
 
+  /** Others must not wait for a new connection, because the listing of one was too large. */
+  #replace({ session }: Connection): void {
+    const wasLost = session.destroyed;
+    session.destroy();
+    if (!wasLost && !this.#isClosed) this.#idle.unshift(this.#connect());
+  }
+
   #lost(reason: string): NodeUnavailableError {
     const { host, port } = this.#address;
     return new NodeUnavailableError(`the node at ${host}:${port} is out of reach: ${reason}`);
   }
 
-  #open(): Connection {
+  #connect(): Connection {
     const { session, stream } = openGrpcStream({
       address: this.#address,
       path: PATH,
@@ -100,8 +109,11 @@ export class ListingConnection {
       frameBytes: FRAME_BYTES,
     });
     const opened: Connection = { session, stream, chunks: stream[Symbol.asyncIterator]() as AsyncIterator<Buffer> };
+    this.#open.add(opened);
     const onLost = (): void => {
-      if (this.#connection === opened) this.#connection = undefined;
+      this.#open.delete(opened);
+      const index = this.#idle.indexOf(opened);
+      if (index !== -1) this.#idle.splice(index, 1);
     };
     // A listing that is running gets the error from the iterator.
     session.on('error', (error: Error) => stream.destroy(error));
