@@ -7,11 +7,15 @@ function busyFor(milliseconds: number): void {
   while (performance.now() < end);
 }
 
-it('grants one slice per turn of the event loop, to callers in rounds', async () => {
+it('grants slices to callers in rounds, for a share of each turn of the event loop', async () => {
   const turns = new EventLoopTurns();
   const granted: string[] = [];
   for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) {
-    void turns.next(name.charAt(0)).then(() => granted.push(name));
+    void turns.next(name.charAt(0)).then(() => {
+      granted.push(name);
+      // As long as the share of a turn.
+      busyFor(5);
+    });
   }
   for (let count = 1; count <= 5; count += 1) {
     await turn();
@@ -19,6 +23,25 @@ it('grants one slice per turn of the event loop, to callers in rounds', async ()
   }
   await turn();
   expect(granted).toEqual(['a1', 'b1', 'c1', 'a2', 'a3']);
+});
+
+it('grants small slices to many callers in one turn', async () => {
+  const turns = new EventLoopTurns();
+  let granted = 0;
+  for (let caller = 0; caller < 20; caller += 1) void turns.next(String(caller)).then(() => (granted += 1));
+  await turn();
+  await turn();
+  expect(granted).toBe(20);
+});
+
+it('grants what is asked for when the last one that waited has its slice', async () => {
+  const turns = new EventLoopTurns();
+  const granted: number[] = [];
+  void turns
+    .next('a')
+    .then(() => turns.next('a').then(() => granted.push(2)))
+    .then(() => granted.push(3));
+  await expect.poll(() => granted).toEqual([2, 3]);
 });
 
 it('maps many items in slices without blocking the event loop, and few items at once', async () => {

@@ -1,36 +1,29 @@
 /**
- * Shares the one thread among callers. Computation of more than a few milliseconds runs in slices, at most one in each turn of the event loop,
- * and callers take turns: a small request waits for one slice at each of its steps, and not for all slices of large requests.
+ * Shares the one thread among callers. Computation of more than a few milliseconds runs in slices, for a share of each turn of the event loop, and
+ * callers take turns: a small request waits for few slices at each of its steps, and not for all slices of large requests.
  */
 import { LeastServed } from './least-served.ts';
+import { TurnShare } from './turn-share.ts';
 
 const SLICE_MS = 4;
-/** Of the time since the turn before: a turn is long if there is much else to do, or other programs use the processor. */
-const SLICE_SHARE = 1 / 4;
-const MAX_SLICE_MS = 25;
+const SHARE = 1 / 4;
+const MAX_MS = 25;
 
 export class EventLoopTurns {
-  readonly #pending = new LeastServed<(sliceMs: number) => void>();
-  #isScheduled = false;
+  readonly #pending = new LeastServed<() => void>();
+  readonly #share = new TurnShare({ share: SHARE, minMs: SLICE_MS, maxMs: MAX_MS, runNext: () => this.#grant() });
 
-  /** Resolves in a turn of the event loop that no other slice has, with the length of the slice in milliseconds. */
-  next(caller: string): Promise<number> {
-    const { promise, resolve } = Promise.withResolvers<number>();
+  /** Resolves when it is the turn of the caller. */
+  next(caller: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
     this.#pending.add(caller, resolve);
-    this.#schedule();
+    this.#share.schedule();
     return promise;
   }
 
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    const scheduledAt = performance.now();
-    setImmediate(() => {
-      this.#isScheduled = false;
-      const turnMs = performance.now() - scheduledAt;
-      this.#pending.take()?.(Math.min(Math.max(turnMs * SLICE_SHARE, SLICE_MS), MAX_SLICE_MS));
-      if (!this.#pending.isEmpty) this.#schedule();
-    });
+  #grant(): boolean {
+    this.#pending.take()?.();
+    return !this.#pending.isEmpty;
   }
 }
 
@@ -55,8 +48,8 @@ export class Slices {
   async forEach<T>(items: Iterable<T>, handle: (item: T) => void): Promise<void> {
     for (const item of items) {
       if (performance.now() > (this.#endsAt ?? 0)) {
-        const sliceMs = this.#endsAt === undefined ? SLICE_MS : await this.#turns.next(this.#caller);
-        this.#endsAt = performance.now() + sliceMs;
+        if (this.#endsAt !== undefined) await this.#turns.next(this.#caller);
+        this.#endsAt = performance.now() + SLICE_MS;
       }
       handle(item);
     }

@@ -118,7 +118,7 @@ export function requireKey(
     // Bodies that take milliseconds to parse and validate take turns.
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
     const isLarge = encoding !== undefined || Number(length ?? 0) >= LARGE_BODY_BYTES;
-    return isLarge ? turns.next(callerOf(request)).then(() => undefined) : undefined;
+    return isLarge ? turns.next(callerOf(request)) : undefined;
   }
 
   async function refuseKey(request: FastifyRequest, reply: FastifyReply, isMissing: boolean): Promise<never> {

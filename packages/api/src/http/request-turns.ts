@@ -7,15 +7,13 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LeastServed } from '../fairness/least-served.ts';
+import { TurnShare } from '../fairness/turn-share.ts';
 import { interceptRequests } from './intercept-requests.ts';
 
 /** Of a turn of the event loop, for requests that begin on arrival, and at least as much again for those that wait. */
 const SLICE_MS = 5;
-/** Of the time since the turn before, for requests that wait: a turn is long if there is much else to do, or other programs use the processor. */
-const SLICE_SHARE = 1 / 4;
-const MAX_SLICE_MS = 50;
-/** How many waiting requests a turn begins at most. */
-const MAX_PER_TURN = 64;
+const SHARE = 1 / 4;
+const MAX_MS = 50;
 /** Keys that are remembered as valid; the oldest are forgotten. */
 const MAX_KEYS = 10_000;
 
@@ -37,7 +35,7 @@ export class RequestTurns {
   #count = 0;
   /** When requests that arrive in this turn of the event loop no longer begin at once; undefined before the first one. */
   #endsAt: number | undefined;
-  #isScheduled = false;
+  readonly #share = new TurnShare({ share: SHARE, minMs: SLICE_MS, maxMs: MAX_MS, runNext: () => this.#runNext() });
 
   get waiting(): number {
     return this.#count;
@@ -53,7 +51,7 @@ export class RequestTurns {
     if (!this.isBusy) return task();
     this.#waiting[kind].add(caller, task);
     this.#count += 1;
-    this.#schedule();
+    this.#share.schedule();
   }
 
   #endOfSlice(): number {
@@ -64,23 +62,9 @@ export class RequestTurns {
     return this.#endsAt;
   }
 
-  /** Each task runs in a separate callback, so that what it resolves continues before the next one begins. */
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    const scheduledAt = performance.now();
-    let endsAt: number | undefined;
-    for (let count = 0; count < MAX_PER_TURN; count += 1) {
-      setImmediate(() => {
-        const now = performance.now();
-        endsAt ??= now + Math.min(Math.max((now - scheduledAt) * SLICE_SHARE, SLICE_MS), MAX_SLICE_MS);
-        if (now < endsAt) this.#takeNext()?.();
-      });
-    }
-    setImmediate(() => {
-      this.#isScheduled = false;
-      if (this.#count > 0) this.#schedule();
-    });
+  #runNext(): boolean {
+    this.#takeNext()?.();
+    return this.#count > 0;
   }
 
   #takeNext(): Task | undefined {
