@@ -11,11 +11,13 @@ it('grants slices to callers in rounds, for a share of each turn of the event lo
   const turns = new EventLoopTurns();
   const granted: string[] = [];
   for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) {
-    void turns.next(name.charAt(0)).then(() => {
+    const useSlice = async (): Promise<void> => {
+      await turns.next(name.charAt(0));
       granted.push(name);
       // As long as the share of a turn.
       busyFor(5);
-    });
+    };
+    void useSlice();
   }
   for (let count = 1; count <= 5; count += 1) {
     await turn();
@@ -37,11 +39,14 @@ it('grants small slices to many callers in one turn', async () => {
 it('grants what is asked for when the last one that waited has its slice', async () => {
   const turns = new EventLoopTurns();
   const granted: number[] = [];
-  void turns
-    .next('a')
-    .then(() => turns.next('a').then(() => granted.push(2)))
-    .then(() => granted.push(3));
-  await expect.poll(() => granted).toEqual([2, 3]);
+  const useSlices = async (): Promise<void> => {
+    for (let slice = 1; slice <= 3; slice += 1) {
+      await turns.next('a');
+      granted.push(slice);
+    }
+  };
+  await useSlices();
+  expect(granted).toEqual([1, 2, 3]);
 });
 
 it('maps many items in slices without blocking the event loop, and few items at once', async () => {

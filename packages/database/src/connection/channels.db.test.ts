@@ -21,7 +21,7 @@ afterAll(async () => {
 test('a listener receives the notifications of its channels, and of no name that others can know', async () => {
   await listenTo(listener, 'commits');
   const { rows } = await database.pool.query<{ secret: string }>('select secret from notification_secret');
-  expect(rows).toEqual([{ secret: expect.stringMatching(/^[0-9a-f]{32}$/) }]);
+  expect(rows.map(({ secret }) => /^[0-9a-f]{32}$/.test(secret))).toEqual([true]);
   for (const channel of ['kasgres_commits', 'kasgres_commits_', 'kasgres_webhooks']) {
     await database.pool.query(`notify ${channel}`);
   }
