@@ -55,6 +55,18 @@ it('runs listings in turns, without delaying small calls', async () => {
   expect(modestEnded).toBe(true);
 });
 
+it('lists by addresses for a caller while the listing of another one takes long', async () => {
+  const { node, calls } = open();
+  const byAddresses = (caller: string) =>
+    calls.list(caller, 'getMempoolEntriesByAddresses', {}, async () => undefined, { limitBytes: 1 });
+  for (let call = 0; call < 10; call += 1) void byAddresses('greedy').catch(() => undefined);
+  await turn();
+  expect(node.calls).toHaveLength(1);
+  void byAddresses('modest');
+  await turn();
+  expect(node.calls).toHaveLength(2);
+});
+
 it('lists by addresses while the whole mempool is listed', async () => {
   const { node, calls } = open();
   void list(calls, 'mempool');

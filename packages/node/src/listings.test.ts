@@ -144,6 +144,19 @@ it('lists over one connection again and again', async () => {
   expect(node.streams).toHaveLength(2);
 });
 
+it('lists several at once, and opens the next connection when a listing fails', async () => {
+  const node = await nodeWith([entryOf(1)], [entryOf(2)], [entryOf(3, 900_000)], [entryOf(4)]);
+  const client = connect(node.url);
+  const listed = await Promise.all([listIds(client), listIds(client)]);
+  expect(listed.flat().toSorted()).toEqual([idOf(1), idOf(2)].toSorted());
+  await expect.poll(() => node.streams.length).toBe(3);
+  await expect(listIds(client)).rejects.toThrow('getMempoolEntries');
+  await expect.poll(() => node.streams.length).toBe(4);
+  expect(await listIds(client)).toEqual([idOf(4)]);
+  await client.close();
+  expect(node.streams).toHaveLength(4);
+});
+
 it('harms no call by a response that is too long, and lists over another connection after it', async () => {
   const node = await nodeWith([entryOf(1, 900_000)], [entryOf(2)]);
   const client = connect(node.url);
