@@ -71,6 +71,7 @@ test('only statements that name roles, indexes or tables at run time are not che
       "packages/cli/src/verify/since.ts": 1,
       "packages/cli/src/verify/stored-transactions.ts": 1,
       "packages/database/src/clusters/cluster-tags.ts": 2,
+      "packages/database/src/connection/channels.ts": 1,
       "packages/database/src/logins/analysts.ts": 8,
       "packages/database/src/logins/read-only-login.ts": 6,
       "packages/database/src/schema/migrate.ts": 1,

@@ -16,7 +16,7 @@ import {
 } from '@kasgres/runtime';
 import { CONNECTIONS, connectionsPerWorker, openDatabase } from './database.ts';
 import type { Env } from './env.ts';
-import { roomForConnections } from './http/connections.ts';
+import { listenersFor, roomForConnections } from './http/connections.ts';
 import { listen } from './http/listen.ts';
 import { type Certificate, readCertificate, renewCertificate } from './http/certificate.ts';
 import { readExplorerFiles } from './explorer/files.ts';
@@ -53,6 +53,7 @@ export async function serve({ program, env, logger, registry, admission, onServe
     shutdown.add(`${name} database`, connection.close);
     return connection;
   };
+  const fileLimit = readFileLimit();
   const readConnections = connectionsPerWorker(env.DATABASE_CONNECTIONS, workers);
   const readDatabase = open('read', readConnections);
   const statusDatabase = open('status', CONNECTIONS.status, (error) => {
@@ -103,7 +104,7 @@ export async function serve({ program, env, logger, registry, admission, onServe
     corsOrigins: env.CORS_ORIGINS,
     trustProxy: env.TRUST_PROXY,
     workers,
-    room: roomForConnections({ fileLimit: readFileLimit(), readConnections, nodes: env.NODE_URL.length }),
+    room: roomForConnections({ fileLimit, readConnections, nodes: env.NODE_URL.length }),
   });
   await onServer(async () => {
     if (!server.server.listening) return { ready: false, reason: 'not listening yet' };
@@ -125,7 +126,7 @@ export async function serve({ program, env, logger, registry, admission, onServe
   const { level } = server.log;
   // The primary process logs the address once.
   if (cluster.isWorker) server.log.level = 'warn';
-  await listen(server, { host: env.HOST, port: env.PORT }).catch((error: unknown) => {
+  await listen(server, { host: env.HOST, port: env.PORT, sockets: listenersFor(fileLimit) }).catch((error: unknown) => {
     throw toListenError(error, { host: env.HOST, port: env.PORT, variable: 'PORT' });
   });
   server.log.level = level;

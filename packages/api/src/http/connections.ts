@@ -11,9 +11,17 @@ import { CONNECTIONS_PER_NODE } from '../node-calls.ts';
 const MAX_CONNECTIONS = 10_000;
 
 /** Files of Node.js (about 25), connections to databases that are not for responses (database.ts, 10), and those of probes. */
-const OTHER_FILES = 40;
+const OTHER_FILES = 39;
 /** With fewer, hardly a request would find a connection. */
 const MIN_CONNECTIONS = 4;
+
+/** Files for each socket that listens (listen.ts): they are few where files are. */
+const FILES_PER_LISTENER = 256;
+const MAX_LISTENERS = 64;
+
+/** Returns at how many sockets a process accepts connections. */
+export const listenersFor = (fileLimit: number): number =>
+  Math.min(Math.max(Math.floor(fileLimit / FILES_PER_LISTENER), 1), MAX_LISTENERS);
 
 interface Room {
   fileLimit: number;
@@ -23,7 +31,7 @@ interface Room {
 
 /** Returns how many connections a process may have for clients. @throws FatalError if the limit of open files leaves no room for any */
 export function roomForConnections({ fileLimit, readConnections, nodes }: Room): number {
-  const free = fileLimit - OTHER_FILES - nodes * CONNECTIONS_PER_NODE;
+  const free = fileLimit - OTHER_FILES - listenersFor(fileLimit) - nodes * CONNECTIONS_PER_NODE;
   // A connection of a client uses at most one for responses.
   const room = Math.max(free - readConnections, Math.floor(free / 2));
   if (room >= MIN_CONNECTIONS) return room;

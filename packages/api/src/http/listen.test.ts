@@ -17,7 +17,7 @@ async function serve() {
     counts.held += 1;
     return held;
   });
-  await listen(app, { host: '127.0.0.1', port: 0 });
+  await listen(app, { host: '127.0.0.1', port: 0, sockets: 16 });
   onTestFinished(() => app.close());
   const { port } = app.server.address() as AddressInfo;
   const statusOf = async (path: string): Promise<number | undefined> => {
@@ -64,5 +64,5 @@ it('serves every connection, and completes what is in progress before it closes'
 it('does not share the port of another process', async () => {
   const { port } = await serve();
   const other = Fastify();
-  await expect(listen(other, { host: '127.0.0.1', port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  await expect(listen(other, { host: '127.0.0.1', port, sockets: 16 })).rejects.toMatchObject({ code: 'EADDRINUSE' });
 });

@@ -4,19 +4,25 @@
  */
 import cluster from 'node:cluster';
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import {
+  type AddressInfo,
+  createServer,
+  type ListenOptions as NetListenOptions,
+  type Server,
+  type Socket,
+} from 'node:net';
 import type { FastifyInstance } from 'fastify';
-
-const SOCKETS = 64;
 
 export interface ListenOptions {
   host: string;
   /** 0 takes a free one. */
   port: number;
+  /** How many sockets listen, if they can share a port. */
+  sockets: number;
 }
 
 /** Workers get their connections from the primary process, which does nothing else. @throws the error of the system if the port cannot be opened */
-export async function listen(app: FastifyInstance, { host, port }: ListenOptions): Promise<void> {
+export async function listen(app: FastifyInstance, { host, port, sockets }: ListenOptions): Promise<void> {
   if (cluster.isWorker || process.platform !== 'linux') {
     await app.listen({ host, port });
     return;
@@ -31,7 +37,7 @@ export async function listen(app: FastifyInstance, { host, port }: ListenOptions
   const shared = { host, port, reusePort: true };
   await app.listen(shared);
   const address = app.server.address() as AddressInfo;
-  while (more.length < SOCKETS - 1) {
+  while (more.length < sockets - 1) {
     const server = createServer({ allowHalfOpen: true, noDelay: true }, accept);
     try {
       more.push(await open(server, { host: address.address, port: address.port, reusePort: true }));
@@ -42,7 +48,7 @@ export async function listen(app: FastifyInstance, { host, port }: ListenOptions
   }
 }
 
-async function open(server: Server, options: ListenOptions & { reusePort?: boolean }): Promise<Server> {
+async function open(server: Server, options: NetListenOptions): Promise<Server> {
   await once(server.listen(options), 'listening');
   return server;
 }
