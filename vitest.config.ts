@@ -56,6 +56,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
+          // Loading the modules again for each file would take longer than most of the tests, which restore what they change.
+          isolate: false,
           include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: [...other, '**/*.db.test.ts', ...full],
         },

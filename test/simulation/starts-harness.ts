@@ -185,7 +185,7 @@ export async function visibleRows(db: Db): Promise<Record<string, number>> {
   const { rows } = await db.query<{ name: string }>(
     `select relname as name from pg_class
       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v') and not relispartition
-        and relname not in ('migrations', 'deferred_indexes', 'subnetworks', 'loaded_utxos', 'utxo_set_load', 'generations')
+        and relname not in ('migrations', 'notification_secret', 'deferred_indexes', 'subnetworks', 'loaded_utxos', 'utxo_set_load', 'generations')
       order by relname`,
   );
   const counts: Record<string, number> = {};

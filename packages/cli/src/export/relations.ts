@@ -181,6 +181,7 @@ export const TABLES: Readonly<Record<string, Relation>> = {
   api_keys: left('it belongs to the API, not the chain'),
   api_key_usage: left('it belongs to the API, not the chain'),
   analysts: left('it belongs to access control, not the chain'),
+  notification_secret: left('it belongs to access control, not the chain'),
   rate_limits: left('it belongs to the API, not the chain'),
   webhooks: left('it belongs to the API, not the chain'),
   webhook_deliveries: left('it belongs to the API, not the chain'),

@@ -14,6 +14,7 @@ const KEPT = [
   'loaded_utxos',
   'meta',
   'migrations',
+  'notification_secret',
   'rate_limits',
   'webhooks',
   'webhook_deliveries',
