@@ -39,6 +39,9 @@ afterAll(async () => {
   await database.drop();
 });
 
+/** The simulation merges blocks that are 65 blue scores late at times, and fewer than the finality depth must be. */
+const DEPTHS = { FINALITY_DEPTH: '110', PRUNING_DEPTH: '120', RETENTION: '150', CLUSTER_DEPTH: '10' };
+
 async function listIndexes(): Promise<string[]> {
   const { rows } = await database.pool.query<{ indexdef: string }>(
     `select indexdef from pg_indexes where schemaname = 'public' order by 1`,
@@ -124,7 +127,7 @@ describe('the programs under their own logins', () => {
 
   test('it lets the indexer make and remove partitions, which all its logins own', async () => {
     await indexer.stop();
-    indexer = startAsIndexer({ FINALITY_DEPTH: '60', PRUNING_DEPTH: '70', RETENTION: '100', CLUSTER_DEPTH: '10' });
+    indexer = startAsIndexer(DEPTHS);
     for (let first = 0; first < 2; [{ first } = { first }] = await ownersOfPartitions()) {
       simulatedDag.mine(10);
       await untilAtRest(database.pool, node, indexer);
