@@ -39,7 +39,7 @@ export interface Measured {
 }
 
 /** Returns the response times in milliseconds. */
-export const timesOf = ({ requests }: Pick<Measured, 'requests'>): number[] => requests.map(({ ms }) => ms);
+export const timesOf = (requests: readonly MeasuredRequest[]): number[] => requests.map(({ ms }) => ms);
 
 interface Hook {
   receiver: WebhookReceiver;

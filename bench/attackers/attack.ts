@@ -44,6 +44,9 @@ export const RESPONSE_MS = 60_000;
 export const UNANSWERED = 'unanswered';
 const RETRY_MS = 1_000;
 
+const outcomeOf = (error: unknown): string =>
+  error instanceof Error && error.name === 'TimeoutError' ? UNANSWERED : 'error';
+
 /** Counts the outcomes of an attack, which lasts until the end of the measurement. */
 export class Attacker {
   readonly options: AttackOptions;
@@ -79,11 +82,11 @@ export class Attacker {
     await Promise.race([sleep(ms), this.untilOver]);
   }
 
-  /** Repeats an act until the end, `outstanding` times at once. The outcome of one that throws is `error`. */
+  /** Repeats an act until the end, `outstanding` times at once. One that throws is UNANSWERED after a timeout, or an `error`. */
   async repeat(outstanding: number, act: (index: number) => Promise<string | number>, pauseMs = 50): Promise<void> {
     const one = async (index: number): Promise<void> => {
       while (!this.isOver) {
-        const outcome = await act(index).catch(() => 'error');
+        const outcome = await act(index).catch(outcomeOf);
         this.count(outcome);
         await this.pause(pauseMs);
       }
@@ -98,7 +101,7 @@ export class Attacker {
       try {
         return await act();
       } catch (error) {
-        this.count(error instanceof Error && error.name === 'TimeoutError' ? UNANSWERED : 'error');
+        this.count(outcomeOf(error));
         await this.pause(RETRY_MS);
       }
     }
@@ -112,9 +115,9 @@ export class Attacker {
     for (const [status, times] of Object.entries(outcomes)) this.count(status, times);
   }
 
-  /** Returns the status: 101 for an upgrade that is accepted, UNANSWERED without a response in time. @throws Error if the connection is lost */
-  async send(path: string, headers: Record<string, string>, body?: string): Promise<number | string> {
-    const { promise, resolve, reject } = Promise.withResolvers<number | string>();
+  /** Returns the status: 101 for an upgrade that is accepted. @throws Error without a response, a TimeoutError if there is none in time */
+  async send(path: string, headers: Record<string, string>, body?: string): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
     const sending = request(`${this.options.url}${path}`, {
       agent: this.#agent,
       method: body === undefined ? 'GET' : 'POST',
@@ -130,7 +133,7 @@ export class Attacker {
       resolve(response.statusCode ?? 0);
     });
     sending.on('timeout', () => {
-      resolve(UNANSWERED);
+      reject(new DOMException('no response in time', 'TimeoutError'));
       sending.destroy();
     });
     sending.on('error', reject);

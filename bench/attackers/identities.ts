@@ -12,7 +12,7 @@ const SPARE_SECONDS = 10;
 const token = (id: bigint): string =>
   `kst_${id}_${Date.now() + TOKEN_MS}_${randomBytes(32).toString('base64url').slice(0, 43)}`;
 
-const sendToken = async (attacker: Attacker, id: bigint): Promise<number | string> =>
+const sendToken = async (attacker: Attacker, id: bigint): Promise<number> =>
   await attacker.send(`/v1/stream?token=${token(id)}`, {});
 
 async function sendForwarded(attacker: Attacker, forwardedFor: () => string): Promise<void> {

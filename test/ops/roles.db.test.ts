@@ -39,7 +39,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The simulation merges blocks that are 65 blue scores late at times, and fewer than the finality depth must be. */
+/** The indexer stops at a merge that is deeper than FINALITY_DEPTH. The simulation has made one 65 blue scores deep. */
 const DEPTHS = { FINALITY_DEPTH: '110', PRUNING_DEPTH: '120', RETENTION: '150', CLUSTER_DEPTH: '10' };
 
 async function listIndexes(): Promise<string[]> {

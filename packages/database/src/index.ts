@@ -93,4 +93,4 @@ export { createMigratedDatabase, startTestServer } from './testing/test-server.t
 export { addUsage, dayOf, endOf, firstDayOf, type KeyUsage, listUsage, type QuotaPeriod } from './keys/usage.ts';
 export { releaseWriterLock, takeWriterLock } from './connection/writer-lock.ts';
 export { clientConfig, SERVER_KEEP_ALIVE } from './connection/client-config.ts';
-export { type Channel, listenTo, notifyStatement } from './connection/channels.ts';
+export { listenTo, notifyStatement } from './connection/channels.ts';

@@ -42,7 +42,7 @@ export interface CallOptions {
 export class NodeClient {
   readonly #first: NodeConnection;
   readonly #connections: readonly NodeConnection[];
-  readonly #listings: Readonly<Record<ListingOp, ListingConnections>>;
+  readonly #listings: ListingConnections;
   readonly #subscriptions: Subscriptions;
   readonly #deadlineMs: number;
   readonly #closing = new AbortController();
@@ -57,10 +57,7 @@ export class NodeClient {
       maxPauseMs: options.maxPauseMs ?? 10_000,
     };
     this.#deadlineMs = deadlineMs;
-    this.#listings = {
-      getMempoolEntries: new ListingConnections(common.address),
-      getMempoolEntriesByAddresses: new ListingConnections(common.address),
-    };
+    this.#listings = new ListingConnections(common.address);
     this.#first = new NodeConnection({
       ...common,
       logger,
@@ -110,7 +107,8 @@ export class NodeClient {
   }
 
   /**
-   * Lists entries of the mempool over a separate connection, so that a response of any length delays no call. `use` gets the entries as they arrive. Throws NodeResponseTooLargeError, an error of `use`, or as `call`.
+   * Lists entries of the mempool over a separate connection, so that a response of any length delays no call. `use` gets the entries as they
+   * arrive. Throws NodeResponseTooLargeError, an error of `use`, or as `call`.
    */
   async list<O extends ListingOp, T>(
     op: O,
@@ -118,7 +116,7 @@ export class NodeClient {
     use: UseListing<T>,
     { deadlineMs = this.#deadlineMs, limitBytes }: Partial<ListOptions> & Pick<ListOptions, 'limitBytes'>,
   ): Promise<T> {
-    return this.#listings[op].list(op, request, use, { deadlineMs, limitBytes });
+    return this.#listings.list(op, request, use, { deadlineMs, limitBytes });
   }
 
   /** Without `lowHash` it begins at genesis, which must not be requested from a node that has pruned. Throws as `call`. */
@@ -164,7 +162,7 @@ export class NodeClient {
   /** Pending calls fail with NodeUnavailableError. */
   async close(): Promise<void> {
     this.#closing.abort(new NodeUnavailableError('the client was closed'));
-    for (const connections of Object.values(this.#listings)) connections.close();
+    this.#listings.close();
     await Promise.all(this.#connections.map((connection) => connection.close()));
   }
 

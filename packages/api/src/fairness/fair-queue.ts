@@ -38,7 +38,7 @@ export interface FairQueueOptions {
 export class FairQueue {
   readonly #options: Required<FairQueueOptions>;
   readonly #slotsPerCaller: number;
-  /** Those that are not for callers without one. */
+  /** Slots that callers may take when they hold one already. The others are kept for callers that hold none. */
   readonly #commonSlots: number;
   readonly #callers = new RecentlyUsed<Caller>(isActive);
   readonly #withPending = new LinkedList<Caller>();

@@ -10,7 +10,7 @@ import { LeastServed } from '../fairness/least-served.ts';
 import { TurnShare } from '../fairness/turn-share.ts';
 import { interceptRequests } from './intercept-requests.ts';
 
-/** Of a turn of the event loop, for requests that begin on arrival, and at least as much again for those that wait. */
+/** How long requests begin on arrival in a turn of the event loop, and how long, at least, those that wait. */
 const SLICE_MS = 5;
 const SHARE = 1 / 4;
 const MAX_MS = 50;
@@ -22,6 +22,7 @@ type Task = () => void;
 /** A key is unproven until a request with it has been served. */
 export type Kind = 'valid key' | 'unproven key' | 'no key';
 
+/** Kinds take turns in this order. */
 const ORDER: readonly Kind[] = ['valid key', 'unproven key', 'valid key', 'no key'];
 
 export class RequestTurns {
@@ -30,7 +31,7 @@ export class RequestTurns {
     'unproven key': new LeastServed(),
     'no key': new LeastServed(),
   };
-  /** Whose turn it is, in ORDER. */
+  /** Counts the turns of kinds, in the order of ORDER. */
   #turn = 0;
   #count = 0;
   /** When requests that arrive in this turn of the event loop no longer begin at once; undefined before the first one. */
@@ -88,7 +89,7 @@ export class RequestTurns {
 export function takeTurnsOfRequests(app: FastifyInstance, keys: ValidKeys, isProxied: boolean): void {
   const turns = new RequestTurns();
   interceptRequests(app.server, (request, response, next) => {
-    // Who sent it matters only if it waits.
+    // The caller is needed only for a request that must wait.
     if (!turns.isBusy) return next();
     turns.run(...callerOf(request, keys, isProxied), () => {
       // Otherwise the client has disconnected.
