@@ -1,5 +1,6 @@
 /** Compares the reads of `bench:read` of two checkouts, each with an index in its own schema version in one embedded Postgres. */
 import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { connect, startTemporaryPostgres } from '@kasgres/database';
 import { median } from './options.ts';
 import { GROUPS } from './reads.ts';
@@ -25,7 +26,7 @@ export interface ComparedRead {
   ratio: number;
 }
 
-/** Compares medians. Reads that only one side has are left out. */
+/** Compares medians. Reads that only one side has are left out. A read that failed before, and has a rate of 0, has a ratio of Infinity. */
 export function compareRates(before: Rates, now: Rates): ComparedRead[] {
   return [...now].flatMap(([name, rates]) => {
     const others = before.get(name);
@@ -108,8 +109,21 @@ function compareRuns(sides: Sides, runs: number, seconds: number, only: string):
 }
 
 function measure(side: Side, group: string, seconds: number, only: string): { name: string; perSecond: number }[] {
-  const options = ['--json', '--runs', '1', '--seconds', String(seconds), '--group', group];
-  return JSON.parse(run(side, ['bench/read.ts', ...options, only])) as { name: string; perSecond: number }[];
+  const options = [
+    '--json',
+    '--runs',
+    '1',
+    '--seconds',
+    String(seconds),
+    '--group',
+    group,
+    '--checkout',
+    side.directory,
+  ];
+  return JSON.parse(run(side, [join(import.meta.dirname, 'read.ts'), ...options, only])) as {
+    name: string;
+    perSecond: number;
+  }[];
 }
 
 const run = ({ directory, databaseUrl }: Side, args: readonly string[]): string =>

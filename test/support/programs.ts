@@ -3,9 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 
 export interface Program {
   processId: number;
@@ -27,6 +27,8 @@ export interface Program {
 export interface ProgramEnv {
   nodeUrl: string;
   databaseUrl: string;
+  /** The directory that the API is started from; default: this one. */
+  checkout?: string;
   /** Of open files; default: that of the tests. */
   fileLimit?: number;
 }
@@ -64,16 +66,17 @@ export async function startApi(
 
 /** Starts the API without waiting for a response. */
 export function startApiProgram(env: ProgramEnv, more: Record<string, string> = {}): Program {
-  return startProgram('../../packages/api/src/main.ts', env, { PORT: '0', ...more });
+  const { checkout = join(import.meta.dirname, '../..') } = env;
+  return startProgram(join(checkout, 'packages/api/src/main.ts'), env, { PORT: '0', ...more });
 }
 
-/** @param path of the main file, relative to this one */
+/** @param path of the main file, absolute or relative to this directory */
 export function startProgram(
   path: string,
   { nodeUrl, databaseUrl, fileLimit }: ProgramEnv,
   more: Record<string, string>,
 ): Program {
-  const program = [process.execPath, fileURLToPath(new URL(path, import.meta.url))] as const;
+  const program = [process.execPath, resolve(import.meta.dirname, path)] as const;
   const limited = ['sh', '-c', 'ulimit -n "$1"; shift; exec "$@"', 'sh', String(fileLimit), ...program] as const;
   const [command, ...args] = fileLimit === undefined ? program : limited;
   const child = spawn(command, args, {

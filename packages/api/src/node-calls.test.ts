@@ -1,12 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { NodeCalls, type NodeLister } from './node-calls.ts';
 
 /** A node whose calls end when a test says so. */
 class SlowNode {
   readonly calls: { op: string; end: () => void }[] = [];
+  #endsAtOnce = false;
 
   call(op: string): Promise<object> {
+    if (this.#endsAtOnce) return Promise.resolve({});
     return new Promise((resolve) => {
       this.calls.push({ op, end: () => resolve({}) });
     });
@@ -20,6 +22,11 @@ class SlowNode {
     this.calls.shift()?.end();
     await turn();
   }
+
+  endAll(): void {
+    this.#endsAtOnce = true;
+    for (const { end } of this.calls) end();
+  }
 }
 
 const list = (calls: NodeCalls, caller: string) =>
@@ -27,6 +34,8 @@ const list = (calls: NodeCalls, caller: string) =>
 
 const open = () => {
   const node = new SlowNode();
+  // Calls that still waited would be refused while another test runs.
+  onTestFinished(() => node.endAll());
   return { node, calls: new NodeCalls(node as unknown as NodeLister) };
 };
 
@@ -50,7 +59,7 @@ it('runs listings in turns, without delaying small calls', async () => {
   expect(node.calls.map(({ op }) => op)).toEqual(['getMempoolEntries', 'getFeeEstimate']);
   let modestEnded = false;
   void listing('other').then(() => (modestEnded = true));
-  node.calls.pop();
+  node.calls.pop()?.end();
   for (let ended = 0; ended < 3; ended += 1) await node.endFirst();
   expect(modestEnded).toBe(true);
 });
