@@ -43,6 +43,7 @@ test('defaults of the database do not decide the meaning of statements', async (
     bytea_output: 'escape',
     transform_null_equals: 'on',
     search_path: 'pg_catalog',
+    array_nulls: 'off',
   })) {
     const client = new Client(clientConfig(database.url));
     await client.connect();
@@ -56,6 +57,8 @@ test('defaults of the database do not decide the meaning of statements', async (
     third: '0.3333333333333333',
     day: '2026-11-02',
   });
+  const one = await ask(database.url, `select ('{1,NULL}'::bigint[])[2] is null as is_null`);
+  expect(one).toEqual({ is_null: true });
 });
 
 test('variables of libpq do not change settings', async () => {

@@ -9,6 +9,7 @@ import type { ClientConfig } from 'pg';
  */
 export const PINNED = {
   'kasgres.pinned': 'yes',
+  array_nulls: 'on',
   bytea_output: 'hex',
   client_encoding: 'UTF8',
   datestyle: 'ISO, MDY',

@@ -120,6 +120,8 @@ test.each<[string, (block: RpcBlock) => unknown]>([
   ['has a score out of range', (block) => (block.header.daaScore = 2n ** 63n)],
   ['has a timestamp out of range', (block) => (block.header.timestamp = -1n)],
   ['has a timestamp out of range', (block) => (block.header.timestamp = 2n ** 63n - 1n)],
+  ['has a target out of range', (block) => (block.header.bits = 0x217fffff)],
+  ['has a target out of range', (block) => (block.header.bits = 0xff000001)],
   [
     'has more than 256 parents',
     (block) => (block.header.parentsByLevel = [Array.from({ length: 257 }, () => hashOf(1))]),

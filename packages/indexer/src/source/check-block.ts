@@ -18,6 +18,8 @@ import type { RpcBlock } from '@kasgres/node';
 const MAX_SCORE = 2n ** 63n - 1n;
 /** The greatest time of JavaScript and more than 270,000 years, which Postgres can still show. */
 const MAX_TIMESTAMP = 8_640_000_000_000_000n;
+/** Of the largest target, 2^255. With a larger exponent of `bits`, the difficulty would be no finite number, which SQL refuses. */
+const MAX_EXPONENT = 0x20;
 /** More than consensus allows: a level for each bit of a hash, and 16 direct parents, or 64 on simnet. */
 const MAX_LEVELS = 256;
 const MAX_PARENTS = 256;
@@ -48,9 +50,10 @@ export function findFault(block: RpcBlock, crescendo?: Crescendo): string | unde
   return findMergeSetFault(block);
 }
 
-function findOutOfRange({ blueScore, daaScore, timestamp, parentsByLevel }: Header): string | undefined {
+function findOutOfRange({ blueScore, daaScore, timestamp, bits, parentsByLevel }: Header): string | undefined {
   if (blueScore > MAX_SCORE || daaScore > MAX_SCORE) return 'has a score out of range';
   if (timestamp < 0n || timestamp > MAX_TIMESTAMP) return 'has a timestamp out of range';
+  if (bits >>> 24 > MAX_EXPONENT) return 'has a target out of range';
   if (parentsByLevel.length > MAX_LEVELS) return `has more than ${MAX_LEVELS} levels of parents`;
   if (parentsByLevel.some(({ length }) => length > MAX_PARENTS)) return `has more than ${MAX_PARENTS} parents`;
   return undefined;
