@@ -114,4 +114,11 @@ test('transactions that a client chooses are refused beyond a bound on bytes', a
   expect([history.status, history.text]).toEqual([400, expect.stringContaining('limit')]);
   const one = await harness.api.get(`/rest/addresses/${address}/full-transactions?limit=1`);
   expect(one.status).toBe(200);
+  const { json } = await harness.api.get(`/rest/blocks/${block}?includeTransactions=false`);
+  const blocks = `/rest/blocks-from-bluescore?blueScore=${(json['header'] as { blueScore: string }).blueScore}`;
+  expect((await harness.api.get(`${blocks}&includeTransactions=true`)).json).toMatchObject({
+    statusCode: 400,
+    details: [{ path: 'includeTransactions' }],
+  });
+  expect((await harness.api.get(blocks)).status).toBe(200);
 });

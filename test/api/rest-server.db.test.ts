@@ -75,7 +75,9 @@ test('errors have the detail that clients of the original show', async () => {
   expect((await ask('/transactions/count/yesterday')).json['detail']).toBe('date: must be YYYY, YYYY-MM or YYYY-MM-DD');
   const { json } = await harness.api.requestWithoutKey('/rest/info/coinsupply');
   expect(json['detail']).toBe(json['message']);
-  expect(await ask('/v1/blocks/x')).not.toHaveProperty('json.detail.detail');
+  expect((await ask('/addresses/%zz/balance')).json).toMatchObject({ statusCode: 400, detail: 'The URL is malformed' });
+  expect((await ask(`/transactions/${'a'.repeat(2000)}`)).json['detail']).toBe('The URL is malformed');
+  expect((await harness.api.get('/v1/blocks/x')).json).not.toHaveProperty('detail');
 });
 
 test('inputs and outputs have the fields of later transaction versions', async () => {
@@ -602,7 +604,7 @@ test('it takes the last value of a repeated parameter', async () => {
   expect((await ask(`${supply}1&in_billion=true`)).text).toBe((await ask(`${supply}true`)).text);
   expect((await ask('/info/blockreward?stringOnly=a&stringOnly=true')).text).toBe('50.00');
   const chain = await ask(
-    '/virtual-chain?blueScoreGte=10&blueScoreGte=20&limit=10&includeCoinbase=a&includeCoinbase=b',
+    '/virtual-chain?blueScoreGte=10&blueScoreGte=20&limit=10&includeCoinbase=false&includeCoinbase=true',
   );
   expect(chain).toMatchObject({ status: 200, text: (await ask('/virtual-chain?blueScoreGte=20&limit=10')).text });
   const page = `/blocks?lowHash=${hash}&includeBlocks=true`;
@@ -610,6 +612,38 @@ test('it takes the last value of a repeated parameter', async () => {
   expect((await ask('/transactions?replaceByFee=false&replaceByFee=true', { transaction: {} })).json).toMatchObject({
     details: [{ path: 'replaceByFee' }],
   });
+});
+
+test('it reads flags as FastAPI does, and refuses other words', async () => {
+  const { hash } = harness.simulatedDag.node.dag.chainBlocks.at(-5) as { hash: string };
+  const { rows } = await harness.database.pool.query<{ id: string }>(
+    `select encode(transaction_id, 'hex') as id from transactions where subnetwork_id <> 1 limit 1`,
+  );
+  const transaction = `/transactions/${rows[0]?.id}`;
+  for (const no of ['false', 'False', '0', 'off', 'NO', 'n', 'f']) {
+    expect([no, await get(`${transaction}?inputs=${no}&outputs=${no}`)]).toMatchObject([
+      no,
+      { inputs: null, outputs: null },
+    ]);
+    expect([no, await get(`/blocks/${hash}?includeTransactions=${no}`)]).toMatchObject([no, { transactions: null }]);
+  }
+  for (const yes of ['true', 'True', '1', 'on', 'YES', 'y', 't']) {
+    expect([yes, await get(`${transaction}?inputs=${yes}`)]).toMatchObject([
+      yes,
+      { inputs: expect.any(Array) as unknown },
+    ]);
+    expect([yes, await get(`/blocks/${hash}?includeColor=${yes}`)]).toMatchObject([yes, { extra: { color: 'blue' } }]);
+    expect((await ask(`/info/blockreward?stringOnly=${yes}`)).text).toBe('50.00');
+    // Otherwise the transaction would be submitted, and replace none.
+    expect((await ask(`/transactions?replaceByFee=${yes}`, { transaction: payment().form })).json).toMatchObject({
+      details: [{ path: 'replaceByFee' }],
+    });
+  }
+  for (const word of ['maybe', '2', 'constructor'])
+    expect(await ask(`/blocks/${hash}?includeColor=${word}`)).toMatchObject({
+      status: 400,
+      json: { details: [{ path: 'includeColor', message: 'must be true or false' }] },
+    });
 });
 
 test('it refuses fields that a halving does not have', async () => {
@@ -733,4 +767,19 @@ test('the richest addresses and the time of the sink come from one state while t
     }
   }
   await harness.atRest();
+});
+
+test('transactions of a range of the chain are refused if they are too large together', async () => {
+  const range = { acceptingBlueScores: { gte: 100, lt: 200 } };
+  const chain = '/virtual-chain?blueScoreGte=100&limit=100';
+  const found = (await ask('/transactions/search', range)).json as unknown as object[];
+  expect((await ask(chain)).status).toBe(200);
+  expect(found.length).toBeGreaterThan(150);
+  // Each portion that is read at once would be within the bound.
+  await harness.database.pool.query('update transactions set json_bytes = 500000 where accepting_index is not null');
+  expect((await ask('/transactions/search', range)).json).toMatchObject({
+    statusCode: 400,
+    details: [{ path: 'acceptingBlueScores' }],
+  });
+  expect((await ask(chain)).json).toMatchObject({ statusCode: 400, details: [{ path: 'limit' }] });
 });

@@ -33,10 +33,12 @@ export function useErrorEnvelope(app: FastifyInstance): void {
     reply.headers(headers);
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', NO_STORE);
     if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-    const envelope = envelopeOf(statusCode, message, details);
-    return isOfRestServer(request) ? { ...envelope, detail: toDetail(envelope) } : envelope;
+    return responseTo(request, envelopeOf(statusCode, message, details));
   });
 }
+
+const responseTo = (request: FastifyRequest, envelope: ErrorEnvelope): object =>
+  isOfRestServer(request) ? { ...envelope, detail: toDetail(envelope) } : envelope;
 
 /** Clients of kaspa-rest-server read `detail`. */
 const isOfRestServer = (request: FastifyRequest): boolean => pathOf(request).startsWith('/rest/');
@@ -95,7 +97,10 @@ const reasonOf = (cause: unknown): string | undefined => (cause instanceof Error
 /** Responds to a URL that cannot be decoded or has a parameter that is too long, before hooks run. */
 export function respondBadUrl(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   reply.header(REQUEST_ID_HEADER, request.id).header('x-request-cost-ru', '0');
-  reply.header('cache-control', NO_STORE).code(400).send(envelopeOf(400, 'The URL is malformed'));
+  reply
+    .header('cache-control', NO_STORE)
+    .code(400)
+    .send(responseTo(request, envelopeOf(400, 'The URL is malformed')));
   logAccess(request, reply);
 }
 

@@ -182,6 +182,18 @@ export async function runWithin<Response>(
   return rows[0]?.body ?? undefined;
 }
 
+/** Like `runWithin`, without parsing the JSON of the body. */
+export async function runForJson(
+  { db, state }: Reading,
+  { statement, parameters }: BoundStatement<unknown>,
+): Promise<Buffer | undefined> {
+  const { text, values } = statement.queryOf([parameters], state.version);
+  const query = CompiledQuery.raw(`select body::text as body from (${text}) content`, values);
+  const { rows } = await db.executeQuery<{ body: string | null }>(query);
+  const body = rows[0]?.body;
+  return body == null ? undefined : Buffer.from(body);
+}
+
 async function findState(db: Db): Promise<IndexState | undefined> {
   const { rows } = await sql<{ state: string | null }>`select index_state()::text as state`.execute(db);
   const json = rows[0]?.state;

@@ -8,7 +8,18 @@ import { historyOfBalance } from '../resources/addresses/balance-history.ts';
 import { requireNetworkOfAll } from '../schemas/address.ts';
 import { addressesInput } from '../schemas/values.ts';
 import { PAGE_COST } from '../resources/shared.ts';
-import { addressOf, type Call, get, numberOf, postItems, rangeOf, read, readCaughtUp, type RestRoute } from './call.ts';
+import {
+  addressOf,
+  type Call,
+  get,
+  numberOf,
+  postItems,
+  rangeOf,
+  read,
+  readCaughtUp,
+  readTransactionPage,
+  type RestRoute,
+} from './call.ts';
 import { toTransaction } from './forms.ts';
 import { historyPage, newestTransactions } from './history.ts';
 import * as network from './network-queries.ts';
@@ -29,13 +40,15 @@ async function readHistory(call: Call) {
   const form = formOf(call);
   const page = historyPage({ start, acceptedOnly: acceptance === 'accepted' });
   const parameters = { address, limit: limitOf(call), time: Math.max(before, after) };
-  return readCaughtUp(call, page.with(parameters), (found) => {
-    const { transactions, newest, oldest, hasOlder, hasNewer } = found;
-    const wanted = transactions.map((transaction) => toTransaction(transaction, form)).filter(isWanted(acceptance));
+  const toItem = (transaction: queries.TimedTransaction) => {
+    const item = toTransaction(transaction, form);
+    return isWanted(acceptance)(item) ? item : undefined;
+  };
+  return readTransactionPage(call, page.with(parameters), toItem, (found, count) => {
+    const { newest, oldest, hasOlder, hasNewer } = found;
     if (hasOlder && (after === 0 || after >= GENESIS_MS)) call.reply.header('x-next-page-before', String(oldest));
     if (hasNewer) call.reply.header('x-next-page-after', String(newest));
-    call.reply.header('x-page-count', String(wanted.length));
-    return wanted;
+    call.reply.header('x-page-count', String(count));
   });
 }
 
@@ -44,9 +57,7 @@ async function readNewest(call: Call) {
   const request = { address, limit: limitOf(call), offset: numberOf(call, 'offset', { maximum: 100_000 }) };
   const form = formOf(call);
   const page = newestTransactions.with(request);
-  return readCaughtUp(call, page, ({ transactions }) =>
-    transactions.map((transaction) => toTransaction(transaction, form)),
-  );
+  return readTransactionPage(call, page, (transaction) => toTransaction(transaction, form));
 }
 
 type UtxoRow = Awaited<ReturnType<typeof queries.listUtxos>>[number];

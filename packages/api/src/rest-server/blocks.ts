@@ -7,10 +7,12 @@ import { blockDetailsByHash, type BlockDetailsJson } from '../resources/blocks/r
 import { readVirtualChain } from '../resources/chain/virtual-chain.ts';
 import type { BlockJson } from '../schemas/block.ts';
 import { PAGE_COST } from '../resources/shared.ts';
-import { type Call, get, hashOf, isTrue, numberOf, read, readStatement, type RestRoute } from './call.ts';
-import { toBlock, toChainTransaction } from './forms.ts';
+import { tooLargeFor } from '../resources/transactions/rest/select-transactions.ts';
+import { type Call, flagOf, get, hashOf, numberOf, read, readStatement, type RestRoute } from './call.ts';
+import { BLOCKS, forEachItem, jsonOf, toJsonArray } from './convert.ts';
+import { toBlock, toChainTransaction, type TransactionForm } from './forms.ts';
 import * as queries from './queries.ts';
-import { readTransactions } from './transactions.ts';
+import { forEachTransaction } from './transactions.ts';
 
 /** Of the virtual chain: blue scores of a response. */
 const LIMITS = [10, 100];
@@ -44,22 +46,28 @@ async function readBlocksAt(call: Call) {
   if (name === undefined || given.length > 1)
     throw badRequest({ path: 'blueScore', message: `needs exactly one of ${BLUE_SCORES.join(', ')}` });
   const blueScore = BigInt(numberOf(call, name));
-  const options = { withTransactions: isTrue(call.query['includeTransactions']) };
+  const options = { withTransactions: flagOf(call, 'includeTransactions') };
   return read(call, async (reading) => {
-    const blocks: object[] = [];
-    for (const hash of await queries.listBlocksAt(reading.db, name, blueScore)) {
-      const found = await runWithin(reading, blockStatement(fromHex(hash), reading.state.network, options));
-      if (found !== undefined) blocks.push(toBlockWithExtra(found.block, options));
+    const hashes = (await queries.listBlocksAt(reading.db, name, blueScore)).map(fromHex);
+    // Anybody can mine many large blocks with one blue score.
+    const isWithin =
+      !options.withTransactions || (await runWithin(reading, queries.totalSizeOfBlocks.with({ hashes })));
+    if (isWithin === undefined) throw tooLargeFor('includeTransactions');
+    const blocks: Buffer[] = [];
+    for (const hash of hashes) {
+      const found = await runWithin(reading, blockStatement(hash, reading.state.network, options));
+      if (found === undefined) continue;
+      await reading.slices.forEach([found], ({ block }) => blocks.push(jsonOf(toBlockWithExtra(block, options))));
     }
-    return blocks;
+    return toJsonArray(blocks);
   });
 }
 
 async function readBlock(call: Call) {
   const hash = hashOf(call.params['hash'], 'hash');
   const options = {
-    withTransactions: call.query['includeTransactions']?.toLowerCase() !== 'false',
-    withColor: isTrue(call.query['includeColor']),
+    withTransactions: flagOf(call, 'includeTransactions', true),
+    withColor: flagOf(call, 'includeColor'),
   };
   const network = await call.services.index.getNetwork();
   return readStatement(call, blockStatement(hash, network, options), (found) => {
@@ -72,15 +80,20 @@ async function readBlock(call: Call) {
 async function readBlockPage(call: Call) {
   const page = {
     lowHash: hashOf(call.query['lowHash'], 'lowHash'),
-    includeBlocks: isTrue(call.query['includeBlocks']),
-    includeTransactions: isTrue(call.query['includeBlocks']) && isTrue(call.query['includeTransactions']),
+    includeBlocks: flagOf(call, 'includeBlocks'),
+    includeTransactions: flagOf(call, 'includeBlocks') && flagOf(call, 'includeTransactions'),
   };
   return read(call, async (reading) => {
-    const { blockHashes, blocks } = JSON.parse(String(await readBlocks(reading, page))) as {
-      blockHashes: string[];
-      blocks: BlockJson[];
-    };
-    return { blockHashes, blocks: blocks.map((block) => ({ ...toBlock(block), extra: null })) };
+    const blocks: Buffer[] = [];
+    const json = await readBlocks(reading, page);
+    const { blockHashes } = await forEachItem<BlockJson, { blockHashes: string[] }>(
+      json,
+      BLOCKS,
+      reading.slices,
+      (block) => void blocks.push(jsonOf({ ...toBlock(block), extra: null })),
+    );
+    const before = Buffer.from(`{"blockHashes":${JSON.stringify(blockHashes)},"blocks":`);
+    return Buffer.concat([before, toJsonArray(blocks), Buffer.from('}')]);
   });
 }
 
@@ -90,27 +103,25 @@ async function readChain(call: Call) {
   if (call.query['blueScoreGte'] === undefined) throw badRequest({ path: 'blueScoreGte', message: 'is required' });
   const start = numberOf(call, 'blueScoreGte');
   if (start % limit !== 0) throw badRequest({ path: 'blueScoreGte', message: `must be divisible by ${limit}` });
-  const withCoinbases = call.query['includeCoinbase']?.toLowerCase() !== 'false';
-  const resolve = isTrue(call.query['resolveInputs']) ? 'full' : 'no';
+  const withCoinbases = flagOf(call, 'includeCoinbase', true);
+  const resolve = flagOf(call, 'resolveInputs') ? 'full' : 'no';
 
   return read(call, async (reading) => {
     const blocks = await queries.listChainBlocks(reading.db, start, start + limit);
     const ids = blocks.flatMap((block) => block.ids).map(fromHex);
-    const found = await readTransactions(reading, ids, { inputs: true, outputs: true, resolve });
-    const transactions = new Map(found.map((transaction) => [transaction.transaction_id, transaction]));
-    return blocks
-      .map((block) => ({
-        hash: block.hash,
-        blue_score: block.blueScore,
-        daa_score: block.daaScore,
-        timestamp: block.timestamp,
-        transactions: block.ids
-          .map((id) => transactions.get(id))
-          .filter((transaction) => transaction !== undefined)
-          .filter(({ inputs }) => withCoinbases || inputs !== null)
-          .map(toChainTransaction),
-      }))
-      .filter((block) => block.transactions.length > 0);
+    const form: TransactionForm = { inputs: true, outputs: true, resolve };
+    const transactions = new Map<string, Buffer>();
+    await forEachTransaction(reading, { ids, path: 'limit', form }, (transaction) => {
+      const { transaction_id: id, inputs } = transaction;
+      if (withCoinbases || inputs !== null) transactions.set(id, jsonOf(toChainTransaction(transaction)));
+    });
+    const shown = blocks.flatMap(({ ids: accepted, hash, blueScore, daaScore, timestamp }) => {
+      const found = accepted.map((id) => transactions.get(id)).filter((transaction) => transaction !== undefined);
+      const fields = JSON.stringify({ hash, blue_score: blueScore, daa_score: daaScore, timestamp });
+      const before = Buffer.from(`${fields.slice(0, -1)},"transactions":`);
+      return found.length === 0 ? [] : [Buffer.concat([before, toJsonArray(found), Buffer.from('}')])];
+    });
+    return toJsonArray(shown);
   });
 }
 
@@ -123,7 +134,7 @@ export const blockRoutes: readonly RestRoute[] = [
     '/info/get-vscp-from-block',
     async (call) => {
       const startHash = hashOf(call.query['startHash'], 'startHash');
-      const includeAcceptedTransactionIds = call.query['includeAcceptedTransactionIds']?.toLowerCase() !== 'false';
+      const includeAcceptedTransactionIds = flagOf(call, 'includeAcceptedTransactionIds', true);
       return read(call, (reading) => readVirtualChain(reading, { startHash, includeAcceptedTransactionIds }));
     },
     PAGE_COST,

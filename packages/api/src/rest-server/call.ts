@@ -3,6 +3,7 @@ import { SOMPI_PER_KAS } from '@kasgres/kaspa';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { BodyOptions } from '../http/json-body.ts';
+import { Slices } from '../fairness/event-loop-turns.ts';
 import { badRequest } from '../http/errors.ts';
 import { callerOf } from '../http/request-identity.ts';
 import type { IndexState } from '../index-state/index-state.ts';
@@ -15,6 +16,7 @@ import { requireNetworkOfAll } from '../schemas/address.ts';
 import { MAX_DETAILS } from '../schemas/list.ts';
 import { addressInput, hashInput } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
+import { forEachItem, jsonOf, toJsonArray, TRANSACTIONS } from './convert.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -106,6 +108,35 @@ export async function readCaughtUp<Response>(
   });
 }
 
+/**
+ * Like `readCaughtUp`, for an array of transactions, which are converted one by one.
+ * @param statement of an object whose last field is `transactions`
+ * @param toItem returns undefined for a transaction that is left out
+ * @param setHeaders gets the rest of the object, and the number of items
+ */
+export async function readTransactionPage<Page extends { transactions: unknown[] }>(
+  { services: { index, turns }, request, reply }: Call,
+  statement: BoundStatement<Page>,
+  toItem: (transaction: Page['transactions'][number]) => unknown,
+  setHeaders: (page: Omit<Page, 'transactions'>, count: number) => void = () => undefined,
+): Promise<unknown> {
+  requireCaughtUp(await index.getSettledState());
+  return respond(index, request, reply, 'state', async () => {
+    const caller = callerOf(request);
+    const { state, body, problem } = await index.run(statement, caller);
+    return contentFrom(state, async () => {
+      if (problem !== null || body === null) throw tooLargeFor('limit');
+      const items: Buffer[] = [];
+      const page: Page = await forEachItem(body, TRANSACTIONS, new Slices(turns, caller), (transaction) => {
+        const item = toItem(transaction as Page['transactions'][number]);
+        if (item !== undefined) items.push(jsonOf(item));
+      });
+      setHeaders(page, items.length);
+      return toJsonArray(items);
+    });
+  });
+}
+
 /** Like `read`, with the state in memory only, also during the first catch-up. */
 export const readState = (
   { services: { index }, request, reply }: Call,
@@ -135,7 +166,21 @@ export async function addressOf(call: Call): Promise<string> {
   return address;
 }
 
-export const isTrue = (text: string | undefined): boolean => text?.toLowerCase() === 'true';
+/** The words that FastAPI takes for flags. */
+const FLAGS: Readonly<Record<string, boolean>> = {
+  ...{ true: true, '1': true, on: true, t: true, y: true, yes: true },
+  ...{ false: false, '0': false, off: false, f: false, n: false, no: false },
+};
+
+/** Returns a flag of the query: Python sends `True`, for example. @throws HttpError 400 */
+export function flagOf({ query }: Call, name: string, fallback = false): boolean {
+  const text = query[name];
+  if (text === undefined || text === '') return fallback;
+  const word = text.toLowerCase();
+  const flag = Object.hasOwn(FLAGS, word) ? FLAGS[word] : undefined;
+  if (flag === undefined) throw badRequest({ path: name, message: 'must be true or false' });
+  return flag;
+}
 
 interface NumberOptions {
   fallback?: number;

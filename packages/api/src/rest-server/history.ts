@@ -108,11 +108,12 @@ export const historyPage = statementsBy(
           from near where time between (select oldest from edges) and (select newest from edges)`,
       },
       body: jsonBuildObject({
-        transactions: timedTransactions(sql`order by page.position`),
         newest: sql<number | null>`(select newest from edges)`,
         oldest: sql<number | null>`(select oldest from edges)`,
         hasOlder: sql<boolean>`exists (select from near where time < (select oldest from edges))`,
         hasNewer: sql<boolean>`exists (select from near where time > (select newest from edges))`,
+        // The last one (convert.ts).
+        transactions: timedTransactions(sql`order by page.position`),
       }),
     });
   },

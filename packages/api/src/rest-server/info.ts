@@ -9,9 +9,9 @@ import { emissionOf } from '../resources/network/network.ts';
 import { PAGE_COST } from '../resources/shared.ts';
 import {
   type Call,
+  flagOf,
   get,
   type Handler,
-  isTrue,
   nodeOf,
   plain,
   rangeOf,
@@ -36,7 +36,7 @@ const NO_MARKET_DATA = {
 const unknownToChain =
   (name: string): Handler =>
   async (call) =>
-    isTrue(call.query['stringOnly']) ? plain(call, 'null') : { [name]: null };
+    flagOf(call, 'stringOnly') ? plain(call, 'null') : { [name]: null };
 
 /** The sum of all subsidies, which they use on mainnet only. The node has a higher constant. */
 const MAINNET_MAX_SOMPI = 28_704_035_605n * SOMPI_PER_KAS;
@@ -140,7 +140,7 @@ async function readHealth(call: Call) {
 
 const sendSupply = (call: Call, sompi: bigint): string => {
   const supply = toKas(sompi);
-  return plain(call, isTrue(call.query['in_billion']) ? (supply / 1e9).toFixed(2) : String(supply));
+  return plain(call, flagOf(call, 'in_billion') ? (supply / 1e9).toFixed(2) : String(supply));
 };
 
 const sendCirculating: Handler = (call) =>
@@ -184,7 +184,7 @@ export const infoRoutes: readonly RestRoute[] = [
   get('/info/blockreward', (call) =>
     readState(call, (state) => {
       const reward = toKas(BigInt(emissionOf(state).blockReward));
-      return isTrue(call.query['stringOnly']) ? plain(call, reward.toFixed(2)) : { blockreward: reward };
+      return flagOf(call, 'stringOnly') ? plain(call, reward.toFixed(2)) : { blockreward: reward };
     }),
   ),
   get('/info/halving', (call) => readState(call, (state) => toHalving(call, state))),
@@ -192,7 +192,7 @@ export const infoRoutes: readonly RestRoute[] = [
     const { difficulty, virtualDaaScore } = await nodeOf(call).call('getBlockDagInfo', {});
     const factor = hashesPerDifficulty(await call.services.index.getNetwork(), Number(virtualDaaScore));
     const hashrate = (difficulty * factor) / 1e12;
-    return isTrue(call.query['stringOnly']) ? plain(call, hashrate.toFixed(1)) : { hashrate };
+    return flagOf(call, 'stringOnly') ? plain(call, hashrate.toFixed(1)) : { hashrate };
   }),
   get('/info/hashrate/max', (call) =>
     read(call, async ({ db, state }) => {

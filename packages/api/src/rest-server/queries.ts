@@ -11,6 +11,8 @@ import type { RestTransactionJson } from '../resources/transactions/rest/schemas
 import { restTransactions, unlessTooLarge } from '../resources/transactions/rest/select-transactions.ts';
 import { exact } from './forms.ts';
 
+const isWithin = sql<true>`'true'::json`;
+
 export type TimedTransaction = RestTransactionJson & {
   /** Unix milliseconds. */
   acceptingBlockTime: number | null;
@@ -30,6 +32,27 @@ export const transactionsByIds = new Statement(
     unlessTooLarge(true, {
       tables: { page: pageOfIds(parameter('ids', 'bytea[]')) },
       body: jsonBuildObject({ transactions: timedTransactions(sql`order by page.position`) }),
+    }),
+);
+
+/** Finds out whether the transactions with these ids are too large together. */
+export const totalSize = new Statement(
+  'size of rest-server',
+  (parameter: ParameterOf<{ ids: readonly Uint8Array[] }>) =>
+    unlessTooLarge(true, { tables: { page: pageOfIds(parameter('ids', 'bytea[]')) }, body: isWithin }),
+);
+
+/** Finds out the same of the transactions of blocks. */
+export const totalSizeOfBlocks = new Statement(
+  'size of blocks of rest-server',
+  (parameter: ParameterOf<{ hashes: readonly Uint8Array[] }>) =>
+    unlessTooLarge(true, {
+      tables: {
+        page: sql`
+          select contained.transaction_id as key from unnest(${parameter('hashes', 'bytea[]')}) as requested (hash)
+          join blocks on blocks.hash = requested.hash join block_transactions contained on contained.block_id = blocks.id`,
+      },
+      body: isWithin,
     }),
 );
 

@@ -4,7 +4,7 @@ import { NodeRpcError, toTransactionMessage } from '@kasgres/node';
 import { z } from 'zod';
 import { badRequest, notFound } from '../http/errors.ts';
 import { callerOf } from '../http/request-identity.ts';
-import { type Reading, runWithin } from '../index-state/state.ts';
+import { type Reading, runForJson, runWithin } from '../index-state/state.ts';
 import { completeStorageMasses } from '../resources/rpc/submitted/storage-masses.ts';
 import { tooLargeFor } from '../resources/transactions/rest/select-transactions.ts';
 import { list } from '../schemas/list.ts';
@@ -12,9 +12,9 @@ import { flag, hashInput } from '../schemas/values.ts';
 import {
   type Call,
   check,
+  flagOf,
   get,
   hashOf,
-  isTrue,
   nodeOf,
   post,
   postItems,
@@ -23,32 +23,45 @@ import {
   readCaughtUp,
   type RestRoute,
 } from './call.ts';
+import { forEachItem, jsonOf, toJsonArray, TRANSACTIONS } from './convert.ts';
 import { type Resolve, toTransaction, type TransactionForm } from './forms.ts';
 import * as queries from './queries.ts';
 import { restServerTransaction } from './submitted-transaction.ts';
 
 export const MAX_PAGE = 500;
 const MAX_IDS = 1000;
+const IDS_AT_ONCE = 100;
 /** Blue scores whose accepted transactions a search returns. */
 const MAX_BLUE_SCORES = 100;
 const COINBASE_SUBNETWORK = `01${'00'.repeat(19)}`;
 
-export function formOf({ query }: Call): TransactionForm {
-  const resolve = (query['resolve_previous_outpoints'] ?? 'no') as Resolve;
+export function formOf(call: Call): TransactionForm {
+  const resolve = (call.query['resolve_previous_outpoints'] ?? 'no') as Resolve;
   if (!['no', 'light', 'full'].includes(resolve))
     throw badRequest({ path: 'resolve_previous_outpoints', message: 'must be no, light or full' });
-  return { inputs: query['inputs'] !== 'false', outputs: query['outputs'] !== 'false', resolve };
+  return { inputs: flagOf(call, 'inputs', true), outputs: flagOf(call, 'outputs', true), resolve };
 }
 
-/** Returns the transactions with these ids in this order, without unknown ones. */
-export async function readTransactions(reading: Reading, ids: readonly Uint8Array[], form: TransactionForm) {
-  const found: queries.TimedTransaction[] = [];
-  for (let start = 0; start < ids.length; start += MAX_PAGE) {
-    const body = await runWithin(reading, queries.transactionsByIds.with({ ids: ids.slice(start, start + MAX_PAGE) }));
-    if (body === undefined) throw tooLargeFor('transactionIds');
-    found.push(...body.transactions);
+/**
+ * Reads the transactions with these ids in this order, without unknown ones.
+ * @param path of what the client asked for
+ * @throws HttpError 400 if they are too large together
+ */
+export async function forEachTransaction(
+  reading: Reading,
+  { ids, path, form }: { ids: readonly Uint8Array[]; path: string; form: TransactionForm },
+  handle: (transaction: ReturnType<typeof toTransaction>) => void,
+): Promise<void> {
+  const areFew = ids.length <= IDS_AT_ONCE;
+  if (!areFew && (await runWithin(reading, queries.totalSize.with({ ids }))) === undefined) throw tooLargeFor(path);
+  for (let start = 0; start < ids.length; start += IDS_AT_ONCE) {
+    const some = queries.transactionsByIds.with({ ids: ids.slice(start, start + IDS_AT_ONCE) });
+    const json = await runForJson(reading, some);
+    if (json === undefined) throw tooLargeFor(path);
+    await forEachItem(json, TRANSACTIONS, reading.slices, (transaction: queries.TimedTransaction) =>
+      handle(toTransaction(transaction, form)),
+    );
   }
-  return found.map((transaction) => toTransaction(transaction, form));
 }
 
 const transactionIds = list(hashInput, MAX_IDS);
@@ -92,8 +105,13 @@ async function search(call: Call, { transactionIds: ids, acceptingBlueScores }: 
   return read(call, async (reading) => {
     const isOfRange = acceptingBlueScores !== undefined;
     const wanted = isOfRange ? await acceptedWithin(reading, acceptingBlueScores) : uniqueIds(ids);
-    const found = (await readTransactions(reading, wanted, form)).filter(isWanted(isOfRange ? undefined : acceptance));
-    return found.toSorted((one, other) => other.block_time - one.block_time);
+    const path = isOfRange ? 'acceptingBlueScores' : 'transactionIds';
+    const found: { time: number; json: Buffer }[] = [];
+    await forEachTransaction(reading, { ids: wanted, path, form }, (transaction) => {
+      if (!isOfRange && !isWanted(acceptance)(transaction)) return;
+      found.push({ time: transaction.block_time, json: jsonOf(transaction) });
+    });
+    return toJsonArray(found.sort((one, other) => other.time - one.time).map(({ json }) => json));
   });
 }
 
@@ -120,7 +138,7 @@ async function weigh(call: Call) {
 const submission = z.object({ transaction: restServerTransaction, allowOrphan: flag });
 
 async function submit(call: Call) {
-  if (isTrue(call.query['replaceByFee'])) throw badRequest({ path: 'replaceByFee', message: 'is not supported' });
+  if (flagOf(call, 'replaceByFee')) throw badRequest({ path: 'replaceByFee', message: 'is not supported' });
   const { transaction, allowOrphan } = check(submission, call.request.body, '');
   try {
     const { transactionId } = await nodeOf(call).call('submitTransaction', {

@@ -1,0 +1,55 @@
+/** Items are found in the JSON of Postgres without parsing all of it. */
+import { expect, test } from 'vitest';
+import { EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
+import { BLOCKS, forEachItem, itemsOf, jsonOf, toJsonArray, TRANSACTIONS, withoutItems } from './convert.ts';
+
+const ID = 'ab'.repeat(32);
+
+const transaction = (payload: string) => ({
+  transactionId: ID,
+  version: 1,
+  payload,
+  inputs: [{ transactionId: ID, index: 0, previousOutput: { transactionId: ID, index: 1, amount: null } }],
+  outputs: [
+    { transactionId: ID, index: 0, amount: '5' },
+    { transactionId: ID, index: 1, amount: '6' },
+  ],
+});
+
+/** As json_agg and json_build_object separate values. */
+const asPostgres = (rest: string, name: string, items: readonly unknown[]): Buffer =>
+  Buffer.from(`{${rest}"${name}" : [${items.map((item) => JSON.stringify(item)).join(', \n ')}]}`);
+
+test.each([0, 1, 2, 5])('it finds %i transactions, but not their inputs and outputs', async (count) => {
+  const items = Array.from({ length: count }, (_, n) => transaction(`0x${'7d7b'.repeat(n)}`));
+  const json = asPostgres('"newest" : 7, ', 'transactions', items);
+  const found: unknown[] = [];
+  const slices = new Slices(new EventLoopTurns(), 'test');
+  const rest = await forEachItem(json, TRANSACTIONS, slices, (item) => void found.push(item));
+  expect(found).toEqual(items);
+  expect(rest).toEqual({ newest: 7, transactions: [] });
+});
+
+test('the event loop runs meanwhile', async () => {
+  const json = asPostgres('', 'transactions', Array(2000).fill(transaction('ab'.repeat(5000))));
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    pending = setImmediate(count);
+  };
+  let pending = setImmediate(count);
+  await forEachItem(json, TRANSACTIONS, new Slices(new EventLoopTurns(), 'test'), () => undefined);
+  clearImmediate(pending);
+  expect(turns).toBeGreaterThan(1);
+});
+
+test('it finds blocks with their transactions', () => {
+  const block = { header: { hash: ID, version: 1 }, transactions: [transaction('')], verboseData: { hash: ID } };
+  const json = asPostgres('"blockHashes" : ["a", "b"], ', 'blocks', [block, block]);
+  expect([...itemsOf(json, BLOCKS)].map((item) => JSON.parse(item) as unknown)).toEqual([block, block]);
+  expect(JSON.parse(withoutItems(json, BLOCKS))).toEqual({ blockHashes: ['a', 'b'], blocks: [] });
+});
+
+test.each([[[]], [['a']], [['a', { b: 1 }, [null]]]])('it joins the JSON of %j', (values: unknown[]) => {
+  expect(JSON.parse(String(toJsonArray(values.map(jsonOf))))).toEqual(values);
+});

@@ -1,0 +1,55 @@
+/**
+ * Converts transactions and blocks one by one, in slices: JSON.parse and JSON.stringify of the megabytes that a page may have would block the event
+ * loop for half a second (fairness/event-loop-turns.ts).
+ */
+import type { Slices } from '../fairness/event-loop-turns.ts';
+
+/** The text that each item has once, and how many characters of the item are before it. */
+interface Mark {
+  text: string;
+  at: number;
+}
+
+/** Only the transaction itself, and neither its inputs nor its outputs, has a version after its id. No text in the JSON has a quote. */
+export const TRANSACTIONS: Mark = { text: '","version":', at: '{"transactionId":"'.length + 64 };
+export const BLOCKS: Mark = { text: '{"header":', at: 0 };
+
+const BRACE = 0x7d;
+
+/** Yields the JSON of each item of the array that is the last field of an object, as Postgres makes it. */
+export function* itemsOf(json: Buffer, { text, at }: Mark): Generator<string> {
+  for (let found = json.indexOf(text); found !== -1; ) {
+    const next = json.indexOf(text, found + text.length);
+    // The last item ends before the brace of the object.
+    const end = next === -1 ? json.length - 1 : next - at;
+    yield json.toString('utf8', found - at, json.lastIndexOf(BRACE, end - 1) + 1);
+    found = next;
+  }
+}
+
+/** Returns the JSON of the object with an empty array. */
+export function withoutItems(json: Buffer, { text, at }: Mark): string {
+  const first = json.indexOf(text);
+  return first === -1 ? String(json) : `${json.toString('utf8', 0, first - at)}]}`;
+}
+
+export const jsonOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+
+/** Makes an array of the JSON of its items. */
+export const toJsonArray = (items: readonly Buffer[]): Buffer =>
+  Buffer.concat([OPEN, ...items.flatMap((item, n) => (n === 0 ? [item] : [COMMA, item])), CLOSE]);
+
+const OPEN = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from(']');
+
+/** Parses the items of such an object one by one. Returns the rest of the object, with an empty array. */
+export async function forEachItem<Item, Rest>(
+  json: Buffer,
+  mark: Mark,
+  slices: Slices,
+  handle: (item: Item) => void,
+): Promise<Rest> {
+  await slices.forEach(itemsOf(json, mark), (item) => handle(JSON.parse(item) as Item));
+  return JSON.parse(withoutItems(json, mark)) as Rest;
+}
