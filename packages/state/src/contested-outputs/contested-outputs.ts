@@ -30,7 +30,10 @@ const acceptedSpender = (output: string): string => `(
        and (t.accepting_index is not null or is_pre_bootstrap(t.id))
      order by t.accepting_index desc nulls last limit 1)`;
 
-/** Acceptance may be that before the batch: what it accepts is set afterwards. */
+/**
+ * Outputs that are contested already have their row, whoever spends them now, so that each is searched once. Acceptance may be that before the batch:
+ * what it accepts is set afterwards.
+ */
 const FIND = `
   insert into contested_outputs (transaction_id, index, spender_id)
   select contested.transaction_id, contested.index, ${acceptedSpender('contested')}
@@ -41,17 +44,23 @@ const FIND = `
                      select * from transaction_inputs i where i.transaction_id = spending.id and i.previous_transaction_id is not null offset 0) i
                   union all
                   select * from unnest($2::bigint[], $3::bigint[])) claimed
-           where exists (
-             select from transaction_inputs other
-              where other.previous_transaction_id = claimed.transaction_id and other.previous_index = claimed.index
-             offset ${MAX_SEARCHED})) contested
+           where not exists (
+             select from contested_outputs c where c.transaction_id = claimed.transaction_id and c.index = claimed.index)
+             and exists (
+               select from transaction_inputs other
+                where other.previous_transaction_id = claimed.transaction_id and other.previous_index = claimed.index
+               offset ${MAX_SEARCHED})) contested
   on conflict do nothing`;
 
-/** $1 and $2: the chain blocks of the batch are above the first index, up to the second. */
+/**
+ * $1 and $2: the chain blocks of the batch are above the first index, up to the second. `offset 0` makes Postgres read what these accept, and never all
+ * that claim to spend contested outputs.
+ */
 const ACCEPT = `
   update contested_outputs c set spender_id = i.transaction_id
     from (select unnest(accepted_transactions) as id from chain_blocks where index > $1 and index <= $2) accepted
-    join transaction_inputs i on i.transaction_id = accepted.id
+   cross join lateral (
+     select * from transaction_inputs i where i.transaction_id = accepted.id and i.previous_transaction_id is not null offset 0) i
    where c.transaction_id = i.previous_transaction_id and c.index = i.previous_index
      and exists (select from contested_outputs)`;
 
