@@ -161,28 +161,44 @@ interface Options {
 const MAX_PAGE_BYTES = sql.lit(2 ** 20);
 /** Of transactions that the client chooses, or that it cannot page through otherwise. */
 const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
+/** Has at most 48 inputs, which spend scripts of at most 10,000 bytes. */
+const SMALL_BYTES = sql.lit(24_000);
+/** Of P2SH; json_bytes counts it. */
+const USUAL_SCRIPT_BYTES = sql.lit(35);
 
-/** Estimates the bytes of a transaction in the JSON of a response. */
+/** Estimates the bytes of a transaction in the JSON of a response, as if the UTXOs that it spends had scripts of usual length. */
 const jsonBytes = (includePayload: boolean): RawBuilder<number> => sql`
   case when ${variant} > 0 then (variant_of(transactions.id, ${variant})).json_bytes else transactions.json_bytes end
     ${includePayload ? sql`+ 2 * octet_length(transactions.payload)` : sql``}`;
+
+/**
+ * Selects by how many bytes of hex the scripts of the UTXOs that a transaction spends are longer than usual. Anybody can spend long ones, with 41 bytes
+ * an input, but too few of them matter in a response of less than SMALL_BYTES.
+ */
+const longScriptBytes = (total: RawBuilder<unknown>, key: RawBuilder<unknown>): RawBuilder<number> => sql`
+  case when ${total} > ${SMALL_BYTES} then (
+    select coalesce(sum(2 * greatest(octet_length(script.script) - ${USUAL_SCRIPT_BYTES}, 0)), 0)
+    from transaction_inputs input join scripts script on script.id = input.script_id where input.transaction_id = ${key}) else 0 end`;
+
+/** Adds `bytes`, and their sum up to each position, to keys and positions of transactions. */
+const withBytes = (page: RawBuilder<unknown>, includePayload: boolean): RawBuilder<unknown> => sql`
+  select key, position, sum(bytes + ${longScriptBytes(sql`total`, sql`key`)}) over (order by position) as bytes_until
+  from (
+    select page.key, page.position, ${jsonBytes(includePayload)} as bytes, sum(${jsonBytes(includePayload)}) over () as total
+    from (${page}) page join transactions on transactions.id = page.key) estimated`;
 
 /** Bounds a page of keys of transactions by the bytes of its response: anybody can mine large transactions that pay an address of somebody else. */
 export const boundByBytes =
   (includePayload: boolean) =>
   (page: RawBuilder<unknown>, limit: RawBuilder<number>): RawBuilder<unknown> =>
     sql`
-    select page.key, page.position,
-      page.position <= ${limit} and (
-        page.position = 1 or sum(${jsonBytes(includePayload)}) over (order by page.position) <= ${MAX_PAGE_BYTES}) as is_shown
-    from (${page}) page join transactions on transactions.id = page.key`;
+    select key, position, position <= ${limit} and (position = 1 or bytes_until <= ${MAX_PAGE_BYTES}) as is_shown
+    from (${withBytes(page, includePayload)}) summed`;
 
 /** Selects keys and positions of transactions up to the bytes of a response. @param page in the order of `position` */
 export const upToMaxBytes = (page: RawBuilder<unknown>): RawBuilder<unknown> => sql`
-  select key, position from (
-    select page.key, page.position, sum(${jsonBytes(false)}) over (order by page.position) as bytes
-    from (${page}) page join transactions on transactions.id = page.key) summed
-  where position = 1 or bytes <= ${sql.lit(MAX_RESPONSE_BYTES)}`;
+  select key, position from (${withBytes(page, false)}) summed
+  where position = 1 or bytes_until <= ${sql.lit(MAX_RESPONSE_BYTES)}`;
 
 const isTooLarge = sql<boolean>`(select is_too_large from size)`;
 
@@ -194,8 +210,10 @@ export const unlessTooLarge = <Body>(
   tables: {
     ...tables,
     size: sql`
-      select coalesce(sum(${jsonBytes(includePayload)}), 0) > ${sql.lit(MAX_RESPONSE_BYTES)} as is_too_large
-      from page join transactions on transactions.id = page.key`,
+      select coalesce(sum(bytes + ${longScriptBytes(sql`total`, sql`key`)}), 0) > ${sql.lit(MAX_RESPONSE_BYTES)} as is_too_large
+      from (
+        select page.key, ${jsonBytes(includePayload)} as bytes, sum(${jsonBytes(includePayload)}) over () as total
+        from page join transactions on transactions.id = page.key) estimated`,
   },
   problem: sql<string | null>`case when ${isTooLarge} then 'too large' end`,
   body: sql<Body | null>`case when not ${isTooLarge} then ${body} end`,
