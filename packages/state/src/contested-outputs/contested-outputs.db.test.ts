@@ -34,18 +34,20 @@ async function openContested(): Promise<ClientBase> {
   return client;
 }
 
-/** Returns how many rows of inputs the work fetches. */
-async function fetchedInputs(client: ClientBase, work: () => Promise<void>): Promise<number> {
+/** Returns how many rows of inputs the transaction has read. */
+async function countRead(client: ClientBase): Promise<number> {
+  const { rows } = await client.query<{ read: number }>(
+    `select sum(idx_tup_fetch + seq_tup_read)::integer as read from pg_stat_xact_user_tables where relname like 'transaction_inputs%'`,
+  );
+  return rows[0]?.read ?? Number.NaN;
+}
+
+/** Returns how many rows of inputs the work reads. */
+async function inputsReadBy(client: ClientBase, work: () => Promise<void>): Promise<number> {
   return await inTransaction(client, async () => {
-    const count = async (): Promise<number> => {
-      const { rows } = await client.query<{ fetched: number }>(
-        `select sum(idx_tup_fetch + seq_tup_read)::integer as fetched from pg_stat_xact_user_tables where relname like 'transaction_inputs%'`,
-      );
-      return rows[0]?.fetched ?? Number.NaN;
-    };
-    const before = await count();
+    const before = await countRead(client);
     await work();
-    return (await count()) - before;
+    return (await countRead(client)) - before;
   });
 }
 
@@ -60,7 +62,7 @@ test('a contested output costs the same however many transactions claim to spend
   await client.query('vacuum analyze contested_outputs');
 
   // The input itself, and five that spend the same.
-  expect(await fetchedInputs(client, () => findContested(client, claims))).toBeLessThanOrEqual(6 * OUTPUTS);
+  expect(await inputsReadBy(client, () => findContested(client, claims))).toBeLessThanOrEqual(6 * OUTPUTS);
 
   await client.query(
     `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, highest_transaction, lowest_transaction,
@@ -68,7 +70,7 @@ test('a contested output costs the same however many transactions claim to spend
   );
   const changes = new StateChanges({ checkpoint: 4, fork: 4, forkTime: 0n, to: 5, firstTransaction: ACCEPTED + 1 });
   const accept = async (): Promise<void> => await contestedOutputs.apply?.(client, changes);
-  expect(await fetchedInputs(client, accept)).toBeLessThanOrEqual(10);
+  expect(await inputsReadBy(client, accept)).toBeLessThanOrEqual(10);
   const spent = await client.query(
     'select index::integer, spender_id::integer from contested_outputs where spender_id is not null order by index',
   );
