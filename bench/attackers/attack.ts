@@ -52,6 +52,8 @@ export class Attacker {
   readonly options: AttackOptions;
   readonly outcomes: Outcomes = {};
   readonly keys: readonly string[];
+  /** One timer for all that wait: thousands of attempts a second last to the end. */
+  readonly untilOver: Promise<void>;
   readonly #endsAt: number;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1_000 });
 
@@ -59,6 +61,7 @@ export class Attacker {
     this.options = options;
     this.keys = options.keys[name] ?? [];
     this.#endsAt = performance.now() + options.seconds * 1_000;
+    this.untilOver = sleep(options.seconds * 1_000);
   }
 
   get key(): string {
@@ -69,17 +72,13 @@ export class Attacker {
     return performance.now() >= this.#endsAt;
   }
 
-  get untilOver(): Promise<void> {
-    return sleep(Math.max(0, this.#endsAt - performance.now()));
-  }
-
   count(outcome: string | number, times = 1): void {
     this.outcomes[outcome] = (this.outcomes[outcome] ?? 0) + times;
   }
 
   /** Sleeps, but not beyond the end. */
   async pause(ms: number): Promise<void> {
-    await Promise.race([sleep(ms), this.untilOver]);
+    await sleep(Math.max(0, Math.min(ms, this.#endsAt - performance.now())));
   }
 
   /** Repeats an act until the end, `outstanding` times at once. One that throws is UNANSWERED after a timeout, or an `error`. */
