@@ -57,7 +57,7 @@ import { listTags } from './resources/tags.ts';
 import { getTransactionsAcceptance } from './resources/transactions/acceptance.ts';
 import { getTransactionMass } from './resources/transactions/mass.ts';
 import { getTransaction, getTransactions, listTransactions } from './resources/transactions/rest/routes.ts';
-import { restServerDocument, restServerRoutes } from './rest-server/routes.ts';
+import { restServerRoutes } from './rest-server/routes.ts';
 import type { ApiPlugin } from './route.ts';
 import { createStreamToken, getStream, postStream } from './stream/routes.ts';
 import { openWebSocket } from './stream/websocket.ts';
@@ -166,7 +166,6 @@ export const api: FastifyPluginAsync<Services> = async (app, services) => {
   await app.register(async (open) => {
     serveWithoutKey(open);
     await open.register(docsRoutes, { operations, services });
-    await open.register(restServerDocument, services);
   });
   const { explorer } = services;
   if (explorer === undefined) return;

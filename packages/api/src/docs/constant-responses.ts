@@ -33,22 +33,24 @@ const COMPRESS: Record<string, (body: Buffer) => Promise<Buffer>> = {
 
 /**
  * @param folder path under which every file is constant, and cached by browsers permanently, since names change with the content
- * @param paths other constant paths, which browsers revalidate each time
+ * @param paths other paths, which browsers revalidate each time, and for how many milliseconds a response to them is constant
  * @param pacer limits how many bytes are sent, beside the requests that it has let pass
  */
 export function serveConstantResponses(
   app: FastifyInstance,
   folder: string,
-  paths: readonly string[],
+  paths: Readonly<Record<string, number>>,
   pacer: Pacer,
 ): void {
   /** Clients wait for a response that is being made, so that it is compressed once. Undefined if it was not made. */
   const responses = new Map<string, Promise<ConstantResponse | undefined>>();
+  /** When responses are made again, by performance.now(). */
+  const validUntil = new Map<string, number>();
   const making = new WeakMap<FastifyRequest, (response: ConstantResponse | undefined) => void>();
   // Other spellings of a path are not cached, since clients could fill the memory with them.
   const isFile = (path: string): boolean =>
     path.startsWith(folder) && /^\/\w[\w.-]*(?:\/\w[\w.-]*)?$/.test(path.slice(folder.length));
-  const isConstant = (path: string): boolean => isFile(path) || paths.includes(path);
+  const isConstant = (path: string): boolean => isFile(path) || Object.hasOwn(paths, path);
 
   app.addHook('onRequest', async (request, reply) => {
     const path = pathOf(request);
@@ -57,16 +59,21 @@ export function serveConstantResponses(
     // Normalizes the header, so that it is a key of the cache, and ignores ranges.
     headers['accept-encoding'] = chooseEncoding(headers['accept-encoding'], Object.keys(COMPRESS));
     delete headers.range;
-    const response = responses.get(keyOf(request));
+    const key = keyOf(request);
+    if (performance.now() > (validUntil.get(key) ?? Number.POSITIVE_INFINITY)) {
+      validUntil.delete(key);
+      responses.delete(key);
+    }
+    const response = responses.get(key);
     if (response === undefined) {
       if (request.method !== 'GET') return undefined;
       const { promise, resolve } = Promise.withResolvers<ConstantResponse | undefined>();
-      responses.set(keyOf(request), promise);
+      responses.set(key, promise);
       making.set(request, resolve);
       // If its response timed out, the hook below is not called.
       reply.raw.once('close', () => {
         if (!making.delete(request)) return;
-        responses.delete(keyOf(request));
+        responses.delete(key);
         resolve(undefined);
       });
       return undefined;
@@ -92,6 +99,8 @@ export function serveConstantResponses(
       resolve(made);
     }
     if (made === undefined) return payload;
+    const lifeMs = paths[pathOf(request)];
+    if (lifeMs !== undefined) validUntil.set(keyOf(request), performance.now() + lifeMs);
     for (const name of ['content-length', 'last-modified', 'accept-ranges']) reply.removeHeader(name);
     reply.headers(made.headers);
     return made.body;

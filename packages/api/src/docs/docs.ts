@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import scalar from '@scalar/fastify-api-reference';
 import { fastify, type FastifyBaseLogger, type FastifyPluginAsync } from 'fastify';
 import { describeApi } from '../openapi/document.ts';
+import { restServerDocument } from '../rest-server/routes.ts';
 import type { AnyOperation } from '../route.ts';
 import type { Services } from '../services.ts';
 import { addCodeSamples } from './code-samples.ts';
@@ -46,7 +47,14 @@ export const docsRoutes: FastifyPluginAsync<DocsOptions> = async (app, { operati
   app.addHook('onSend', async (_request, reply) => {
     reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
   });
-  serveConstantResponses(app, FOLDER, ['/openapi.json'], services.anonymousPacer);
+  const constant = {
+    '/openapi.json': Number.POSITIVE_INFINITY,
+    '/rest/openapi.json': Number.POSITIVE_INFINITY,
+    // Half a megabyte, which would otherwise be compressed for each request.
+    [`${PATH}/json`]: EXAMPLES_RETRY_MS,
+  };
+  serveConstantResponses(app, FOLDER, constant, services.anonymousPacer);
+  await app.register(restServerDocument, services);
   if (services.explorer === undefined) app.get('/', (_request, reply) => reply.redirect(PATH));
   app.get('/openapi.json', async () => document);
 
