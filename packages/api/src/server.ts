@@ -114,7 +114,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     options: { maxPayload: MAX_WEBSOCKET_MESSAGE_BYTES, perMessageDeflate: false, handleProtocols: () => false },
   });
   await app.register(api, services);
-  takeTurnsOfRequests(app, keys, trustProxy !== undefined);
+  takeTurnsOfRequests(app, keys, trustProxy);
   return app;
 }
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
+import proxyAddr from '@fastify/proxy-addr';
 import ipaddr from 'ipaddr.js';
 
 export const REQUEST_ID_HEADER = 'x-request-id';
@@ -52,4 +53,16 @@ export function normalizeForwardedFor(headers: IncomingHttpHeaders): void {
   }
   if (addresses.length === 0) delete headers[FORWARDED_FOR];
   else headers[FORWARDED_FOR] = addresses.toReversed().join(', ');
+}
+
+/** Returns a function that finds the address of the client before Fastify does, as `request.ip`. @param proxies whose headers are believed */
+export function clientAddresses(proxies: readonly string[] | undefined): (request: IncomingMessage) => string {
+  if (proxies === undefined) return ({ socket }) => socket.remoteAddress ?? '';
+  const isTrusted = proxyAddr.compile([...proxies]);
+  return (request) => {
+    // The client has disconnected.
+    if (request.socket.remoteAddress === undefined) return '';
+    normalizeForwardedFor(request.headers);
+    return proxyAddr(request, isTrusted);
+  };
 }

@@ -1,7 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { expect, it } from 'vitest';
-import { type Kind, RequestTurns, ValidKeys } from './request-turns.ts';
+import { clientAddresses } from './request-identity.ts';
+import { type Kind, RequestTurns, turnOf, ValidKeys } from './request-turns.ts';
 
 const keepBusy = (ms: number): void => {
   const endsAt = performance.now() + ms;
@@ -99,4 +101,24 @@ it('forgets the oldest of too many keys', () => {
   expect(keys.find('0')).toBeUndefined();
   expect(keys.find('1')).toBeDefined();
   expect(keys.find('10000')).toBeDefined();
+});
+
+it.each([
+  // Text that the client has added before the address that the proxy saw.
+  ['10.0.0.1', 'garbage7, 192.0.2.1', '192.0.2.1'],
+  ['10.0.0.1', '192.0.2.77, 192.0.2.1:4711', '192.0.2.1'],
+  ['10.0.0.1', '192.0.2.1, 10.0.0.2', '192.0.2.1'],
+  ['10.0.0.1', 'garbage', '10.0.0.1'],
+  ['10.0.0.1', '2001:db8:0:1::abcd', '2001:db8:0:1::/64'],
+  // It is no proxy.
+  ['192.0.2.9', '192.0.2.1', '192.0.2.9'],
+  ['2001:db8:0:1::5', undefined, '2001:db8:0:1::/64'],
+  [undefined, '192.0.2.1', ''],
+])('lets the client at %s with x-forwarded-for %j take turns as %s', (remoteAddress, forwarded, expected) => {
+  const request = {
+    headers: { 'x-forwarded-for': forwarded },
+    socket: { remoteAddress },
+  } as unknown as IncomingMessage;
+  const keys = { find: () => undefined };
+  expect(turnOf(request, keys, clientAddresses(['10.0.0.0/8']))).toEqual(['no key', expected]);
 });

@@ -9,6 +9,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LeastServed } from '../fairness/least-served.ts';
 import { TurnShare } from '../fairness/turn-share.ts';
 import { interceptRequests } from './intercept-requests.ts';
+import { clientAddresses, clientOf } from './request-identity.ts';
 
 /** How long requests begin on arrival in a turn of the event loop, and how long, at least, those that wait. */
 const SLICE_MS = 5;
@@ -84,33 +85,38 @@ export class RequestTurns {
 /**
  * Must be called when every other listener of requests has been added.
  * @param keys must observe each request that has been served
- * @param isProxied whether connections are those of proxies, which tell where requests come from
+ * @param proxies reverse proxies, which tell where requests come from
  */
-export function takeTurnsOfRequests(app: FastifyInstance, keys: ValidKeys, isProxied: boolean): void {
+export function takeTurnsOfRequests(
+  app: FastifyInstance,
+  keys: ValidKeys,
+  proxies: readonly string[] | undefined,
+): void {
+  const addressOf = clientAddresses(proxies);
   const turns = new RequestTurns();
   interceptRequests(app.server, (request, response, next) => {
     // The caller is needed only for a request that must wait.
     if (!turns.isBusy) return next();
-    turns.run(...callerOf(request, keys, isProxied), () => {
+    turns.run(...turnOf(request, keys, addressOf), () => {
       // Otherwise the client has disconnected.
       if (!response.destroyed) next();
     });
   });
 }
 
-function callerOf(
-  { headers, socket }: IncomingMessage,
-  keys: ValidKeys,
-  isProxied: boolean,
+/** Returns with whom a request takes turns. Without a key, this is the client that rates count (request-identity.ts). */
+export function turnOf(
+  request: IncomingMessage,
+  keys: Pick<ValidKeys, 'find'>,
+  addressOf: (request: IncomingMessage) => string,
 ): [kind: Kind, caller: string] {
-  const key = headers['x-api-key'];
+  const key = request.headers['x-api-key'];
   if (typeof key === 'string') {
     const known = keys.find(key);
     // Anybody can invent keys, so these wait in the order of arrival.
     return known === undefined ? ['unproven key', ''] : ['valid key', known];
   }
-  const forwarded = isProxied ? headers['x-forwarded-for'] : undefined;
-  return ['no key', String(forwarded ?? socket.remoteAddress)];
+  return ['no key', clientOf(addressOf(request))];
 }
 
 /** Keys that the latest request with them found valid, by their hashes. */
