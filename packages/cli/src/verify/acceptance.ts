@@ -9,6 +9,8 @@ import { type Faults, findFaults } from './queries.ts';
 import { EVERYTHING, type From } from './since.ts';
 
 const PAGE = 500;
+/** Instances of transactions in the mergesets of a page, which take some 100 bytes each. Miners can save up a day of full blocks for one page. */
+const MAX_CARRIED = 1_000_000;
 const MOST_FAULTS = 20;
 /** Values instead of a variant: it is unknown, or a later chain block accepts the transaction again. */
 const UNKNOWN = -1;
@@ -20,7 +22,10 @@ const SELECT_ACCEPTED = `
       select case when t.accepting_index = c.index then coalesce(t.accepted_body, ${UNKNOWN}) else ${ACCEPTED_AGAIN} end::integer
       from unnest(c.accepted_transactions) with ordinality as listed (id, position) left join transactions t on t.id = listed.id
       order by listed.position
-    ) as variants
+    ) as variants, (
+      select coalesce(sum(m.transaction_count), 0)::float8 from blocks b join blocks m on m.id = any (b.merge_set_blues || b.merge_set_reds)
+      where b.id = c.block_id
+    ) as carried
   from chain_blocks c where c.index > $1 order by c.index limit ${PAGE}`;
 
 const SELECT_CARRIED = `
@@ -75,6 +80,8 @@ interface AcceptedRow {
   is_start: boolean;
   accepted: bigint[];
   variants: number[];
+  /** The number of instances of transactions in its mergeset. */
+  carried: number;
 }
 
 interface CarriedRow {
@@ -89,15 +96,15 @@ interface CarriedRow {
 interface Skipped {
   index: bigint;
   transaction: bigint;
-  /** Transactions accepted in the same block of the mergeset or later, which the instance may depend on. */
-  later: ReadonlySet<bigint>;
+  /** Whether a transaction is accepted in the same block of the mergeset or later: the instance may depend on it. */
+  isLater: (transaction: bigint) => boolean;
 }
 
 /** Returns the faults, one sentence each (the first 20 of a kind). */
 export async function checkAcceptance(db: Queryable, from: From = EVERYTHING): Promise<string[]> {
   const wrong: string[] = [];
   for (let after = from.chainIndex - 1n; wrong.length < MOST_FAULTS; ) {
-    const { rows } = await db.query<AcceptedRow>(SELECT_ACCEPTED, [after]);
+    const rows = withinMemory((await db.query<AcceptedRow>(SELECT_ACCEPTED, [after])).rows, MAX_CARRIED);
     const [first, last] = [rows.at(0), rows.at(-1)];
     if (first === undefined || last === undefined) break;
     const carried = await db.query<CarriedRow>(SELECT_CARRIED, [first.index, last.index]);
@@ -115,8 +122,15 @@ export async function checkAcceptance(db: Queryable, from: From = EVERYTHING): P
   return [...wrong.slice(0, MOST_FAULTS), ...(await findFaults(db, { ...wrongVariants(from), ...wrongBounds(from) }))];
 }
 
-function walkMergeSet(
-  { index, is_start: isStart, accepted, variants }: AcceptedRow,
+/** Returns the first rows, as many as carry `most` instances together, but at least one. */
+export function withinMemory<Row extends Pick<AcceptedRow, 'carried'>>(rows: readonly Row[], most: number): Row[] {
+  let total = 0;
+  const tooMany = rows.findIndex(({ carried }, n) => (total += carried) > most && n > 0);
+  return tooMany === -1 ? [...rows] : rows.slice(0, tooMany);
+}
+
+export function walkMergeSet(
+  { index, is_start: isStart, accepted, variants }: Omit<AcceptedRow, 'carried'>,
   carried: CarriedRow | undefined,
 ): { faults: string[]; skipped: Skipped[] } {
   const faults: string[] = [];
@@ -136,7 +150,9 @@ function walkMergeSet(
     const isAccepted = expected === UNKNOWN || expected === ACCEPTED_AGAIN || expected === variant;
     if (acceptedAt === position && isAccepted) position += 1;
     else if (acceptedAt > position && expected === variant) {
-      skipped.push({ index, transaction: id, later: new Set(accepted.slice(positionOfBlock)) });
+      // All instances share the positions: any block of a mergeset may carry thousands.
+      const from = positionOfBlock;
+      skipped.push({ index, transaction: id, isLater: (other) => (positionOf.get(other) ?? -1) >= from });
     }
   });
   const ofBlock = `chain block ${index}`;
@@ -162,11 +178,11 @@ function walkMergeSet(
 async function skippedWithoutReason(db: Queryable, skipped: readonly Skipped[]): Promise<string[]> {
   if (skipped.length === 0) return [];
   const { rows } = await db.query<{ transaction_id: bigint; previous: bigint[] }>(SELECT_PREVIOUS, [
-    skipped.map(({ transaction }) => transaction),
+    [...new Set(skipped.map(({ transaction }) => transaction))],
   ]);
   const previousOf = new Map(rows.map((row) => [row.transaction_id, row.previous]));
   return skipped
-    .filter(({ transaction, later }) => !previousOf.get(transaction)?.some((id) => later.has(id)))
+    .filter(({ transaction, isLater }) => !previousOf.get(transaction)?.some(isLater))
     .map(
       ({ index, transaction }) =>
         `chain block ${index} accepts transaction ${transaction} later than where its mergeset first carries it`,
