@@ -83,7 +83,8 @@ function equal(left: Uint8Array, right: Uint8Array): boolean {
   return Buffer.compare(left, right) === 0;
 }
 
-const SELECT_SCRIPTS = 'select id, version, script, type, address from scripts where id > $1 order by id limit 20000';
+/** A script may have 10,000 bytes. */
+const SELECT_SCRIPTS = 'select id, version, script, type, address from scripts where id > $1 order by id limit 5000';
 
 interface ScriptRow {
   id: bigint;

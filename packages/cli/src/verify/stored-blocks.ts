@@ -42,7 +42,8 @@ interface BlockRow extends Omit<Header, 'parentsByLevel' | 'bits' | 'nonce' | 'b
   coinbasePayload: Buffer | null;
 }
 
-const PAGE = 1000;
+/** A block may have some 2,000 transactions. */
+const PAGE = 250;
 
 const SELECT = `
   select b.id, b.hash, b.version, b.parents_by_level as "higherParents", b.hash_merkle_root as "hashMerkleRoot",

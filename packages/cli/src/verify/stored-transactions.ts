@@ -55,7 +55,9 @@ interface OutputRow {
 }
 
 const PAGE = 2000;
-/** Fewer, since a miner can put many large variants after each other. */
+/** As JSON, which is about the text of their rows. A miner can put many large transactions after each other. */
+const PAGE_BYTES = 32 * 2 ** 20;
+/** Fewer, since the same goes for variants. */
 const VARIANTS_PAGE = 250;
 
 const WANTED = 'with wanted as (select id, variant from unnest($1::bigint[], $2::integer[]) wanted (id, variant))';
@@ -101,9 +103,16 @@ const SELECT_OUTPUTS = `
 const preBootstrap = (key: string, above: string, from: string): string =>
   `${key} < ${above} and ${key} in (select transaction_id from block_transactions where block_id >= ${from})`;
 
-const SELECT_PAGE = `select id from transactions where id > $1 order by id limit ${PAGE}`;
-const SELECT_PRE_BOOTSTRAP_PAGE = `
-  select id from transactions where id > $1 and ${preBootstrap('id', '$2', '$3')} order by id limit ${PAGE}`;
+/** Ends the page before it would be too large, but for its first transaction. */
+const selectPage = (condition: string): string => `
+  select id from (
+    select id, row_number() over in_order as position, sum(json_bytes + 2 * octet_length(payload)) over in_order as bytes
+    from (select id, json_bytes, payload from transactions where id > $1 and ${condition} order by id limit ${PAGE}) page
+    window in_order as (order by id)
+  ) summed
+  where position = 1 or bytes <= ${PAGE_BYTES} order by id`;
+const SELECT_PAGE = selectPage('true');
+const SELECT_PRE_BOOTSTRAP_PAGE = selectPage(preBootstrap('id', '$2', '$3'));
 
 const selectFurther = (condition: string): string => `
   select transaction_id as id, body as variant from transaction_bodies
