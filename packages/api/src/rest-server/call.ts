@@ -16,7 +16,7 @@ import { requireNetworkOfAll } from '../schemas/address.ts';
 import { MAX_DETAILS } from '../schemas/list.ts';
 import { addressInput, hashInput } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
-import { forEachItem, jsonOf, toJsonArray, TRANSACTIONS } from './convert.ts';
+import { forEachItem, inTurn, jsonOf, toJsonArray, TRANSACTIONS } from './convert.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -126,13 +126,15 @@ export async function readTransactionPage<Page extends { transactions: unknown[]
     const { state, body, problem } = await index.run(statement, caller);
     return contentFrom(state, async () => {
       if (problem !== null || body === null) throw tooLargeFor('limit');
-      const items: Buffer[] = [];
-      const page: Page = await forEachItem(body, TRANSACTIONS, new Slices(turns, caller), (transaction) => {
-        const item = toItem(transaction as Page['transactions'][number]);
-        if (item !== undefined) items.push(jsonOf(item));
+      return inTurn(caller, body, async () => {
+        const items: Buffer[] = [];
+        const page: Page = await forEachItem(body, TRANSACTIONS, new Slices(turns, caller), (transaction) => {
+          const item = toItem(transaction as Page['transactions'][number]);
+          if (item !== undefined) items.push(jsonOf(item));
+        });
+        setHeaders(page, items.length);
+        return toJsonArray(items);
       });
-      setHeaders(page, items.length);
-      return toJsonArray(items);
     });
   });
 }

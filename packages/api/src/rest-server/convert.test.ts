@@ -1,7 +1,7 @@
 /** Items are found in the JSON of Postgres without parsing all of it. */
 import { expect, test } from 'vitest';
 import { EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
-import { BLOCKS, forEachItem, itemsOf, jsonOf, toJsonArray, TRANSACTIONS, withoutItems } from './convert.ts';
+import { BLOCKS, forEachItem, inTurn, itemsOf, jsonOf, toJsonArray, TRANSACTIONS, withoutItems } from './convert.ts';
 
 const ID = 'ab'.repeat(32);
 
@@ -41,6 +41,27 @@ test('the event loop runs meanwhile', async () => {
   await forEachItem(json, TRANSACTIONS, new Slices(new EventLoopTurns(), 'test'), () => undefined);
   clearImmediate(pending);
   expect(turns).toBeGreaterThan(1);
+});
+
+test('few large pages are converted or wait at once, and others do not wait for them', async () => {
+  const large = Buffer.alloc(2 ** 21);
+  const { promise: release, resolve } = Promise.withResolvers<void>();
+  let running = 0;
+  const convert = async (): Promise<string> => {
+    running += 1;
+    await release;
+    return 'done';
+  };
+  const pages = Array.from({ length: 10 }, () => inTurn('busy', large, convert));
+  const other = inTurn('other', large, convert);
+  const settled = Promise.allSettled(pages);
+  expect(running).toBe(2);
+  expect(await inTurn('busy', Buffer.from('{}'), async () => 'small')).toBe('small');
+  resolve();
+  expect(await other).toBe('done');
+  const refused = (await settled).filter(({ status }) => status === 'rejected');
+  expect(refused).toHaveLength(3);
+  expect(refused[0]).toMatchObject({ reason: { statusCode: 503 } });
 });
 
 test('it finds blocks with their transactions', () => {

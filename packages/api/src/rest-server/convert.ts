@@ -3,6 +3,8 @@
  * loop for half a second (fairness/event-loop-turns.ts).
  */
 import type { Slices } from '../fairness/event-loop-turns.ts';
+import { FairQueue } from '../fairness/fair-queue.ts';
+import { unavailable } from '../http/errors.ts';
 
 /** The text that each item has once, and how many characters of the item are before it. */
 interface Mark {
@@ -32,6 +34,22 @@ export function withoutItems(json: Buffer, { text, at }: Mark): string {
   const first = json.indexOf(text);
   return first === -1 ? String(json) : `${json.toString('utf8', 0, first - at)}]}`;
 }
+
+/** Usual pages are smaller. */
+const LARGE_BYTES = 2 ** 20;
+
+/** Slices of one page wait for those of others, and the database makes pages faster than they are converted. Each takes up to three times 64 MiB. */
+const largePages = new FairQueue({
+  slots: 2,
+  maxWaiting: 6,
+  // As long as any response may take (server.ts).
+  maxWaitMs: 15_000,
+  busy: () => unavailable('Too many large pages are being made', 2),
+});
+
+/** Runs the conversion of a page when it is the turn of the caller. @throws HttpError 503 if too many large pages wait */
+export const inTurn = <T>(caller: string, json: Buffer, convert: () => Promise<T>): Promise<T> =>
+  json.length <= LARGE_BYTES ? convert() : largePages.run(caller, convert);
 
 export const jsonOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
