@@ -55,5 +55,5 @@ COPY migrations migrations
 COPY packages packages
 COPY --from=explorer /app/packages/explorer/dist packages/explorer/dist
 USER node
-ENTRYPOINT ["node", "packages/cli/bin/kasgres.js"]
+ENTRYPOINT ["node", "/app/packages/cli/bin/kasgres.js"]
 CMD ["--help"]

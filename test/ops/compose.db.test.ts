@@ -4,7 +4,7 @@
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -127,14 +127,35 @@ test('it creates the secrets once, each for one reader', async () => {
   for (const file of files) expect((await stat(join(secrets, file))).mode & 0o77, file).toBe(0);
   await makeSecrets('');
   expect(await read()).toEqual(first);
-  // A database that was made with a password of .env keeps it.
+  // What opens the database is not replaced.
+  await expect(makeSecrets('another')).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('POSTGRES_PASSWORD is not the password') as string,
+  });
+  expect(await read()).toEqual(first);
+  await makeSecrets(String(first[0]));
+  expect(await read()).toEqual(first);
+});
+
+test('it keeps a restored key of webhooks, and gives it to both programs', async () => {
+  const restored = `${Buffer.alloc(32, 7).toString('base64')}\n`;
+  await writeFile(join(secrets, 'api/webhook-secret-key'), restored);
+  await makeSecrets('');
+  for (const name of ['api', 'webhooks']) {
+    expect(await readFile(join(secrets, name, 'webhook-secret-key'), 'utf8')).toBe(restored);
+  }
+});
+
+test('it takes the password of a database that was created with one, before the first start', async () => {
   const { username, password } = new URL(postgres.url);
   expect(username).toBe('kasgres');
-  await makeSecrets(password);
-  expect(await readFile(join(secrets, 'migrate/pgpass'), 'utf8')).toBe(`*:*:*:kasgres:${password}\n`);
-  await makeSecrets('pa:ss\\word');
-  expect(await readFile(join(secrets, 'migrate/pgpass'), 'utf8')).toBe('*:*:*:kasgres:pa\\:ss\\\\word\n');
-  await makeSecrets(password);
+  for (const chosen of ['pa:ss\\word', password]) {
+    await rm(join(secrets, 'postgres/owner'));
+    await makeSecrets(chosen);
+    expect(await readFile(join(secrets, 'migrate/pgpass'), 'utf8')).toBe(
+      `*:*:*:kasgres:${chosen.replaceAll(/[\\:]/g, '\\$&')}\n`,
+    );
+  }
 });
 
 test.runIf(hasPsql)(

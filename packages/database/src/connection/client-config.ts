@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { type DatabaseAddress, readDatabaseUrl } from '@kasgres/runtime';
 import type { ClientConfig } from 'pg';
+import pgpass, { type PasswordTarget } from 'pgpass';
 
 /**
  * Settings of a server, a database or a role that would change the meaning of statements and results. They are set for each session, after
@@ -42,7 +43,7 @@ export function clientConfig(url: string, settings: Readonly<Record<string, stri
   // What is missing comes from PGUSER and the like, as for libpq.
   return {
     ...(username !== '' && { user: decodeURIComponent(username) }),
-    ...(password !== '' && { password: decodeURIComponent(password) }),
+    password: password === '' ? findPassword : decodeURIComponent(password),
     host: decodeURIComponent(hostname.replace(/^\[(.+)\]$/u, '$1')),
     ...(port !== '' && { port: Number(port) }),
     ...(database !== '' && { database }),
@@ -54,6 +55,12 @@ export function clientConfig(url: string, settings: Readonly<Record<string, stri
     options: encodeSettings({ ...PINNED, ...settings }),
   };
 }
+
+/** Returns the password that libpq would use: of PGPASSWORD, else of a password file. pg, which calls it, warns if it has to read the file. */
+const findPassword = (async (target: PasswordTarget): Promise<string | undefined> => {
+  return process.env['PGPASSWORD'] ?? (await new Promise((resolve) => pgpass(target, resolve)));
+  // The types of pg lack the parameter and that there may be none.
+}) as unknown as () => Promise<string>;
 
 function tlsOf({ sslMode, rootCertificate, certificate, key, url }: DatabaseAddress): ClientConfig['ssl'] {
   if (sslMode === 'disable') return false;

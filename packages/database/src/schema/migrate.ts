@@ -132,7 +132,7 @@ async function applyMigration(
   } catch (error) {
     if (!(error instanceof LockedOutError)) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new Error(`Migration ${name} failed and was rolled back: ${reason}.`, { cause: error });
+      throw new FatalError(`Migration ${name} failed and was rolled back: ${reason}.`, { cause: error });
     }
     throw new FatalError(
       `Migration ${name} was rolled back. ${error.message}. Wait until that session has ended, or terminate it: ` +

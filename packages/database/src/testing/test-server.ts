@@ -1,5 +1,6 @@
 /**
- * The Postgres for tests: TEST_DATABASE_URL, else an embedded one, else a Docker container if no embedded binary works.
+ * The Postgres for tests: TEST_DATABASE_URL, else an embedded one, else a Docker container if no embedded binary works or with
+ * TEST_DATABASE=container.
  */
 import { randomBytes } from 'node:crypto';
 import { EmbeddedPostgresUnavailableError } from '../embedded/account.ts';
@@ -13,16 +14,19 @@ interface TestServer {
   stop: () => Promise<void>;
 }
 
-const IMAGE = 'postgres:18-alpine';
+/** That of docker-compose.yml. */
+const IMAGE = 'postgres:17-bookworm';
 
 export async function startTestServer(): Promise<TestServer> {
   const url = process.env['TEST_DATABASE_URL'];
   if (url !== undefined && url !== '') return { url, stop: async () => {} };
+  if (process.env['TEST_DATABASE'] === 'container')
+    return await startContainer('TEST_DATABASE=container asks for one.');
   try {
     return await startTemporaryPostgres();
   } catch (error) {
     if (!(error instanceof EmbeddedPostgresUnavailableError)) throw error;
-    return await startContainer(error);
+    return await startContainer(error.message);
   }
 }
 
@@ -38,7 +42,7 @@ export async function createMigratedDatabase(
   return { url, drop: async () => await onServer(server.url, `drop database ${name}`) };
 }
 
-async function startContainer(whyNotEmbedded: EmbeddedPostgresUnavailableError): Promise<TestServer> {
+async function startContainer(why: string): Promise<TestServer> {
   const { PostgreSqlContainer } = await import('@testcontainers/postgresql');
   try {
     const container = await new PostgreSqlContainer(IMAGE)
@@ -52,7 +56,7 @@ async function startContainer(whyNotEmbedded: EmbeddedPostgresUnavailableError):
     };
   } catch (error) {
     throw new Error(
-      `No Postgres for the tests: no Docker engine responds, and ${whyNotEmbedded.message}\nOr set TEST_DATABASE_URL.`,
+      `No Postgres for the tests in a container, because of the cause below. ${why}\nOr set TEST_DATABASE_URL.`,
       { cause: error },
     );
   }
