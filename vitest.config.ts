@@ -38,8 +38,8 @@ const FULL = [
 
 const full = expand(FULL);
 const alone = expand(ALONE);
-// They need kaspad, schemathesis or clients of Postgres, and have a configuration each.
-const other = ['**/node_modules/**', 'test/node/**', 'test/fuzz/**', 'test/sql-clients/**'];
+// They need kaspad, schemathesis, clients of Postgres or Docker, and have a configuration each.
+const other = ['**/node_modules/**', 'test/node/**', 'test/fuzz/**', 'test/sql-clients/**', 'test/containers/**'];
 // It starts one Postgres for the run, only if a test of the project is to run.
 const globalSetup = 'packages/database/src/testing/global-setup.ts';
 
