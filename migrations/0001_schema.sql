@@ -2574,7 +2574,7 @@ language sql stable strict parallel safe security definer set search_path = pg_c
     select hour, is_forward,
            case when is_forward then to_timestamp(hour * 3600::double precision) else balance_at.at + interval '1 microsecond' end as first,
            case when is_forward then balance_at.at + interval '1 microsecond' else to_timestamp((hour + 1) * 3600::double precision) end as beyond
-      from (select floor(extract(epoch from least(balance_at.at, '2200-01-01')) / 3600)::integer as hour) hours
+      from (select floor(extract(epoch from greatest(least(balance_at.at, '2200-01-01'), '1970-01-01')) / 3600)::integer as hour) hours
      cross join lateral (
        select exists (
          select from starts s join chain_blocks c on c.index = s.chain_index
@@ -2608,7 +2608,7 @@ language sql stable strict parallel safe security definer set search_path = pg_c
     select hour, is_forward,
            case when is_forward then to_timestamp(hour * 3600::double precision) else balances_at.at + interval '1 microsecond' end as first,
            case when is_forward then balances_at.at + interval '1 microsecond' else to_timestamp((hour + 1) * 3600::double precision) end as beyond
-      from (select floor(extract(epoch from least(balances_at.at, '2200-01-01')) / 3600)::integer as hour) hours
+      from (select floor(extract(epoch from greatest(least(balances_at.at, '2200-01-01'), '1970-01-01')) / 3600)::integer as hour) hours
      cross join lateral (
        select exists (
          select from starts s join chain_blocks c on c.index = s.chain_index

@@ -375,9 +375,14 @@ describe('views of state', () => {
       }
     }
     expect(await ask(`select kaspa.balance_at('kaspasim:nobody', now()) as balance`)).toEqual([{ balance: '0' }]);
-    expect(await ask(`select kaspa.balance_at('kaspasim:nobody', '1999-01-01') as balance`)).toEqual([
-      { balance: null },
+    for (const early of ['1999-01-01', '-infinity'])
+      expect(await ask(`select kaspa.balance_at('kaspasim:nobody', '${early}') as balance`)).toEqual([
+        { balance: null },
+      ]);
+    expect(await ask(`select balance_sompi from kaspa.balances_at(array['kaspasim:nobody'], '-infinity')`)).toEqual([
+      { balance_sompi: null },
     ]);
+    expect(await ask(`select kaspa.balance_at('kaspasim:nobody', 'infinity') as balance`)).toEqual([{ balance: '0' }]);
   });
 });
 

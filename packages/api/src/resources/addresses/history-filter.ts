@@ -76,8 +76,8 @@ export const timedTables = ({ from, to }: Record<'from' | 'to', Value>, scriptId
   timed: sql`
     select last_key, case when first_key = ${FIRST} then first_key else least(first_key, (
       select min(accepted.key) from chain_blocks late cross join unnest(late.accepted_transactions) accepted (key)
-      where late.lowest_transaction < late.highest_transaction - ${LATE_BY} and late.index >= begins_at and late.index < ends_at
-        and accepted.key < first_key
+      where late.lowest_transaction < late.highest_transaction - ${LATE_BY} and late.lowest_transaction < first_key
+        and late.index >= begins_at and late.index < ends_at and accepted.key < first_key
         and exists (select from script_deltas touch where touch.transaction_id = accepted.key and touch.script_id = ${scriptId} offset 0)
     )) end as first_key
     from bounds`,
