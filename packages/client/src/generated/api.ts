@@ -1148,98 +1148,6 @@ export interface components {
             link: string;
             labels: string[];
         };
-        AddressDetails: {
-            address: components["schemas"]["Address"];
-            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
-            balance: string;
-            utxoCount: number;
-            /** @description Transactions that spend from it or pay to it, accepted or not */
-            transactionCount: number;
-            /** @description `blockTime` of the first of these transactions; null if there are none */
-            firstSeen: number | null;
-            /** @description `blockTime` of the last of these transactions */
-            lastSeen: number | null;
-            /** @description Tag of the address, else of its cluster */
-            tag: components["schemas"]["AddressTag"] | null;
-            /** @description Measured behaviour of the address on the chain, sorted: `dormant`, `dust-sweeper`, `exchange-like`, `miner`, `reused`; later versions may add others. They do not identify the owner */
-            automaticLabels: string[];
-        };
-        Cluster: {
-            /** @description Address of the root member; changes when the cluster is merged into a larger one */
-            id: components["schemas"]["Address"];
-            /** @description Number of members; 1 for an address without a cluster */
-            size: number;
-            /** @description Balance of all members together at the sink, in sompi */
-            balance: string;
-            /** @description Null if no member has a tag, or their names differ */
-            name: string | null;
-            /** @description Page with more information, or empty */
-            link: string;
-            labels: string[];
-            /** @description Names in the tags of members, the most frequent first, at most 20 */
-            names: {
-                name: string;
-                /** @description Members whose own tag has this name */
-                addresses: number;
-                /** @description Attributions of members with this name, looked up for the first 50 addresses that have it anywhere; at most 20 */
-                attributions: {
-                    /** @description Name of the tag source */
-                    source: string;
-                    /** @description Creator of the source; empty if unknown */
-                    creator: string;
-                    /** @description Name of the owner in this source, which may differ */
-                    name: string;
-                    link: string;
-                    labels: string[];
-                    category: string | null;
-                    /** @description How the source knows */
-                    confidence: string | null;
-                    confidenceLevel: number;
-                    /** @description Number of members with this attribution, among those looked up */
-                    addresses: number;
-                }[];
-            }[];
-            /** @description The chain block up to which transactions are clustered: some blocks below the sink, beyond the reach of most reorgs; null while there is none */
-            clusteredTo: {
-                hash: components["schemas"]["Hash"];
-                /** @description A whole number in decimal digits */
-                blueScore: string;
-                /** @description A whole number in decimal digits */
-                daaScore: string;
-            } | null;
-        };
-        ClusterMember: {
-            address: components["schemas"]["Address"];
-            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
-            balance: string;
-            /** @description Tag of the address itself */
-            tag: components["schemas"]["AddressTag"] | null;
-            /** @description Measured behaviour of the address on the chain, sorted: `dormant`, `dust-sweeper`, `exchange-like`, `miner`, `reused`; later versions may add others. They do not identify the owner */
-            automaticLabels: string[];
-        };
-        ClusterEvidence: {
-            /** @description The address in `evidence_for` */
-            address: components["schemas"]["Address"];
-            isSameCluster: boolean;
-            /** @description The path from the requested address to the other one */
-            links: {
-                /** @description Null if the index no longer has the transaction, which is older than its retention */
-                transactionId: components["schemas"]["Hash"] | null;
-                /** @description Two addresses whose UTXOs it spends; the second is the first of the next link */
-                addresses: components["schemas"]["Address"][];
-                /** @constant */
-                heuristic: "common-input";
-            }[];
-            /** @description Whether the path has more than 1000 transactions, of which these are some, in order. Request evidence for an address in between to see more */
-            truncated: boolean;
-        };
-        RestAddress: {
-            address: components["schemas"]["Address"];
-            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
-            balance: string;
-            /** @description Tag of the address, else of its cluster */
-            tag: components["schemas"]["AddressTag"] | null;
-        };
         Transaction: {
             version: number;
             inputs: {
@@ -1372,6 +1280,261 @@ export interface components {
                 isSpent: boolean;
             }[];
         };
+        BlockHeader: {
+            hash: components["schemas"]["Hash"];
+            version: number;
+            /** @description Parents at each level; level 0 has the direct parents */
+            parentsByLevel: components["schemas"]["Hash"][][];
+            hashMerkleRoot: components["schemas"]["Hash"];
+            acceptedIdMerkleRoot: components["schemas"]["Hash"];
+            utxoCommitment: components["schemas"]["Hash"];
+            /** @description Unix time in milliseconds */
+            timestamp: string;
+            bits: number;
+            /** @description A whole number in decimal digits */
+            nonce: string;
+            /** @description A whole number in decimal digits */
+            daaScore: string;
+            /** @description A whole number in decimal digits */
+            blueWork: string;
+            /** @description A whole number in decimal digits */
+            blueScore: string;
+            pruningPoint: components["schemas"]["Hash"];
+        };
+        Block: {
+            header: components["schemas"]["BlockHeader"];
+            /** @description Only if requested */
+            transactions?: components["schemas"]["Transaction"][];
+            verboseData: {
+                hash: components["schemas"]["Hash"];
+                difficulty: number;
+                selectedParentHash: components["schemas"]["Hash"];
+                transactionIds: components["schemas"]["Hash"][];
+                isHeaderOnly: boolean;
+                blueScore: number;
+                /** @description In any order */
+                childrenHashes: components["schemas"]["Hash"][];
+                /** @description Selected parent first */
+                mergeSetBluesHashes: components["schemas"]["Hash"][];
+                mergeSetRedsHashes: components["schemas"]["Hash"][];
+                isChainBlock: boolean;
+            };
+        };
+        RestBlock: {
+            hash: components["schemas"]["Hash"];
+            /** @description A whole number in decimal digits */
+            blueScore: string;
+            /** @description A whole number in decimal digits */
+            daaScore: string;
+            /** @description Unix time in milliseconds, set by the miner */
+            timestamp: number;
+            /** @description Whether it is on the virtual selected parent chain now */
+            isChainBlock: boolean;
+            /** @description Colour in the mergeset of the merging block; null if not merged */
+            color: ("blue" | "red") | null;
+            /** @description The chain block that merges this block; null if not merged, or if that block is in a gap */
+            mergingBlockHash: components["schemas"]["Hash"] | null;
+            transactionCount: number;
+        };
+        BlockDetails: {
+            header: components["schemas"]["BlockHeader"];
+            /** @description Only if requested */
+            transactions?: components["schemas"]["Transaction"][];
+            verboseData: {
+                hash: components["schemas"]["Hash"];
+                difficulty: number;
+                selectedParentHash: components["schemas"]["Hash"];
+                transactionIds: components["schemas"]["Hash"][];
+                isHeaderOnly: boolean;
+                blueScore: number;
+                /** @description In any order */
+                childrenHashes: components["schemas"]["Hash"][];
+                /** @description Selected parent first */
+                mergeSetBluesHashes: components["schemas"]["Hash"][];
+                mergeSetRedsHashes: components["schemas"]["Hash"][];
+                isChainBlock: boolean;
+            };
+            hash: components["schemas"]["Hash"];
+            /** @description A whole number in decimal digits */
+            blueScore: string;
+            /** @description A whole number in decimal digits */
+            daaScore: string;
+            /** @description Unix time in milliseconds, set by the miner */
+            timestamp: number;
+            /** @description Whether it is on the virtual selected parent chain now */
+            isChainBlock: boolean;
+            /** @description Colour in the mergeset of the merging block; null if not merged */
+            color: ("blue" | "red") | null;
+            /** @description The chain block that merges this block; null if not merged, or if that block is in a gap */
+            mergingBlockHash: components["schemas"]["Hash"] | null;
+            transactionCount: number;
+            /** @description Blue score of the sink less that of the block, if it is a chain block, else of its merging block; 0 if not merged */
+            confirmations: number;
+            /** @description Who mined the block, by the payload of its coinbase; null for genesis */
+            miner: {
+                /** @description Null for a non-standard script */
+                address: components["schemas"]["Address"] | null;
+                /** @description Script in hex, without its version */
+                scriptPublicKey: string;
+                /** @description What the miner added to the payload of the coinbase */
+                extraData: string;
+                /** @description The same as text; null if it is not UTF-8, or contains control, bidirectional or invisible characters */
+                extraText: string | null;
+                /** @description Tag of the address, else of its cluster */
+                tag: components["schemas"]["AddressTag"] | null;
+            } | null;
+            /** @description What the block mints if it is merged as blue; null for genesis */
+            subsidy: string | null;
+            /** @description Fees of the transactions that the merging block accepted from this block; null if not merged */
+            fees: string | null;
+            /** @description What its own coinbase pays to its miner for the red blocks that it merges; "0" if it is not on the chain; null if not merged, or if it merges red blocks that are not indexed */
+            redReward: string | null;
+            /** @description What its miner gets: subsidy, fees and `redReward` of a blue block; "0" for a red one, whose subsidy and fees go to the miner of the merging block; null if not merged */
+            reward: string | null;
+            /** @description The coinbase of the merging block, which pays the reward once the next chain block accepts it; null if not merged */
+            rewardTransactionId: components["schemas"]["Hash"] | null;
+        };
+        AcceptedTransactionIds: {
+            acceptingBlockHash: components["schemas"]["Hash"];
+            acceptedTransactionIds: components["schemas"]["Hash"][];
+        };
+        Network: {
+            /** @enum {string} */
+            network: "mainnet" | "testnet" | "simnet" | "devnet";
+            sink: components["schemas"]["Hash"];
+            /** @description A whole number in decimal digits */
+            blueScore: string;
+            /** @description A whole number in decimal digits */
+            daaScore: string;
+            /** @description Time of the sink */
+            timestamp: number;
+            /** @description Of the sink */
+            difficulty: number;
+            /** @description Work of the blocks that were merged in the latest ten whole minutes, by their time */
+            hashesPerSecond: string;
+            /** @description The latest whole minute of the chain; null if there is none yet */
+            lastMinute: {
+                /** @description Unix time in milliseconds */
+                start: number;
+                blocksPerSecond: number;
+                /** @description Accepted, without coinbases */
+                transactionsPerSecond: number;
+                /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+                feesPerSecond: string;
+            } | null;
+            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+            circulatingSompi: string;
+            /** @description What the node reports as its maximum supply; the sum of all subsidies is 28.7 billion KAS */
+            maxSompi: string;
+            /** @description Subsidy of a block at the sink, without fees */
+            blockReward: string;
+            /** @description The next lower subsidy; null if there is none */
+            nextReward: string | null;
+            /** @description When it begins, at the target rate of blocks */
+            nextRewardAt: number | null;
+            /** @description When the counts begin: the time of the first indexed chain block, or the minute of it once RETENTION has removed it */
+            countedFrom: number;
+            /** @description Merged blocks */
+            blockCount: string;
+            /** @description Accepted transactions without coinbases */
+            transactionCount: string;
+            /** @description Addresses with a balance */
+            addressCount: string;
+            /** @description At most a second old; null while the node is unavailable */
+            mempoolSize: number | null;
+        };
+        AddressDetails: {
+            address: components["schemas"]["Address"];
+            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+            balance: string;
+            utxoCount: number;
+            /** @description Transactions that spend from it or pay to it, accepted or not */
+            transactionCount: number;
+            /** @description `blockTime` of the first of these transactions; null if there are none */
+            firstSeen: number | null;
+            /** @description `blockTime` of the last of these transactions */
+            lastSeen: number | null;
+            /** @description Tag of the address, else of its cluster */
+            tag: components["schemas"]["AddressTag"] | null;
+            /** @description Measured behaviour of the address on the chain, sorted: `dormant`, `dust-sweeper`, `exchange-like`, `miner`, `reused`; later versions may add others. They do not identify the owner */
+            automaticLabels: string[];
+        };
+        Cluster: {
+            /** @description Address of the root member; changes when the cluster is merged into a larger one */
+            id: components["schemas"]["Address"];
+            /** @description Number of members; 1 for an address without a cluster */
+            size: number;
+            /** @description Balance of all members together at the sink, in sompi */
+            balance: string;
+            /** @description Null if no member has a tag, or their names differ */
+            name: string | null;
+            /** @description Page with more information, or empty */
+            link: string;
+            labels: string[];
+            /** @description Names in the tags of members, the most frequent first, at most 20 */
+            names: {
+                name: string;
+                /** @description Members whose own tag has this name */
+                addresses: number;
+                /** @description Attributions of members with this name, looked up for the first 50 addresses that have it anywhere; at most 20 */
+                attributions: {
+                    /** @description Name of the tag source */
+                    source: string;
+                    /** @description Creator of the source; empty if unknown */
+                    creator: string;
+                    /** @description Name of the owner in this source, which may differ */
+                    name: string;
+                    link: string;
+                    labels: string[];
+                    category: string | null;
+                    /** @description How the source knows */
+                    confidence: string | null;
+                    confidenceLevel: number;
+                    /** @description Number of members with this attribution, among those looked up */
+                    addresses: number;
+                }[];
+            }[];
+            /** @description The chain block up to which transactions are clustered: some blocks below the sink, beyond the reach of most reorgs; null while there is none */
+            clusteredTo: {
+                hash: components["schemas"]["Hash"];
+                /** @description A whole number in decimal digits */
+                blueScore: string;
+                /** @description A whole number in decimal digits */
+                daaScore: string;
+            } | null;
+        };
+        ClusterMember: {
+            address: components["schemas"]["Address"];
+            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+            balance: string;
+            /** @description Tag of the address itself */
+            tag: components["schemas"]["AddressTag"] | null;
+            /** @description Measured behaviour of the address on the chain, sorted: `dormant`, `dust-sweeper`, `exchange-like`, `miner`, `reused`; later versions may add others. They do not identify the owner */
+            automaticLabels: string[];
+        };
+        ClusterEvidence: {
+            /** @description The address in `evidence_for` */
+            address: components["schemas"]["Address"];
+            isSameCluster: boolean;
+            /** @description The path from the requested address to the other one */
+            links: {
+                /** @description Null if the index no longer has the transaction, which is older than its retention */
+                transactionId: components["schemas"]["Hash"] | null;
+                /** @description Two addresses whose UTXOs it spends; the second is the first of the next link */
+                addresses: components["schemas"]["Address"][];
+                /** @constant */
+                heuristic: "common-input";
+            }[];
+            /** @description Whether the path has more than 1000 transactions, of which these are some, in order. Request evidence for an address in between to see more */
+            truncated: boolean;
+        };
+        RestAddress: {
+            address: components["schemas"]["Address"];
+            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+            balance: string;
+            /** @description Tag of the address, else of its cluster */
+            tag: components["schemas"]["AddressTag"] | null;
+        };
         AddressTransaction: {
             transactionId: components["schemas"]["Hash"];
             version: number;
@@ -1485,46 +1648,6 @@ export interface components {
                 covenantId?: components["schemas"]["Hash"];
             };
         };
-        BlockHeader: {
-            hash: components["schemas"]["Hash"];
-            version: number;
-            /** @description Parents at each level; level 0 has the direct parents */
-            parentsByLevel: components["schemas"]["Hash"][][];
-            hashMerkleRoot: components["schemas"]["Hash"];
-            acceptedIdMerkleRoot: components["schemas"]["Hash"];
-            utxoCommitment: components["schemas"]["Hash"];
-            /** @description Unix time in milliseconds */
-            timestamp: string;
-            bits: number;
-            /** @description A whole number in decimal digits */
-            nonce: string;
-            /** @description A whole number in decimal digits */
-            daaScore: string;
-            /** @description A whole number in decimal digits */
-            blueWork: string;
-            /** @description A whole number in decimal digits */
-            blueScore: string;
-            pruningPoint: components["schemas"]["Hash"];
-        };
-        Block: {
-            header: components["schemas"]["BlockHeader"];
-            /** @description Only if requested */
-            transactions?: components["schemas"]["Transaction"][];
-            verboseData: {
-                hash: components["schemas"]["Hash"];
-                difficulty: number;
-                selectedParentHash: components["schemas"]["Hash"];
-                transactionIds: components["schemas"]["Hash"][];
-                isHeaderOnly: boolean;
-                blueScore: number;
-                /** @description In any order */
-                childrenHashes: components["schemas"]["Hash"][];
-                /** @description Selected parent first */
-                mergeSetBluesHashes: components["schemas"]["Hash"][];
-                mergeSetRedsHashes: components["schemas"]["Hash"][];
-                isChainBlock: boolean;
-            };
-        };
         MempoolEntry: {
             /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
             fee: string;
@@ -1593,84 +1716,6 @@ export interface components {
                 pruningPoint: components["schemas"]["Hash"];
             };
             transactions: components["schemas"]["BlockTemplateTransaction"][];
-        };
-        RestBlock: {
-            hash: components["schemas"]["Hash"];
-            /** @description A whole number in decimal digits */
-            blueScore: string;
-            /** @description A whole number in decimal digits */
-            daaScore: string;
-            /** @description Unix time in milliseconds, set by the miner */
-            timestamp: number;
-            /** @description Whether it is on the virtual selected parent chain now */
-            isChainBlock: boolean;
-            /** @description Colour in the mergeset of the merging block; null if not merged */
-            color: ("blue" | "red") | null;
-            /** @description The chain block that merges this block; null if not merged, or if that block is in a gap */
-            mergingBlockHash: components["schemas"]["Hash"] | null;
-            transactionCount: number;
-        };
-        BlockDetails: {
-            header: components["schemas"]["BlockHeader"];
-            /** @description Only if requested */
-            transactions?: components["schemas"]["Transaction"][];
-            verboseData: {
-                hash: components["schemas"]["Hash"];
-                difficulty: number;
-                selectedParentHash: components["schemas"]["Hash"];
-                transactionIds: components["schemas"]["Hash"][];
-                isHeaderOnly: boolean;
-                blueScore: number;
-                /** @description In any order */
-                childrenHashes: components["schemas"]["Hash"][];
-                /** @description Selected parent first */
-                mergeSetBluesHashes: components["schemas"]["Hash"][];
-                mergeSetRedsHashes: components["schemas"]["Hash"][];
-                isChainBlock: boolean;
-            };
-            hash: components["schemas"]["Hash"];
-            /** @description A whole number in decimal digits */
-            blueScore: string;
-            /** @description A whole number in decimal digits */
-            daaScore: string;
-            /** @description Unix time in milliseconds, set by the miner */
-            timestamp: number;
-            /** @description Whether it is on the virtual selected parent chain now */
-            isChainBlock: boolean;
-            /** @description Colour in the mergeset of the merging block; null if not merged */
-            color: ("blue" | "red") | null;
-            /** @description The chain block that merges this block; null if not merged, or if that block is in a gap */
-            mergingBlockHash: components["schemas"]["Hash"] | null;
-            transactionCount: number;
-            /** @description Blue score of the sink less that of the block, if it is a chain block, else of its merging block; 0 if not merged */
-            confirmations: number;
-            /** @description Who mined the block, by the payload of its coinbase; null for genesis */
-            miner: {
-                /** @description Null for a non-standard script */
-                address: components["schemas"]["Address"] | null;
-                /** @description Script in hex, without its version */
-                scriptPublicKey: string;
-                /** @description What the miner added to the payload of the coinbase */
-                extraData: string;
-                /** @description The same as text; null if it is not UTF-8, or contains control, bidirectional or invisible characters */
-                extraText: string | null;
-                /** @description Tag of the address, else of its cluster */
-                tag: components["schemas"]["AddressTag"] | null;
-            } | null;
-            /** @description What the block mints if it is merged as blue; null for genesis */
-            subsidy: string | null;
-            /** @description Fees of the transactions that the merging block accepted from this block; null if not merged */
-            fees: string | null;
-            /** @description What its own coinbase pays to its miner for the red blocks that it merges; "0" if it is not on the chain; null if not merged, or if it merges red blocks that are not indexed */
-            redReward: string | null;
-            /** @description What its miner gets: subsidy, fees and `redReward` of a blue block; "0" for a red one, whose subsidy and fees go to the miner of the merging block; null if not merged */
-            reward: string | null;
-            /** @description The coinbase of the merging block, which pays the reward once the next chain block accepts it; null if not merged */
-            rewardTransactionId: components["schemas"]["Hash"] | null;
-        };
-        AcceptedTransactionIds: {
-            acceptingBlockHash: components["schemas"]["Hash"];
-            acceptedTransactionIds: components["schemas"]["Hash"][];
         };
         FeerateBucket: {
             /** @description Sompi per gram of mass */
@@ -1834,51 +1879,6 @@ export interface components {
             newAddresses: number;
             /** @description Work of its blocks by its length; of the open one by the time until the sink */
             hashesPerSecond: string;
-        };
-        Network: {
-            /** @enum {string} */
-            network: "mainnet" | "testnet" | "simnet" | "devnet";
-            sink: components["schemas"]["Hash"];
-            /** @description A whole number in decimal digits */
-            blueScore: string;
-            /** @description A whole number in decimal digits */
-            daaScore: string;
-            /** @description Time of the sink */
-            timestamp: number;
-            /** @description Of the sink */
-            difficulty: number;
-            /** @description Work of the blocks that were merged in the latest ten whole minutes, by their time */
-            hashesPerSecond: string;
-            /** @description The latest whole minute of the chain; null if there is none yet */
-            lastMinute: {
-                /** @description Unix time in milliseconds */
-                start: number;
-                blocksPerSecond: number;
-                /** @description Accepted, without coinbases */
-                transactionsPerSecond: number;
-                /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
-                feesPerSecond: string;
-            } | null;
-            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
-            circulatingSompi: string;
-            /** @description What the node reports as its maximum supply; the sum of all subsidies is 28.7 billion KAS */
-            maxSompi: string;
-            /** @description Subsidy of a block at the sink, without fees */
-            blockReward: string;
-            /** @description The next lower subsidy; null if there is none */
-            nextReward: string | null;
-            /** @description When it begins, at the target rate of blocks */
-            nextRewardAt: number | null;
-            /** @description When the counts begin: the time of the first indexed chain block, or the minute of it once RETENTION has removed it */
-            countedFrom: number;
-            /** @description Merged blocks */
-            blockCount: string;
-            /** @description Accepted transactions without coinbases */
-            transactionCount: string;
-            /** @description Addresses with a balance */
-            addressCount: string;
-            /** @description At most a second old; null while the node is unavailable */
-            mempoolSize: number | null;
         };
         Status: {
             /** @description Null until the indexer has run once */
