@@ -70,7 +70,7 @@ export {
 } from './keys/keys.ts';
 export { UnknownCommitError } from './connection/commit.ts';
 export { makeReader, type Reader } from './logins/read-only-login.ts';
-export { checkSchema, migrate } from './schema/migrate.ts';
+export { checkSchema, migrate, planMigration } from './schema/migrate.ts';
 export { packParents, unpackParents } from './copy/packed-parents.ts';
 export { listConflictingAddresses, listConflictingClusters } from './tags/tag-conflicts.ts';
 export {

@@ -70,6 +70,20 @@ export async function migrate(database: string | Pool, options: MigrateOptions =
   });
 }
 
+/**
+ * Returns the names of the migrations that `migrate` would apply. Changes nothing.
+ * @throws {SchemaError} if the database cannot be migrated: it is newer than this program, or an applied migration was changed
+ */
+export async function planMigration(database: string | Pool, directory: URL = MIGRATIONS_DIRECTORY): Promise<string[]> {
+  const known = await readMigrations(directory);
+  return await withPool(database, async (client) => {
+    await checkEncoding(client);
+    const { rows } = await client.query<{ found: boolean }>(`select to_regclass('migrations') is not null as found`);
+    const pending = findPending(known, rows[0]?.found === true ? await selectApplied(client) : []);
+    return pending.map(({ name }) => name);
+  });
+}
+
 /** @throws {FatalError} for a database that cannot hold every text */
 async function checkEncoding(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ encoding: string; name: string }>(
