@@ -1,0 +1,68 @@
+/**
+ * `npm run generate:upgrade` writes the database of this version, which every later version must upgrade: VERSION.sql.gz has its rows and says
+ * which migrations made its schema. docs/versions.md says when to run it.
+ */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { connect, createKey, createMigratedDatabase, startTestServer, upsertTags } from '@kasgres/database';
+import { VERSION } from '@kasgres/runtime';
+import { clusterStep, flagStep } from '@kasgres/state';
+import { SimulatedDag, startIndexing } from '../support/simulated-dag.ts';
+import { dumpRows } from './rows.ts';
+
+const ROUNDS = 40;
+const SELECT_SINK = `
+  select b.hash as sink from checkpoint c join blocks b on b.id = c.block_id where not c.first_catch_up`;
+
+const server = await startTestServer();
+const { url, drop } = await createMigratedDatabase(server, 'upgrade');
+const { pool, kysely, close } = connect({ url, applicationName: 'kasgres test' });
+const dag = await SimulatedDag.start(
+  'upgrade',
+  undefined,
+  { commitsToUtxos: true },
+  { reorgRate: 0.05, hostileRate: 0.1 },
+);
+const indexer = startIndexing(dag, url);
+
+async function mineAndIndex(): Promise<void> {
+  dag.mine(ROUNDS);
+  const { hash } = dag.node.dag.sink;
+  for (;;) {
+    const { rows } = await pool.query<{ sink: Buffer }>(SELECT_SINK);
+    if (rows[0]?.sink.toString('hex') === hash) return;
+    await Promise.race([sleep(100), indexer.ended]);
+  }
+}
+
+await mineAndIndex();
+const { rows: addresses } = await pool.query<{ address: string }>(
+  'select address from scripts where address is not null order by id limit 3',
+);
+const tag = { name: 'Harbour Exchange', link: 'https://example.com', labels: ['exchange'] };
+await upsertTags(
+  pool,
+  addresses.map(({ address }) => ({ ...tag, address })),
+);
+await createKey(kysely, { name: 'upgraded' });
+await mineAndIndex();
+await indexer.stop();
+const client = await pool.connect();
+const options = { depth: 5n, sizeLimit: 1_000_000n, change: true };
+while ((await clusterStep(client, options, 1000)).isBusy || (await flagStep(client)));
+client.release();
+
+const { rows: migrations } = await pool.query<{ number: number; name: string; checksum: string }>(
+  'select number, name, checksum from migrations order by number',
+);
+const text = `-- ${JSON.stringify(migrations)}\n${await dumpRows(pool)}`;
+const path = join(import.meta.dirname, `${VERSION}.sql.gz`);
+await writeFile(path, await promisify(gzip)(text, { level: 9 }));
+console.log(`${path}: ${text.length} bytes of SQL`);
+dag.stop();
+await close();
+await drop();
+await server.stop();
