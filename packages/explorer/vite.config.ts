@@ -13,6 +13,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    license: { fileName: 'licenses.json' },
   },
   // The API of the demo, for `npm run dev -w packages/explorer`.
   server: { proxy: { '/v1': 'http://127.0.0.1:3000', '/docs': 'http://127.0.0.1:3000' } },

@@ -8,7 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
 
+const { version: VERSION } = packageJson;
 const run = promisify(execFile);
 const REPOSITORY = join(import.meta.dirname, '../..');
 const CLIENT = join(REPOSITORY, 'packages/client');
@@ -23,7 +25,7 @@ beforeAll(async () => {
   await mkdir(installed, { recursive: true });
   await run(
     'tar',
-    ['--extract', '--strip-components=1', '--file', 'kasgres-client-0.1.0.tgz', '--directory', installed],
+    ['--extract', '--strip-components=1', '--file', `kasgres-client-${VERSION}.tgz`, '--directory', installed],
     {
       cwd: folder,
     },

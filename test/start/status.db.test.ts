@@ -126,7 +126,7 @@ test.each(['status', 'keys list', 'tags list', 'verify'])(
     await leaveRuntimeFile('postgres://kasgres:secret@127.0.0.1:1/kasgres');
     const said = await refusal(`npx kasgres ${command}`, { DATA_DIR: dataDir });
     expect(said).toMatch(/The database postgres:\/\/kasgres@127.0.0.1:1\/kasgres cannot be used: connect ECONNREFUSED/);
-    expect(said).toContain(`the Kasgres on ${dataDir}, which is not running: start it (npm start)`);
+    expect(said).toContain(`the Kasgres on ${dataDir}, which is not running: start it (kasgres start)`);
     expect(said).not.toContain('secret');
   },
 );

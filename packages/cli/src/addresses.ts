@@ -25,7 +25,7 @@ export async function getDatabase(env: CliEnv): Promise<DatabaseAddress> {
 
 function nothingStarted(reason: string, path: string): FatalError {
   return new FatalError(
-    `${reason}, and no Kasgres was started on ${path}. Start one (npm start), set DATA_DIR to where one was started, or set ` +
+    `${reason}, and no Kasgres was started on ${path}. Start one (kasgres start), set DATA_DIR to where one was started, or set ` +
       'DATABASE_URL, such as postgres://user:password@host/database.',
   );
 }

@@ -1,5 +1,5 @@
 /** The subcommands of `kasgres` and the text of --help. The commands are in commands/ and start/. */
-import { createRequire } from 'node:module';
+import { VERSION } from '@kasgres/runtime';
 import { Command } from 'commander';
 import { findUrlVariables, getDatabase, getStatusAddresses } from './addresses.ts';
 import { exportCommand } from './commands/export.ts';
@@ -15,8 +15,6 @@ import { readCliEnv } from './env.ts';
 import { programPaths, runInForeground } from './programs.ts';
 import { readStartEnv } from './start/start-env.ts';
 import { start } from './start/start.ts';
-
-const { version: VERSION } = createRequire(import.meta.url)('../package.json') as { version: string };
 
 const HELP = `
 Environment:

@@ -39,6 +39,6 @@ export async function withDatabase<Result>(
 /** Explains an address that the user did not set: its embedded Postgres may have stopped with `start`. */
 async function describeOrigin(startedOn: string): Promise<string> {
   const isRunning = await isLockHeld(dataDirAt(startedOn).lockFile);
-  const state = isRunning ? 'is running' : 'is not running: start it (npm start)';
+  const state = isRunning ? 'is running' : 'is not running: start it (kasgres start)';
   return `It is the database of the Kasgres on ${startedOn}, which ${state}. Set DATABASE_URL to use another database.`;
 }

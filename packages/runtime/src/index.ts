@@ -30,3 +30,4 @@ export {
   type ShutdownProblem,
 } from './run-program.ts';
 export { backoff, type BackoffOptions, isAbortError, sleep, untilAborted } from './sleep.ts';
+export { VERSION } from './version.ts';

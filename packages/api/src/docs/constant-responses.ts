@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { brotliCompress, type BrotliOptions, constants, gzip, zstdCompress } from 'node:zlib';
+import zlib, { brotliCompress, type BrotliOptions, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { chooseEncoding } from '../http/accept.ts';
 import { pathOf } from '../http/request-identity.ts';
@@ -24,9 +24,12 @@ const BYTES_PER_WEIGHT = 64 * 1024;
 
 const brotli = promisify<Buffer, BrotliOptions, Buffer>(brotliCompress);
 
-/** In the order of preference (http/compression.ts), at better levels, except the best of brotli, which takes seconds. */
+/**
+ * In the order of preference (http/compression.ts), at better levels, except the best of brotli, which takes seconds. Versions of Node before
+ * 22.15 have no zstd.
+ */
 const COMPRESS: Record<string, (body: Buffer) => Promise<Buffer>> = {
-  zstd: promisify(zstdCompress),
+  ...(zlib.zstdCompress && { zstd: promisify(zlib.zstdCompress) }),
   br: (body) => brotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
   gzip: promisify(gzip),
 };

@@ -4,8 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import scalar from '@scalar/fastify-api-reference';
-import { fastify, type FastifyBaseLogger, type FastifyPluginAsync } from 'fastify';
+import type { FastifyBaseLogger, FastifyPluginAsync } from 'fastify';
 import { describeApi } from '../openapi/document.ts';
 import { restServerDocument } from '../rest-server/routes.ts';
 import type { AnyOperation } from '../route.ts';
@@ -13,6 +12,7 @@ import type { Services } from '../services.ts';
 import { addCodeSamples } from './code-samples.ts';
 import { serveConstantResponses } from './constant-responses.ts';
 import { findExampleRequests } from './live-examples.ts';
+import { readScalar } from './scalar.ts';
 
 const PATH = '/docs';
 const FOLDER = `${PATH}/static`;
@@ -117,12 +117,3 @@ export const docsRoutes: FastifyPluginAsync<DocsOptions> = async (app, { operati
 
 const readBrowserFile = (name: string): Promise<string> =>
   readFile(new URL(`browser/${name}`, import.meta.url), 'utf8');
-
-/** Takes the script out of the plugin, whose page has inline scripts. The package of the script alone has 270 dependencies, which are within it. */
-async function readScalar(): Promise<string> {
-  const app = fastify();
-  await app.register(scalar, { routePrefix: '/', configuration: { url: '/' } });
-  const { body } = await app.inject('/js/scalar.js');
-  await app.close();
-  return body;
-}

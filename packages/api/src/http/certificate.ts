@@ -30,7 +30,7 @@ export function toCertificate(cert: Buffer, key: Buffer): Certificate {
   const parsed = new X509Certificate(cert);
   if (!parsed.checkPrivateKey(createPrivateKey(key))) throw new Error('the private key does not match the certificate');
   createSecureContext({ cert, key });
-  return { cert, key, expiresAt: parsed.validToDate };
+  return { cert, key, expiresAt: new Date(parsed.validTo) };
 }
 
 export interface RenewalOptions {

@@ -32,5 +32,5 @@ export function corsOptions(origins: readonly string[]): FastifyCorsOptions {
 
 function toMatcher(origin: string): string | RegExp {
   const host = ANY_PORT.exec(origin)?.groups?.['host'];
-  return host === undefined ? origin : new RegExp(`^${RegExp.escape(host)}(?::\\d{1,5})?$`);
+  return host === undefined ? origin : new RegExp(`^${host.replace(/[.[\]]/g, String.raw`\$&`)}(?::\\d{1,5})?$`);
 }

@@ -57,7 +57,14 @@ function toValidation(result: z.ZodSafeParseResult<unknown>): { value: unknown }
   return { error: toError(result.error) };
 }
 
-const toError = (error: z.ZodError): HttpError => badRequest(...toDetails(error).take(MAX_DETAILS));
+function toError(error: z.ZodError): HttpError {
+  const details: ErrorDetail[] = [];
+  for (const detail of toDetails(error)) {
+    details.push(detail);
+    if (details.length === MAX_DETAILS) break;
+  }
+  return badRequest(...details);
+}
 
 type Details = Generator<ErrorDetail, void, undefined>;
 

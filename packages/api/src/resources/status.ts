@@ -1,7 +1,7 @@
 /** GET /v1/status: the progress of the index and the state of the node. Needs no key. */
+import { VERSION } from '@kasgres/runtime';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import packageJson from '../../package.json' with { type: 'json' };
 import { type Db, hex, text, textOrNull } from '../index-state/sql.ts';
 import type { IndexState } from '../index-state/index-state.ts';
 import { findReplicaLag, findUtxoSetLoad } from '../index-state/state.ts';
@@ -164,6 +164,6 @@ async function readStatus({ statusIndex, node: pool }: Services): Promise<Status
     ...index,
     nodeConnected: node.connected,
     nodeSynced: node.synced ?? null,
-    version: packageJson.version,
+    version: VERSION,
   };
 }

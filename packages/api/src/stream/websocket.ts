@@ -206,7 +206,7 @@ class Connection {
     // A refused command changes nothing.
     if (from !== undefined) await streams.findStart(caller, from, added);
     const { subscriber } = opened;
-    const { size } = subscriber.subscription.addresses.union(added.addresses);
+    const { size } = new Set([...subscriber.subscription.addresses, ...added.addresses]);
     if (size > MAX_ADDRESSES) {
       throw badRequest({ path: 'subscribe.addresses', message: `a connection may have ${MAX_ADDRESSES} addresses` });
     }

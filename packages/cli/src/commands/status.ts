@@ -23,7 +23,7 @@ async function getStatus({ apiUrl, database, isApiFirst }: StatusAddresses): Pro
   if (isApiFirst && apiUrl !== undefined && fromApi !== undefined) return { api: apiUrl, ...fromApi };
   if (database === undefined) {
     throw new FatalError(
-      `No Kasgres API responds at ${apiUrl}. Start one (npm start), set HOST and PORT to another, DATA_DIR to where one was started, or ` +
+      `No Kasgres API responds at ${apiUrl}. Start one (kasgres start), set HOST and PORT to another, DATA_DIR to where one was started, or ` +
         'DATABASE_URL to read the status from the database.',
     );
   }

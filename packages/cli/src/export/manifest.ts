@@ -139,6 +139,10 @@ function listParquet(directory: string): string[] {
 /** Makes a rename in the folder survive a power loss. Windows has no such call. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
-  await using folder = await open(path);
-  await folder.sync();
+  const folder = await open(path);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
 }

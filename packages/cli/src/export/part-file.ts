@@ -5,7 +5,7 @@
 import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { constants, zstdCompressSync } from 'node:zlib';
+import zlib from 'node:zlib';
 import { fileWriter, ParquetWriter } from 'hyparquet-writer';
 import type { PoolClient } from 'pg';
 import { copyOut } from '../copy-rows.ts';
@@ -15,6 +15,15 @@ const GROUP_ROWS = 65_536;
 const GROUP_BYTES = 32 * 1024 * 1024;
 /** Estimated memory of a value besides its bytes. */
 const VALUE_BYTES = 16;
+
+/** Higher levels of zstd take longer and save little on hashes. Versions of Node before 22.15 lack it, and the library has Snappy. */
+const compression = zlib.zstdCompressSync && {
+  codec: 'ZSTD' as const,
+  compressors: {
+    ZSTD: (bytes: Uint8Array) =>
+      zlib.zstdCompressSync(bytes, { params: { [zlib.constants.ZSTD_c_compressionLevel]: 1 } }),
+  },
+};
 
 export const DRAFT_SUFFIX = '.tmp';
 
@@ -43,8 +52,7 @@ export class PartFile {
         { name: 'schema', num_children: columns.length },
         ...columns.flatMap(({ name, schemaOf }) => schemaOf(name)),
       ],
-      codec: 'ZSTD',
-      compressors: { ZSTD: compress },
+      ...compression,
       createdBy: 'kasgres export',
     });
   }
@@ -97,9 +105,4 @@ export class PartFile {
     this.#groupRows = 0;
     this.#groupBytes = 0;
   }
-}
-
-/** Higher levels take longer and save little on hashes. */
-function compress(bytes: Uint8Array): Uint8Array {
-  return zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
 }

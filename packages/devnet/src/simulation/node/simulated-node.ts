@@ -139,12 +139,12 @@ export class SimulatedNode implements NodeState {
   }
 
   blockTemplate(scriptPublicKey: ScriptPublicKey, extraData: Uint8Array): BlockTemplate {
-    const ready = this.mempool.ready().map(({ transaction }) => transaction);
+    const ready = Array.from(this.mempool.ready(), ({ transaction }) => transaction);
     const budget = new MassBudget();
     const { header, transactions } = assembleBlock(this.consensus, {
       virtual: this.consensus.virtual,
       miner: { scriptPublicKey, extraData: Buffer.concat([Buffer.from(`${this.serverVersion}/`), extraData]) },
-      payments: ready.filter((payment) => budget.take(payment)).toArray(),
+      payments: ready.filter((payment) => budget.take(payment)),
       timestamp: this.now(),
       nonce: 0n,
     });

@@ -1,0 +1,19 @@
+/** What the programs use of ECMAScript 2024, for Node 20. The types check of release/tsconfig.json refuses anything else that Node 20 lacks. */
+Promise.withResolvers ??= function withResolvers<T>(): PromiseWithResolvers<T> {
+  const resolvers: Partial<PromiseWithResolvers<T>> = {};
+  const promise = new Promise<T>((resolve, reject) => Object.assign(resolvers, { resolve, reject }));
+  return Object.assign(resolvers as PromiseWithResolvers<T>, { promise });
+};
+
+Map.groupBy ??= function groupBy<Key, Item>(items: Iterable<Item>, keyOf: (item: Item, index: number) => Key) {
+  const groups = new Map<Key, Item[]>();
+  let index = 0;
+  for (const item of items) {
+    const key = keyOf(item, index);
+    index += 1;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+};
