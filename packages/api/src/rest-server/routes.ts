@@ -22,8 +22,8 @@ const routes = [...infoRoutes, ...blockRoutes, ...transactionRoutes, ...addressR
 
 /** Serves the description of these routes, which are not in openapi.json. It needs no key. */
 export const restServerDocument: ApiPlugin = async (app) => {
-  const document = describeRestServer(routes);
-  app.get('/rest/openapi.json', async () => document);
+  let document: object | undefined;
+  app.get('/rest/openapi.json', async () => (document ??= describeRestServer(routes)));
 };
 
 export const restServerRoutes: ApiPlugin = async (app, services) => {
