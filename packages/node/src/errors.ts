@@ -3,7 +3,8 @@
  * `NodeProtocolError` means that received data cannot be trusted, and `NodeUnsuitableError` needs the operator. An aborted call throws the
  * reason of its signal instead.
  */
-import { FatalError } from '@kasgres/runtime';
+// Worker threads load this module without most of the program.
+import { FatalError } from '@kasgres/runtime/run-program';
 
 const TEXT_LENGTH = 1_000;
 

@@ -1,5 +1,5 @@
 import { MuHash } from '@kasgres/kaspa';
-import { decodeUtxoChunk } from '@kasgres/node';
+import { decodeUtxoChunk } from '@kasgres/node/decode-utxo-chunk';
 import { serveJobs } from '@kasgres/runtime/worker-pool';
 
 export interface HashJob {
