@@ -53,6 +53,7 @@ export const CHUNK_UTXOS = 50;
 /** Tests do not wait as long as the program. */
 const BOOTSTRAP_TIMING = { rereadPausesMs: [20, 50, 100], pollMs: 20, settleMs: 20, standstillMs: 600_000 };
 const PROBE_AFTER_SILENCE_MS = 1_000;
+const MAX_PAUSE_MS = 500;
 
 export class SimulatedDag {
   /** Every block but genesis, in the order of arrival. */
@@ -213,6 +214,7 @@ export function startIndexing(
     ...(batchTransactions !== undefined && { batchTransactions: Number(batchTransactions) }),
     ...(memoryTransactions !== undefined && { memoryTransactions: Number(memoryTransactions) }),
     bootstrapTiming: { ...BOOTSTRAP_TIMING, ...timing },
+    maxPauseMs: MAX_PAUSE_MS,
   };
   const log = createLogger({ name: 'indexer', level: process.env['LOG_LEVEL'] === undefined ? 'silent' : 'info' });
   const database = openDatabase(databaseUrl, PROBE_AFTER_SILENCE_MS);

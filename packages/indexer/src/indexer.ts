@@ -49,6 +49,8 @@ export interface IndexerOptions extends SourceLimits {
   finalityDepth?: bigint | undefined;
   pruningDepth?: bigint | undefined;
   bootstrapTiming?: BootstrapTiming;
+  /** The longest pause after a failure; by default ten seconds. */
+  maxPauseMs?: number;
   /** What is older is removed; undefined: nothing. */
   retention?: Retention | undefined;
 }

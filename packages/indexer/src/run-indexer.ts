@@ -33,6 +33,7 @@ import { watchNode } from './watch-node.ts';
 /** The program gives up after this many consecutive failures of unknown kind for each node, without a batch between them. */
 const MAX_UNKNOWN_FAILURES = 5;
 const CHECK_DEADLINE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 /**
  * Kinds that fail over to the next node at once. Inconsistent responses may come from different moments and are retried once first, as are
  * failures of unknown kind, which may be due to a response, too.
@@ -57,7 +58,8 @@ export interface RunIndexerOptions {
 
 export async function runIndexer(dependencies: RunIndexerOptions, signal: AbortSignal): Promise<void> {
   const { nodes, database, expectedNetwork, options, log, metrics, status, progress } = dependencies;
-  let delays = backoff({ maxMs: 10_000 });
+  const { maxPauseMs = MAX_PAUSE_MS } = options;
+  let delays = backoff({ maxMs: maxPauseMs });
   let unknownFailures = 0;
   /** Consecutive failures that the node's responses may have caused. */
   let wrongResponses = 0;
@@ -88,7 +90,7 @@ export async function runIndexer(dependencies: RunIndexerOptions, signal: AbortS
       if (signal.aborted) return;
       throwIfFatal(error);
       if (progress.batches > batchesBefore) {
-        delays = backoff({ maxMs: 10_000 });
+        delays = backoff({ maxMs: maxPauseMs });
         unknownFailures = 0;
         wrongResponses = 0;
         nodes.resetFailures();
