@@ -75,19 +75,22 @@ test('a connection whose settings did not arrive is refused', async () => {
   }
 });
 
-/** Terminates TLS before the server, as a managed Postgres would. */
+/** With its length, the first message of a client that asks for TLS. */
+const SSL_REQUEST = Buffer.from('0000000804d2162f', 'hex');
+
+/** Terminates TLS before the server, as a managed Postgres would, and refuses clients that do not ask for it. */
 async function startTls(key: Buffer, cert: Buffer): Promise<{ server: Server; port: number }> {
   const { hostname, port } = new URL(database.url);
   const server = createServer((socket: Socket) => {
     socket.on('error', () => undefined);
-    // The request for TLS.
-    socket.once('data', () => {
+    socket.once('data', (first) => {
+      if (!first.equals(SSL_REQUEST)) return socket.destroy();
       socket.write('S');
       const plain = new TLSSocket(socket, { isServer: true, key, cert });
       plain.on('error', () => undefined);
       const upstream = connectSocket(Number(port), hostname);
       upstream.on('error', () => undefined);
-      plain.pipe(upstream).pipe(plain);
+      return plain.pipe(upstream).pipe(plain);
     });
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
