@@ -24,8 +24,9 @@ const MAX_RSS_MB = 1000;
 const CUT_OFF_WITHIN_MS = 60_000;
 /** Below the limit of requests in flight. Together they are sent 960 MiB. */
 const HOSTILE = 60;
-/** A 3G connection. */
+/** A 3G connection, for longer than a connection without progress is kept. */
 const STEADY_BYTES_PER_SECOND = 200_000;
+const STEADY_MS = 45_000;
 
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -128,9 +129,11 @@ async function askUntilSent(key: string, options: AskOptions = {}): Promise<Read
   }
 }
 
-/** Reads at a rate until the connection ends. */
+/** Reads at a rate for STEADY_MS, and what is left then at any rate, until the connection ends. */
 async function readSteadily({ socket }: Reader, bytesPerSecond: number): Promise<void> {
+  const steadyUntil = performance.now() + STEADY_MS;
   socket.on('data', (data: Buffer) => {
+    if (performance.now() > steadyUntil) return;
     socket.pause();
     setTimeout(() => socket.resume(), (1000 * data.length) / bytesPerSecond);
   });

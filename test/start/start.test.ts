@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -108,7 +108,7 @@ const status = z.object({
 });
 
 let dataDir: string;
-let env: { DATA_DIR: string; PORT: string };
+let env: { DATA_DIR: string; PORT: string; [variable: string]: string };
 let started: Started;
 
 beforeAll(async () => {
@@ -116,9 +116,13 @@ beforeAll(async () => {
   env = { DATA_DIR: dataDir, PORT: String(await freePort()) };
 });
 
-afterAll(async () => {
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterAll(() => removeData());
+
+/** The embedded Postgres of root has its data elsewhere. */
+async function removeData(): Promise<void> {
+  const cluster = await realpath(join(dataDir, 'postgres/cluster')).catch(() => undefined);
+  for (const folder of [cluster, dataDir]) if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+}
 
 function keyIn(output: string): string {
   return /kdp_[0-9a-f]{64}/.exec(output)?.[0] ?? expect.fail(`no key in:\n${output}`);
@@ -276,36 +280,38 @@ describe('the first start, from nothing', () => {
 /** Everything is restarted twice in it. */
 const LONG = { timeout: 300_000 };
 
-describe('further starts on the same data', () => {
-  let key: string | undefined;
-  let firstBlock: string;
-  let blueScore: number;
+let key: string | undefined;
+let firstBlock: string | undefined;
+let blueScore: number;
 
+/** Starts again and checks that key and chain are those of before, and that the chain has only grown. */
+async function startAgain(): Promise<void> {
+  started = new Started({ env });
+  await started.ready();
+  expect(keyIn(started.output)).toBe((key ??= keyIn(started.output)));
+  const now = await apiOf(started).read('/v1/status', status);
+  expect(now.firstBlock).toBe((firstBlock ??= now.firstBlock));
+  expect(now.sinkBlueScore).toBeGreaterThanOrEqual(blueScore);
+  blueScore = now.sinkBlueScore;
+}
+
+/** Waits until the API shows a later sink than before. */
+async function hasGrown(): Promise<void> {
+  const before = blueScore;
+  await expect.poll(findBlueScore, { timeout: 60_000, interval: 200 }).toBeGreaterThan(before);
+  blueScore = await findBlueScore();
+}
+
+describe('the second start on the same data', () => {
   beforeAll(() => {
-    // Not there when these tests run alone: then the first start here makes it.
+    // Not there when this test runs alone: then its start makes it.
     const file = join(dataDir, 'demo-key');
-    if (existsSync(file)) key = readFileSync(file, 'utf8').trim();
+    key = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+    firstBlock = undefined;
+    blueScore = 2_900;
   });
 
   afterEach(() => started.end());
-
-  /** Starts again and checks that key and chain are those of before, and that the chain has only grown. */
-  async function startAgain(more: Record<string, string> = {}): Promise<void> {
-    started = new Started({ env: { ...env, ...more } });
-    await started.ready();
-    expect(keyIn(started.output)).toBe((key ??= keyIn(started.output)));
-    const now = await apiOf(started).read('/v1/status', status);
-    expect(now.firstBlock).toBe((firstBlock ??= now.firstBlock));
-    expect(now.sinkBlueScore).toBeGreaterThanOrEqual((blueScore ??= 2_900));
-    blueScore = now.sinkBlueScore;
-  }
-
-  /** Waits until the API shows a later sink than before. */
-  async function hasGrown(): Promise<void> {
-    const before = blueScore;
-    await expect.poll(findBlueScore, { timeout: 60_000, interval: 200 }).toBeGreaterThan(before);
-    blueScore = await findBlueScore();
-  }
 
   test('it continues the same chain with the same key, and restarts killed programs', async () => {
     await startAgain();
@@ -317,6 +323,23 @@ describe('further starts on the same data', () => {
     await started.line(/^postgres exited \(.*\); restarting/);
     await hasGrown();
   });
+});
+
+/** It is simulated and restored in a second. */
+const SMALL_CHAIN = { DEVNET_PAST_BLOCKS: '300', DEVNET_PAST_TRANSACTIONS: '300' };
+
+describe('further starts on the same data', () => {
+  beforeAll(async () => {
+    await removeData();
+    dataDir = await mkdtemp(join(tmpdir(), 'kasgres-start-'));
+    env = { ...SMALL_CHAIN, DATA_DIR: dataDir, PORT: env.PORT };
+    [key, firstBlock, blueScore] = [undefined, undefined, 250];
+    // What follows continues on the data of this start.
+    await startAgain();
+    await started.end();
+  }, 150_000);
+
+  afterEach(() => started.end());
 
   test('it continues on another port if another program takes that of the node or of Postgres', LONG, async () => {
     await startAgain();

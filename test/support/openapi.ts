@@ -52,13 +52,15 @@ export function faultsOf(
 /** Returns the template of the document that matches a URL. */
 export function findTemplate(method: Method, url: string): string | undefined {
   const [path = ''] = url.split('?');
-  const templates = Object.keys(document.paths).filter((template) => document.paths[template]?.[method] !== undefined);
-  return (
-    templates.find((template) => template === path) ?? templates.find((template) => patternOf(template).test(path))
-  );
+  if (document.paths[path]?.[method] !== undefined) return path;
+  return patterns.find(
+    ([template, pattern]) => document.paths[template]?.[method] !== undefined && pattern.test(path),
+  )?.[0];
 }
 
-const patternOf = (template: string): RegExp => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+const patterns = Object.keys(document.paths).map(
+  (template) => [template, new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`)] as const,
+);
 
 /** Headers that must be declared if they are sent. */
 const OUR_HEADERS = /^(?:x-|ratelimit-|etag$|retry-after$)/;
