@@ -4,23 +4,19 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestDatabase } from '@kasgres/database';
-import { afterEach, expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type ExportRequest, runExport } from '../../packages/cli/src/commands/export.ts';
 import type { Manifest } from '../../packages/cli/src/export/manifest.ts';
 import { expectedFacts } from './expected.ts';
 import { readWithDuckDb } from './readers/readers.ts';
 
-const folders: string[] = [];
-afterEach(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
-});
-
 /** In memory if possible: each file is synced, which takes long on a busy disk. */
 const PLACE = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
+/** Removed after the test. */
 export async function freshFolder(): Promise<string> {
   const folder = await mkdtemp(join(PLACE, 'kasgres-export-'));
-  folders.push(folder);
+  onTestFinished(() => rm(folder, { recursive: true }));
   return folder;
 }
 

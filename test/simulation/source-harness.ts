@@ -1,16 +1,10 @@
 /** Sources that follow simulated nodes without a database. */
 import { getNetwork } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
-import { afterEach } from 'vitest';
 import type { OwnChain } from '../../packages/indexer/src/indexed-chain.ts';
 import { Source } from '../../packages/indexer/src/source/source.ts';
-import { SEED } from '../support/harness.ts';
+import { onTestEnd, SEED } from '../support/harness.ts';
 import { SimulatedDag } from '../support/simulated-dag.ts';
-
-const running: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const stop of running.splice(0).reverse()) await stop();
-});
 
 const notAsked = {} as OwnChain;
 
@@ -20,7 +14,7 @@ export async function startSimulatedDag(
   simulation?: Parameters<typeof SimulatedDag.start>[3],
 ): Promise<SimulatedDag> {
   const simulatedDag = await SimulatedDag.start(`${SEED} ${name}`, undefined, undefined, simulation);
-  running.push(() => simulatedDag.stop());
+  onTestEnd(() => simulatedDag.stop());
   return simulatedDag;
 }
 
@@ -30,10 +24,10 @@ export async function openSource(
   limits: { batchTransactions: number; maxBytesAhead: number },
 ): Promise<{ client: NodeClient; source: Source }> {
   const client = new NodeClient({ url: server.url, streams: 3 });
-  running.push(() => client.close());
+  onTestEnd(() => client.close());
   await client.waitUntilConnected();
   const stop = new AbortController();
-  running.push(() => stop.abort());
+  onTestEnd(() => stop.abort());
   const source = new Source({
     node: client,
     network: getNetwork('simnet'),

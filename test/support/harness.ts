@@ -6,7 +6,7 @@ import { type Connection, createTestDatabase, isDatabaseUnavailable, type TestDa
 import type { FaultPlan, SimulatedNodeOptions } from '@kasgres/devnet';
 import { toHex } from '@kasgres/kaspa';
 import { NodeClient, NodeUnavailableError } from '@kasgres/node';
-import { afterEach, expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { SimulationOptions } from '../../packages/devnet/src/simulation/index.ts';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
 import { differencesOf, findOpenVariants, type Snapshot, takeSnapshot } from '../invariants/snapshot.ts';
@@ -19,14 +19,9 @@ const HOSTILE = { hostileRate: Number(HOSTILE_RATE) };
 /** The same in every run, so that a failure is due to the code; `SEED=random` tries other simulated DAGs. */
 export const SEED = wanted === 'random' ? String(randomInt(2 ** 32)) : wanted;
 
-const cleanUp: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const step of cleanUp.splice(0).reverse()) await step();
-});
-
-/** Runs the step after the test, the latest first. */
-export function onTestEnd(step: () => Promise<unknown>): void {
-  cleanUp.push(step);
+/** Runs the step after the test, the latest first. Test files share this module, so that hooks of its own would run in one of them only. */
+export function onTestEnd(step: () => unknown): void {
+  onTestFinished(async () => void (await step()));
 }
 
 export interface Harness {

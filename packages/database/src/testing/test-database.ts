@@ -28,7 +28,9 @@ export async function createTestDatabase({ empty = false }: TestDatabaseOptions 
   }
   const template = databaseOf(templateUrl);
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await onServer(templateUrl, `create database ${name} template ${empty ? 'template0' : template}`);
+  // Takes less processor time than to log the pages.
+  const from = empty ? 'template0' : template;
+  await onServer(templateUrl, `create database ${name} template ${from} strategy file_copy`);
   const url = withDatabase(templateUrl, name);
   const connection = connect({ url, applicationName: 'kasgres test' });
   return {
