@@ -3,6 +3,7 @@
  * neither kaspad nor schemathesis; `npm run test:all` runs all four. `npx vitest run FILE` runs any test file in its project.
  */
 import { globSync } from 'node:fs';
+import { getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -77,9 +78,23 @@ const first = expand(FIRST);
 const full = expand(FULL);
 const alone = expand(ALONE);
 // They need kaspad, schemathesis, clients of Postgres or Docker, and have a configuration each.
-const other = ['**/node_modules/**', 'test/node/**', 'test/fuzz/**', 'test/sql-clients/**', 'test/containers/**', 'test/release/**'];
+const other = [
+  '**/node_modules/**',
+  'test/node/**',
+  'test/fuzz/**',
+  'test/sql-clients/**',
+  'test/containers/**',
+  'test/release/**',
+];
 // It starts one Postgres for the run, only if a test of the project is to run.
 const globalSetup = 'packages/database/src/testing/global-setup.ts';
+
+/**
+ * That of the API (packages/api/src/priority.ts): at a higher one, tests that use the processor beside it would keep it from responding. Workers,
+ * programs and Postgres inherit it.
+ */
+const NICE = 5;
+if (getPriority() < NICE) setPriority(NICE);
 
 // .ci/run reads the counts from the JSON report.
 const { CI, TEST_RESULTS: outputFile = CI === undefined ? undefined : 'test-results.json' } = process.env;

@@ -101,7 +101,8 @@ export class Started {
   /** Waits until no recorded process is left. Returns those that remain after a while. */
   async processesLeft(withinMs = 20_000): Promise<string[]> {
     for (const end = Date.now() + withinMs; ; await sleep(100)) {
-      const left = [...this.#seen].filter(([id, command]) => listProcesses().get(id)?.command === command);
+      const processes = listProcesses();
+      const left = [...this.#seen].filter(([id, command]) => processes.get(id)?.command === command);
       if (left.length === 0 || Date.now() > end) return left.map(([id, command]) => `${id} ${command}`);
     }
   }
