@@ -86,12 +86,9 @@ async function readBlockPage(call: Call) {
   return read(call, async (reading) => {
     const blocks: Buffer[] = [];
     const json = await readBlocks(reading, page);
-    const { blockHashes } = await forEachItem<BlockJson, { blockHashes: string[] }>(
-      json,
-      BLOCKS,
-      reading.slices,
-      (block) => void blocks.push(jsonOf({ ...toBlock(block), extra: null })),
-    );
+    const { blockHashes } = (await forEachItem(json, BLOCKS, reading.slices, (block) => {
+      blocks.push(jsonOf({ ...toBlock(block as BlockJson), extra: null }));
+    })) as { blockHashes: string[] };
     const before = Buffer.from(`{"blockHashes":${JSON.stringify(blockHashes)},"blocks":`);
     return Buffer.concat([before, toJsonArray(blocks), Buffer.from('}')]);
   });

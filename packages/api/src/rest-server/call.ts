@@ -128,10 +128,10 @@ export async function readTransactionPage<Page extends { transactions: unknown[]
       if (problem !== null || body === null) throw tooLargeFor('limit');
       return inTurn(caller, body, async () => {
         const items: Buffer[] = [];
-        const page: Page = await forEachItem(body, TRANSACTIONS, new Slices(turns, caller), (transaction) => {
-          const item = toItem(transaction as Page['transactions'][number]);
+        const page = (await forEachItem(body, TRANSACTIONS, new Slices(turns, caller), (transaction) => {
+          const item = toItem(transaction);
           if (item !== undefined) items.push(jsonOf(item));
-        });
+        })) as Page;
         setHeaders(page, items.length);
         return toJsonArray(items);
       });

@@ -58,8 +58,8 @@ export async function forEachTransaction(
     const some = queries.transactionsByIds.with({ ids: ids.slice(start, start + IDS_AT_ONCE) });
     const json = await runForJson(reading, some);
     if (json === undefined) throw tooLargeFor(path);
-    await forEachItem(json, TRANSACTIONS, reading.slices, (transaction: queries.TimedTransaction) =>
-      handle(toTransaction(transaction, form)),
+    await forEachItem(json, TRANSACTIONS, reading.slices, (transaction) =>
+      handle(toTransaction(transaction as queries.TimedTransaction, form)),
     );
   }
 }
