@@ -1,11 +1,11 @@
 /** What the programs use of ECMAScript 2024, for Node 20. The types check of release/tsconfig.json refuses anything else that Node 20 lacks. */
-Promise.withResolvers ??= function withResolvers<T>(): PromiseWithResolvers<T> {
+const withResolvers = <T>(): PromiseWithResolvers<T> => {
   const resolvers: Partial<PromiseWithResolvers<T>> = {};
   const promise = new Promise<T>((resolve, reject) => Object.assign(resolvers, { resolve, reject }));
   return Object.assign(resolvers as PromiseWithResolvers<T>, { promise });
 };
 
-Map.groupBy ??= function groupBy<Key, Item>(items: Iterable<Item>, keyOf: (item: Item, index: number) => Key) {
+const groupBy = <Key, Item>(items: Iterable<Item>, keyOf: (item: Item, index: number) => Key): Map<Key, Item[]> => {
   const groups = new Map<Key, Item[]>();
   let index = 0;
   for (const item of items) {
@@ -17,3 +17,6 @@ Map.groupBy ??= function groupBy<Key, Item>(items: Iterable<Item>, keyOf: (item:
   }
   return groups;
 };
+
+if (!('withResolvers' in Promise)) Object.assign(Promise, { withResolvers });
+if (!('groupBy' in Map)) Object.assign(Map, { groupBy });
