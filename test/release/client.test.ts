@@ -72,7 +72,7 @@ test.each([
 ])('TypeScript with moduleResolution %s has its types', async (_, name, options) => {
   writeFileSync(join(folder.path, name), `import { createClient, type Schema } from '@kasgres/client';\n${TYPED}`);
   const tsc = join(ROOT, 'packages/client/node_modules/typescript/lib/tsc.js');
-  const strict = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022,dom', '--types', ''];
+  const strict = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022,dom'];
   expect(
     await folder.run(['node', tsc, ...strict, ...options, name]).catch((error: { stdout: string }) => error.stdout),
   ).toBe('');

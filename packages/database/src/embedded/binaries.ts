@@ -31,9 +31,15 @@ export async function findBinaries(account: Account): Promise<Binaries> {
   );
 }
 
-/** @param libc the version of glibc; undefined on musl, as in Alpine */
-export function requireGlibc(libc = findGlibc(), platform = process.platform): void {
-  if (platform !== 'linux' || libc !== undefined) return;
+interface System {
+  platform: string;
+  /** The version of glibc; undefined on musl, as in Alpine. */
+  glibc: string | undefined;
+}
+
+/** @throws {EmbeddedPostgresUnavailableError} on a Linux with another C library */
+export function requireGlibc({ platform, glibc }: System = { platform: process.platform, glibc: findGlibc() }): void {
+  if (platform !== 'linux' || glibc !== undefined) return;
   throw new EmbeddedPostgresUnavailableError(
     'This Linux has musl instead of glibc, as Alpine does, and there is no embedded Postgres for musl.',
   );
