@@ -42,7 +42,8 @@ export async function setup({ provide }: TestProject): Promise<(() => Promise<vo
   const folder = mkdtempSync(join(tmpdir(), 'kasgres-operator-'));
   const teardown = async (): Promise<void> => {
     await removeComposition();
-    await tryToRun('docker image rm kasgres kasgres-kaspad');
+    // Images of earlier versions of a stand-in or of the image have no name.
+    if (!isFound) await tryToRun('docker image prune --force');
     if (!isFound) await stopDaemon();
     rmSync(folder, { recursive: true, force: true });
   };
@@ -60,10 +61,11 @@ export async function setup({ provide }: TestProject): Promise<(() => Promise<vo
   return teardown;
 }
 
-/** Finds it by its labels, since no file is in the root directory. */
+/** Also removes its image. Compose finds the rest by labels, since no file is in the root directory. */
 async function removeComposition(): Promise<void> {
   const command = `docker compose --project-name ${PROJECT} down --volumes --remove-orphans --timeout 5`;
   await tryToRun(command, { cwd: '/' });
+  await tryToRun('docker image rm kasgres kasgres-kaspad');
 }
 
 async function hasEngine(): Promise<boolean> {
