@@ -19,7 +19,7 @@ const HOSTILE = { hostileRate: Number(HOSTILE_RATE) };
 /** The same in every run, so that a failure is due to the code; `SEED=random` tries other simulated DAGs. */
 export const SEED = wanted === 'random' ? String(randomInt(2 ** 32)) : wanted;
 
-/** Runs the step after the test, the latest first. Test files share this module, so that hooks of its own would run in one of them only. */
+/** Runs the step after the test, the latest first. Test files share this module, so that hooks that it registers would run in one of them only. */
 export function onTestEnd(step: () => unknown): void {
   onTestFinished(async () => void (await step()));
 }
