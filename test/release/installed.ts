@@ -14,11 +14,11 @@ import {
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { VERSION } from '@kasgres/runtime';
 import { shellEnv } from '../start/started.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
 export const DIST = join(ROOT, 'dist');
-export const { version: VERSION } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 export const TARBALL = join(DIST, `kasgres-${VERSION}.tgz`);
 export const CLIENT_TARBALL = join(DIST, `kasgres-client-${VERSION}.tgz`);
 /** Other users must reach it, but cannot enter the home of root. */

@@ -3,19 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { VERSION } from '@kasgres/runtime';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { Started } from '../start/started.ts';
 import { freePort } from '../support/programs.ts';
-import {
-  compilersUsed,
-  findTool,
-  type Folder,
-  makeFolder,
-  pathWithNode,
-  TARBALL,
-  type User,
-  VERSION,
-} from './installed.ts';
+import { compilersUsed, findTool, type Folder, makeFolder, pathWithNode, TARBALL, type User } from './installed.ts';
 
 const isRoot = process.getuid?.() === 0;
 const NOBODY: User = { uid: 65534, gid: 65534 };

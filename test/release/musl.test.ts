@@ -5,12 +5,13 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { VERSION } from '@kasgres/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestServer } from '@kasgres/database';
 import { requireGlibc } from '../../packages/database/src/embedded/binaries.ts';
 import { Started } from '../start/started.ts';
 import { freePort } from '../support/programs.ts';
-import { CACHE, type Folder, makeFolder, pathWithNode, TARBALL, VERSION } from './installed.ts';
+import { CACHE, type Folder, makeFolder, pathWithNode, TARBALL } from './installed.ts';
 
 const LOADER = '/lib/ld-musl-x86_64.so.1';
 const MIRROR = 'http://deb.debian.org/debian';

@@ -1,11 +1,12 @@
-/** What is shipped, how, and what a clone needs that runs no install scripts. */
+/** Licences of the shipped packages, the workflows that publish them, and a clone that is installed without install scripts. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { VERSION } from '@kasgres/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Started } from '../start/started.ts';
 import { freePort } from '../support/programs.ts';
-import { CACHE, DIST, type Folder, makeFolder, pathWithNode, ROOT, TARBALL, VERSION } from './installed.ts';
+import { CACHE, DIST, type Folder, makeFolder, pathWithNode, ROOT, TARBALL } from './installed.ts';
 
 const ACTIONLINT = 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12';
 /** They permit use and redistribution with a notice, which each package contains. */

@@ -34,6 +34,13 @@ const COMPRESS: Record<string, (body: Buffer) => Promise<Buffer>> = {
   gzip: promisify(gzip),
 };
 
+interface CachedResponse {
+  /** Clients wait for a response that is being made, so that it is compressed once. Undefined if it was not made. */
+  response: Promise<ConstantResponse | undefined>;
+  /** By performance.now(). Then it is made again. */
+  validUntil: number;
+}
+
 /**
  * @param folder path under which every file is constant, and cached by browsers permanently, since names change with the content
  * @param paths other paths, which browsers revalidate each time, and for how many milliseconds a response to them is constant
@@ -45,10 +52,7 @@ export function serveConstantResponses(
   paths: Readonly<Record<string, number>>,
   pacer: Pacer,
 ): void {
-  /** Clients wait for a response that is being made, so that it is compressed once. Undefined if it was not made. */
-  const responses = new Map<string, Promise<ConstantResponse | undefined>>();
-  /** When responses are made again, by performance.now(). */
-  const validUntil = new Map<string, number>();
+  const responses = new Map<string, CachedResponse>();
   const making = new WeakMap<FastifyRequest, (response: ConstantResponse | undefined) => void>();
   // Other spellings of a path are not cached, since clients could fill the memory with them.
   const isFile = (path: string): boolean =>
@@ -63,15 +67,11 @@ export function serveConstantResponses(
     headers['accept-encoding'] = chooseEncoding(headers['accept-encoding'], Object.keys(COMPRESS));
     delete headers.range;
     const key = keyOf(request);
-    if (performance.now() > (validUntil.get(key) ?? Number.POSITIVE_INFINITY)) {
-      validUntil.delete(key);
-      responses.delete(key);
-    }
-    const response = responses.get(key);
-    if (response === undefined) {
+    const cached = responses.get(key);
+    if (cached === undefined || performance.now() > cached.validUntil) {
       if (request.method !== 'GET') return undefined;
       const { promise, resolve } = Promise.withResolvers<ConstantResponse | undefined>();
-      responses.set(key, promise);
+      responses.set(key, { response: promise, validUntil: Number.POSITIVE_INFINITY });
       making.set(request, resolve);
       // If its response timed out, the hook below is not called.
       reply.raw.once('close', () => {
@@ -81,7 +81,7 @@ export function serveConstantResponses(
       });
       return undefined;
     }
-    const known = await response;
+    const known = await cached.response;
     if (known === undefined) return undefined;
     reply.headers(known.headers);
     if (hasEtag(headers['if-none-match'], known.etag)) return reply.code(304).send();
@@ -102,8 +102,9 @@ export function serveConstantResponses(
       resolve(made);
     }
     if (made === undefined) return payload;
+    const cached = responses.get(keyOf(request));
     const lifeMs = paths[pathOf(request)];
-    if (lifeMs !== undefined) validUntil.set(keyOf(request), performance.now() + lifeMs);
+    if (cached !== undefined && lifeMs !== undefined) cached.validUntil = performance.now() + lifeMs;
     for (const name of ['content-length', 'last-modified', 'accept-ranges']) reply.removeHeader(name);
     reply.headers(made.headers);
     return made.body;

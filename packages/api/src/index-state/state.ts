@@ -178,8 +178,7 @@ export async function runWithin<Response>(
   { statement, parameters }: BoundStatement<Response>,
 ): Promise<Response | undefined> {
   const { text, values } = statement.queryOf([parameters], state.version);
-  const { rows } = await db.executeQuery<{ body: Response | null }>(CompiledQuery.raw(text, values));
-  return rows[0]?.body ?? undefined;
+  return await findBody<Response>(db, text, values);
 }
 
 /** Like `runWithin`, without parsing the JSON of the body. */
@@ -188,10 +187,13 @@ export async function runForJson(
   { statement, parameters }: BoundStatement<unknown>,
 ): Promise<Buffer | undefined> {
   const { text, values } = statement.queryOf([parameters], state.version);
-  const query = CompiledQuery.raw(`select body::text as body from (${text}) content`, values);
-  const { rows } = await db.executeQuery<{ body: string | null }>(query);
-  const body = rows[0]?.body;
-  return body == null ? undefined : Buffer.from(body);
+  const body = await findBody<string>(db, `select body::text as body from (${text}) content`, values);
+  return body === undefined ? undefined : Buffer.from(body);
+}
+
+async function findBody<Body>(db: Db, text: string, values: unknown[]): Promise<Body | undefined> {
+  const { rows } = await db.executeQuery<{ body: Body | null }>(CompiledQuery.raw(text, values));
+  return rows[0]?.body ?? undefined;
 }
 
 async function findState(db: Db): Promise<IndexState | undefined> {

@@ -125,8 +125,11 @@ export async function checkAcceptance(db: Queryable, from: From = EVERYTHING): P
 /** Returns the first rows, as many as carry `most` instances together, but at least one. */
 export function withinMemory<Row extends Pick<AcceptedRow, 'carried'>>(rows: readonly Row[], most: number): Row[] {
   let total = 0;
-  const tooMany = rows.findIndex(({ carried }, n) => (total += carried) > most && n > 0);
-  return tooMany === -1 ? [...rows] : rows.slice(0, tooMany);
+  for (const [n, { carried }] of rows.entries()) {
+    total += carried;
+    if (total > most && n > 0) return rows.slice(0, n);
+  }
+  return [...rows];
 }
 
 export function walkMergeSet(

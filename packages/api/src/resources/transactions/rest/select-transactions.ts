@@ -163,7 +163,7 @@ const MAX_PAGE_BYTES = sql.lit(2 ** 20);
 const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
 /** Has at most 48 inputs, which spend scripts of at most 10,000 bytes. */
 const SMALL_BYTES = sql.lit(24_000);
-/** Of P2SH; json_bytes counts it. */
+/** The length of a P2SH script, which json_bytes counts for each input. */
 const USUAL_SCRIPT_BYTES = sql.lit(35);
 
 /** Estimates the bytes of a transaction in the JSON of a response, as if the UTXOs that it spends had scripts of usual length. */
@@ -171,21 +171,23 @@ const jsonBytes = (includePayload: boolean): RawBuilder<number> => sql`
   case when ${variant} > 0 then (variant_of(transactions.id, ${variant})).json_bytes else transactions.json_bytes end
     ${includePayload ? sql`+ 2 * octet_length(transactions.payload)` : sql``}`;
 
-/**
- * Selects by how many bytes of hex the scripts of the UTXOs that a transaction spends are longer than usual. Anybody can spend long ones, with 41 bytes
- * an input, but too few of them matter in a response of less than SMALL_BYTES.
- */
-const longScriptBytes = (total: RawBuilder<unknown>, key: RawBuilder<unknown>): RawBuilder<number> => sql`
-  case when ${total} > ${SMALL_BYTES} then (
-    select coalesce(sum(2 * greatest(octet_length(script.script) - ${USUAL_SCRIPT_BYTES}, 0)), 0)
-    from transaction_inputs input join scripts script on script.id = input.script_id where input.transaction_id = ${key}) else 0 end`;
+/** Adds the estimate for each transaction, and for all, to the rows of `page`, a query in parentheses or the name of a table. */
+const estimated = (page: RawBuilder<unknown>, includePayload: boolean): RawBuilder<unknown> => sql`(
+  select page.*, ${jsonBytes(includePayload)} as estimate, sum(${jsonBytes(includePayload)}) over () as total
+  from ${page} page join transactions on transactions.id = page.key) estimated`;
 
-/** Adds `bytes`, and their sum up to each position, to keys and positions of transactions. */
+/**
+ * Bytes of a row of `estimated`, with those by which the scripts that the transaction spends are longer than usual. Anybody can spend long ones, with
+ * 41 bytes an input, but too few of them matter in a response of less than SMALL_BYTES.
+ */
+const bytes = sql<number>`(
+  estimate + case when total > ${SMALL_BYTES} then (
+    select coalesce(sum(2 * greatest(octet_length(script.script) - ${USUAL_SCRIPT_BYTES}, 0)), 0)
+    from transaction_inputs input join scripts script on script.id = input.script_id where input.transaction_id = key) else 0 end)`;
+
+/** Adds the sum of the bytes up to each position to keys and positions of transactions. */
 const withBytes = (page: RawBuilder<unknown>, includePayload: boolean): RawBuilder<unknown> => sql`
-  select key, position, sum(bytes + ${longScriptBytes(sql`total`, sql`key`)}) over (order by position) as bytes_until
-  from (
-    select page.key, page.position, ${jsonBytes(includePayload)} as bytes, sum(${jsonBytes(includePayload)}) over () as total
-    from (${page}) page join transactions on transactions.id = page.key) estimated`;
+  select key, position, sum(${bytes}) over (order by position) as bytes_until from ${estimated(sql`(${page})`, includePayload)}`;
 
 /** Bounds a page of keys of transactions by the bytes of its response: anybody can mine large transactions that pay an address of somebody else. */
 export const boundByBytes =
@@ -210,10 +212,8 @@ export const unlessTooLarge = <Body>(
   tables: {
     ...tables,
     size: sql`
-      select coalesce(sum(bytes + ${longScriptBytes(sql`total`, sql`key`)}), 0) > ${sql.lit(MAX_RESPONSE_BYTES)} as is_too_large
-      from (
-        select page.key, ${jsonBytes(includePayload)} as bytes, sum(${jsonBytes(includePayload)}) over () as total
-        from page join transactions on transactions.id = page.key) estimated`,
+      select coalesce(sum(${bytes}), 0) > ${sql.lit(MAX_RESPONSE_BYTES)} as is_too_large
+      from ${estimated(sql`page`, includePayload)}`,
   },
   problem: sql<string | null>`case when ${isTooLarge} then 'too large' end`,
   body: sql<Body | null>`case when not ${isTooLarge} then ${body} end`,
