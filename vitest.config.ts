@@ -90,7 +90,7 @@ const other = [
 const globalSetup = 'packages/database/src/testing/global-setup.ts';
 
 /**
- * That of the API (packages/api/src/priority.ts): at a higher one, tests that use the processor beside it would keep it from responding. Workers,
+ * The priority of the API (packages/api/src/priority.ts): at a higher one, tests that use the processor beside it would keep it from responding. Workers,
  * programs and Postgres inherit it.
  */
 const NICE = 5;
@@ -108,7 +108,7 @@ export default defineConfig({
     // Loading the modules again for each file would take longer than most of the tests, which restore what they change.
     isolate: false,
     sequence: { sequencer: SlowestFirst },
-    // That of the `kasgres` command, for the threads and programs that tests start: half of their start is stripping types and compiling.
+    // The cache of the `kasgres` command, for the threads and programs that tests start: half of their start is stripping types and compiling.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/kasgres') },
     projects: [
       {

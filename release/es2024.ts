@@ -1,4 +1,4 @@
-/** What the programs use of ECMAScript 2024, for Node 20. The types check of release/tsconfig.json refuses anything else that Node 20 lacks. */
+/** Defines the two functions of ECMAScript 2024 that the programs call and Node 20 lacks. `tsc -p release` fails if a program calls another one. */
 const withResolvers = <T>(): PromiseWithResolvers<T> => {
   const resolvers: Partial<PromiseWithResolvers<T>> = {};
   const promise = new Promise<T>((resolve, reject) => Object.assign(resolvers, { resolve, reject }));

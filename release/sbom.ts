@@ -28,7 +28,7 @@ export async function makeSbom(
 ): Promise<string> {
   const format = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--package-lock-only'];
   const sbom = JSON.parse(await run('npm', ['sbom', ...format], folder)) as Sbom;
-  // The same commit must give the same file.
+  // They differ in each build, and two builds of one commit must be equal.
   delete sbom.serialNumber;
   delete sbom.metadata['timestamp'];
   const bundled = JSON.parse(await readFile(join(folder, EXPLORER_LICENSES), 'utf8')) as {

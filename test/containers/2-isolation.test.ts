@@ -1,4 +1,4 @@
-/** What a container may not do: processes, memory, logs, files, the network, and the rights of its login. */
+/** The limits of a container: processes, memory, logs, files, the network, and the rights of its login. */
 import { spawn } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { compose, engine, inspect, LONG_RUNNING, PROGRAMS, query, shell, tryShell } from './operator.ts';

@@ -1,4 +1,4 @@
-/** What an operator does in a checkout: settings, commands of the documents, and looks at what runs. */
+/** Functions that act as an operator in a checkout: change settings, run commands of the documents, and inspect the containers. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, inject } from 'vitest';

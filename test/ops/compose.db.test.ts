@@ -127,7 +127,7 @@ test('it creates the secrets once, each for one reader', async () => {
   for (const file of files) expect((await stat(join(secrets, file))).mode & 0o77, file).toBe(0);
   await makeSecrets('');
   expect(await read()).toEqual(first);
-  // What opens the database is not replaced.
+  // A password that differs from the one of the database is refused, and the file keeps the old one.
   await expect(makeSecrets('another')).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringContaining('POSTGRES_PASSWORD is not the password') as string,

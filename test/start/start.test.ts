@@ -334,7 +334,7 @@ describe('further starts on the same data', () => {
     dataDir = await mkdtemp(join(tmpdir(), 'kasgres-start-'));
     env = { ...SMALL_CHAIN, DATA_DIR: dataDir, PORT: env.PORT };
     [key, firstBlock, blueScore] = [undefined, undefined, 250];
-    // What follows continues on the data of this start.
+    // The tests below start again on this data.
     await startAgain();
     await started.end();
   }, 150_000);

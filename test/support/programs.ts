@@ -35,7 +35,7 @@ export interface ProgramEnv {
 
 const MAX_OUTPUT_CHARACTERS = 20_000;
 const START_DEADLINE_MS = 60_000;
-/** That of the `kasgres` command: half of a start's processor time is stripping types and compiling. */
+/** The cache of the `kasgres` command: half of a start's processor time is stripping types and compiling. */
 const COMPILE_CACHE = join(import.meta.dirname, '../../node_modules/.cache/kasgres');
 
 export function startIndexer(env: ProgramEnv, more: Record<string, string> = {}): Program {

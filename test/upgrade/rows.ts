@@ -1,7 +1,7 @@
 /** The rows of a database as SQL that inserts them into the same schema, which the migrations create. */
 import type { Pool } from 'pg';
 
-/** Of inserted rows, so that a table is several statements. */
+/** The rows of a large table are inserted by several statements of this many rows. */
 const ROWS_PER_STATEMENT = 500;
 
 const SELECT_TABLES = `

@@ -14,7 +14,7 @@ interface TestServer {
   stop: () => Promise<void>;
 }
 
-/** That of docker-compose.yml. */
+/** The same image as in docker-compose.yml. */
 const IMAGE = 'postgres:17-bookworm';
 
 export async function startTestServer(): Promise<TestServer> {

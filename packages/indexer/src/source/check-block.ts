@@ -18,7 +18,7 @@ import type { RpcBlock } from '@kasgres/node';
 const MAX_SCORE = 2n ** 63n - 1n;
 /** The greatest time of JavaScript and more than 270,000 years, which Postgres can still show. */
 const MAX_TIMESTAMP = 8_640_000_000_000_000n;
-/** Of the largest target, 2^255. With a larger exponent of `bits`, the difficulty would be no finite number, which SQL refuses. */
+/** The exponent in `bits` of the largest target, 2^255. With a larger one, the difficulty would be no finite number, which SQL refuses. */
 const MAX_EXPONENT = 0x20;
 /** More than consensus allows: a level for each bit of a hash, and 16 direct parents, or 64 on simnet. */
 const MAX_LEVELS = 256;
