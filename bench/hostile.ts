@@ -33,6 +33,7 @@ const SIZES: Record<HostileKind, HostileSize> = {
   variants: { transactions: 1_600, inputs: 1, blocks: 10 },
   copies: { transactions: 300, inputs: 1, blocks: 10 },
   conflicts: { transactions: 300, inputs: 1, blocks: 10 },
+  claims: { transactions: 4, inputs: 1_000, blocks: 10 },
   forbidden: { transactions: 1, inputs: 1, blocks: 1 },
   chains: { transactions: 1, inputs: 1, blocks: 20 },
 };

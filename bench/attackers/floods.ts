@@ -40,6 +40,12 @@ function worstRequests(options: AttackOptions): FloodRequest[] {
   ];
 }
 
+/** The longest pages that kaspa-rest-server has, of the busiest addresses. */
+function longestRestPages({ addresses }: AttackOptions): FloodRequest[] {
+  const query = 'limit=500&resolve_previous_outpoints=full';
+  return addresses.slice(0, 4).map((address) => ({ path: `/rest/addresses/${address}/full-transactions-page?${query}` }));
+}
+
 async function readDocs(attacker: Attacker): Promise<void> {
   const page = await attacker.retry(async () => {
     const signal = AbortSignal.timeout(RESPONSE_MS);
@@ -112,6 +118,11 @@ export const FLOODS: readonly Attack[] = [
     name: 'worst requests of one key',
     keys: 1,
     run: (attacker) => attacker.flood(300, withKey(attacker.key, worstRequests(attacker.options))),
+  },
+  {
+    name: 'pages of /rest',
+    keys: 1,
+    run: (attacker) => attacker.flood(100, withKey(attacker.key, longestRestPages(attacker.options))),
   },
   {
     name: 'long unknown paths',

@@ -1,4 +1,4 @@
-/** Iterates over listings page by page: each page begins behind the last item of the previous one. */
+/** Iterates over listings page by page: each page begins behind the last item of the previous one, or behind what a filter has dropped. */
 import type { GetPath, Request, ResponseBody, Schema } from './operations.ts';
 
 interface Page {
@@ -61,8 +61,9 @@ export async function* paginate<Path extends ListingPath>(
     const items = named[name] ?? [];
     yield* items;
     const last = items.at(-1);
-    if (!metadata.hasMore || last === undefined) return;
     const cursorOf = CURSORS[name] as (item: Item<Path>) => string;
-    cursor = { starting_after: cursorOf(last) };
+    const next = metadata.scannedTo ?? (last === undefined ? undefined : cursorOf(last));
+    if (!metadata.hasMore || next === undefined) return;
+    cursor = { starting_after: next };
   }
 }

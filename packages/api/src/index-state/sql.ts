@@ -26,3 +26,7 @@ export async function findScriptId(db: Db, address: string): Promise<bigint | un
 /** Compares the id of a row of `transactions` in the form that its index has. @param transactions name or alias of the table @param id bytes */
 export const hasTransactionId = (transactions: 'transactions' | 't', id: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`encode(${sql.ref(`${transactions}.transaction_id`)}, 'hex') = encode(${id}, 'hex')`;
+
+/** Selects the id of the transaction with a key; null without a key. */
+export const transactionIdOf = (key: RawBuilder<unknown>): RawBuilder<string | null> =>
+  sql`(select encode(transaction_id, 'hex') from transactions where id = ${key})`;

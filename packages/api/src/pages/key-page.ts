@@ -24,7 +24,9 @@ export const cursorOf = <Cursor>({ starting_after, ending_before }: PageQuery<Cu
 interface KeySource {
   table: string;
   column: string;
+  /** Selects rows by an index. */
   where?: RawBuilder<unknown>;
+  filter?: Filter | undefined;
   /** Whether several rows have the same key. */
   isRepeated?: boolean;
   /** Selects the key of the item that the cursor names; null if it is not an item of this listing. */
@@ -33,6 +35,18 @@ interface KeySource {
   bound?: (page: RawBuilder<unknown>, limit: RawBuilder<number>) => RawBuilder<unknown>;
 }
 
+/** A condition that may drop any number of rows, which the index does not know. */
+interface Filter {
+  condition: RawBuilder<unknown>;
+  /** Columns that the condition reads, besides the key. */
+  columns?: readonly string[];
+  /** Selects the cursor of a key. */
+  cursorOf: (key: RawBuilder<unknown>) => RawBuilder<unknown>;
+}
+
+/** Keys that a page with a filter reads at most, so that its time does not depend on how many are dropped. */
+export const MAX_EXAMINED = 10_000;
+
 /**
  * Builds the parts of a statement that reads a page of keys: `tables` with the keys in `page`, one more than the page has, and `items`, which limits
  * and orders a query of items that joins `page`.
@@ -40,45 +54,70 @@ interface KeySource {
 export function keyPage(
   parameter: ParameterOf<PageParameters>,
   start: PageStart,
-  { table, column, where, isRepeated, cursorKey, bound }: KeySource,
+  { table, column, where, filter, isRepeated, cursorKey, bound }: KeySource,
 ) {
   const key = sql.ref(column);
   const limit = parameter('limit', 'bigint');
+  const isBackward = start === 'before';
   const conditions = [
     ...(where === undefined ? [] : [where]),
-    ...(start === 'first' ? [] : [sql`${key} ${start === 'before' ? sql`>` : sql`<`} (select key from cursor)`]),
+    ...(start === 'first' ? [] : [sql`${key} ${isBackward ? sql`>` : sql`<`} (select key from cursor)`]),
   ];
+  const order = sql`order by ${key} ${isBackward ? sql`asc` : sql`desc`}`;
+  const rows = (columns: readonly string[] = []) => sql`
+    select ${isRepeated === true ? sql`distinct ` : sql``}${sql.join([column, ...columns].map((name) => sql.ref(name)))} from ${sql.table(table)}
+    ${conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`} ${order}`;
+  const wanted =
+    filter === undefined
+      ? rows()
+      : sql`
+        select ${key} from (${rows(filter.columns)} limit ${sql.lit(MAX_EXAMINED)}) ${sql.table(table)}
+        where ${filter.condition} ${order}`;
   const page = sql`
     select keys.key, keys.position
-    from unnest(${rowsOf(sql`
-      select ${isRepeated === true ? sql`distinct ` : sql``}${key} from ${sql.table(table)}
-      ${conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`}
-      order by ${key} ${start === 'before' ? sql`asc` : sql`desc`} limit ${limit} + 1`)}) with ordinality as keys (key, position)`;
+    from unnest(${rowsOf(sql`${wanted} limit ${limit} + 1`)}) with ordinality as keys (key, position)`;
+  const lastExamined = sql`(
+    select case when count(*) = 2 then ${isBackward ? sql`min` : sql`max`}(${key}) end
+    from (${rows()} offset ${sql.lit(MAX_EXAMINED - 1)} limit 2) last)`;
   return {
     tables: {
       ...(start !== 'first' && { cursor: sql`select ${cursorKey} as key` }),
       page: bound === undefined ? page : bound(page, limit),
     },
-    ...pageParts(limit, start, bound !== undefined),
+    ...pageParts(limit, start, {
+      isBounded: bound !== undefined,
+      ...(filter !== undefined && { scannedTo: filter.cursorOf(lastExamined) }),
+    }),
   };
 }
 
 /** Reads rows through an array, of which Postgres expects few: of a limit that is a parameter it expects a tenth of the table, and would hash whole tables. */
 export const rowsOf = (select: RawBuilder<unknown>): RawBuilder<unknown> => sql`array(${select})`;
 
-/**
- * Needs `page` with positions in the order of reading, and `cursor` with a key that is null if it is unknown, except for the first page.
- * @param isBounded whether `page` tells which items it shows
- */
-export function pageParts(limit: RawBuilder<number>, start: PageStart, isBounded = false) {
-  const isShown = isBounded ? sql`page.is_shown` : sql`page.position <= ${limit}`;
+interface PageTraits {
+  /** Whether `page` tells which items it shows. */
+  isBounded?: boolean;
+  /** Selects the cursor of the last row that a filter examined, if there are rows behind it; otherwise null. */
+  scannedTo?: RawBuilder<unknown>;
+}
+
+/** Needs `page` with positions in the order of reading, and `cursor` with a key that is null if it is unknown, except for the first page. */
+export function pageParts(limit: RawBuilder<number>, start: PageStart, { isBounded, scannedTo }: PageTraits = {}) {
+  const isShown = isBounded === true ? sql`page.is_shown` : sql`page.position <= ${limit}`;
+  const counted = sql`(select count(*) as found, count(*) filter (where ${isShown}) as shown from page) counted`;
+  const fields = sql`'hasMore', found > shown, 'count', shown`;
   return {
     ...(start !== 'first' && {
       problem: sql<string | null>`case when (select key from cursor) is null then ${sql.lit(UNKNOWN_CURSOR)} end`,
     }),
     items: sql`where ${isShown} order by page.position ${start === 'before' ? sql`desc` : sql`asc`}`,
-    metadata: sql<PageMetadataJson>`(
-      select json_build_object('hasMore', count(*) > count(*) filter (where ${isShown}), 'count', count(*) filter (where ${isShown})) from page)`,
+    metadata:
+      scannedTo === undefined
+        ? sql<PageMetadataJson>`(select json_build_object(${fields}) from ${counted})`
+        : sql<PageMetadataJson>`(
+          select case when "scannedTo" is null then json_build_object(${fields})
+            else json_build_object('hasMore', true, 'count', shown, 'scannedTo', "scannedTo") end
+          from ${counted} cross join lateral (select case when found = shown then ${scannedTo} end as "scannedTo") examined)`,
   };
 }
 

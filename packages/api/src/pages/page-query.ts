@@ -61,6 +61,10 @@ export const pageMetadata = z
   .object({
     hasMore: z.boolean().meta({ description: 'Whether more items follow in the direction of the request' }),
     count: z.int().nonnegative().meta({ description: 'Number of items of this page' }),
+    scannedTo: z.string().optional().meta({
+      description:
+        'Only if a filter dropped so many items that the page ends early, and maybe empty: the cursor to go on with instead of the id of the last item',
+    }),
   })
   .meta({ id: 'PageMetadata' });
 

@@ -13,7 +13,7 @@ import {
 } from '../simulation/consensus/isolation-rules.ts';
 import { MassBudget, requiredStorageMass, withDerived } from './build-transaction.ts';
 import type { Random } from './random.ts';
-import { createdEntries, spentKeysOf, type UtxoEntry } from './utxo.ts';
+import { createdEntries, outpointKey, spentKeysOf, type UtxoEntry } from './utxo.ts';
 
 /** The contents of blocks, without their coinbases. They may be mined in any order, also as siblings. */
 export type Plan = readonly (readonly DagTransaction[])[];
@@ -63,6 +63,8 @@ export class HostileTransactions {
   private readonly rewards: UtxoEntry[] = [];
   /** Ids of which there is another variant in every plan of variants. */
   private repeated: DagTransaction[] = [];
+  /** Outputs that every plan of claims spends, by key: some were spent long ago, and others do not exist. */
+  private readonly claimed = new Map<string, Outpoint>();
   private variants = 0;
   private readonly view: HostileView;
 
@@ -155,6 +157,15 @@ export class HostileTransactions {
     return this.repeated.slice(0, count).map((transaction) => this.variantOf(transaction));
   }
 
+  /** Returns the same outputs each time. */
+  claimedOutputs(random: Random, count: number): readonly Outpoint[] {
+    while (this.claimed.size < count) {
+      const spent = this.somePayment(random)?.inputs.map(({ previousOutpoint }) => previousOutpoint) ?? [];
+      for (const outpoint of [...spent, nowhere(random)]) this.claimed.set(outpointKey(outpoint), outpoint);
+    }
+    return [...this.claimed.values()].slice(0, count);
+  }
+
   variantOf(transaction: Transaction): DagTransaction {
     this.variants += 1;
     const signatureScript = Buffer.alloc(5, 0x04);
@@ -228,6 +239,14 @@ const PLANS = {
         return miner.arbitrary(random, random.chance(0.3) ? [...spent, nowhere(random)] : spent);
       }),
     ),
+
+  /** Every block spends the same outputs again, by transactions that nobody has seen. */
+  claims: (miner, random, { transactions, inputs, blocks }) => {
+    const claimed = miner.claimedOutputs(random, transactions * inputs);
+    return times(blocks, () =>
+      times(transactions, (_, at) => bare(claimed.slice(at * inputs, (at + 1) * inputs), [], random.bytes(8))),
+    );
+  },
 
   /** They spend an existing output before it is mature, with a broken signature, a wrong mass, a lock, or for more than it has. */
   forbidden: (miner, random) => {

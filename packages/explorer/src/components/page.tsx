@@ -197,16 +197,19 @@ export function useCursor(): { starting_after?: string; ending_before?: string }
 }
 
 interface PagerProps {
-  metadata: { hasMore: boolean };
+  metadata: { hasMore: boolean; scannedTo?: string };
   first: string | undefined;
   last: string | undefined;
   /** The names of the directions. */
   labels?: readonly [previous: string, next: string];
 }
 
-export function Pager({ metadata, first, last, labels = ['Newer', 'Older'] }: PagerProps) {
+export function Pager({ metadata, first: firstItem, last: lastItem, labels = ['Newer', 'Older'] }: PagerProps) {
   const href = useHref();
   const { starting_after: after, ending_before: before } = useCursor();
+  // A page may end, maybe without an item, where its filter has dropped many.
+  const first = before === undefined ? firstItem : (metadata.scannedTo ?? firstItem);
+  const last = before === undefined ? (metadata.scannedTo ?? lastItem) : lastItem;
   const hasNext = before !== undefined || metadata.hasMore;
   const hasPrevious = after !== undefined || (before !== undefined && metadata.hasMore);
   if (!hasNext && !hasPrevious) return null;

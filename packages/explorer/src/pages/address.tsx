@@ -108,7 +108,7 @@ function Transactions({ details: { address, transactionCount } }: { details: Det
               loadedAt={loadedAt}
               tags={tags}
               own={address}
-              empty="No transactions match."
+              empty={metadata.scannedTo === undefined ? 'No transactions match.' : 'None here. Older ones may match.'}
             />
             <Pager metadata={metadata} first={rows[0]?.transactionId} last={rows.at(-1)?.transactionId} />
           </>

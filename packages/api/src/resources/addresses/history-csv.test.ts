@@ -18,7 +18,7 @@ function historyOf(total: number) {
     const rows = Array.from({ length: Math.min(limit, left) }, () => ({ transaction_id: 'ab', key: BigInt(left) }));
     left -= rows.length;
     reads.push(rows.length);
-    return rows;
+    return { rows, next: rows.length === limit ? BigInt(left) : undefined };
   }) as ReadRows;
   return { readRows, reads };
 }

@@ -10,6 +10,7 @@ import type { IndexReader } from '../../index-state/state.ts';
 import { commonTable } from '../../index-state/statement.ts';
 import { UnpaidError } from '../../limits/charge-as-read.ts';
 import { isAccepted } from '../transactions/fields.ts';
+import { MAX_EXAMINED } from '../../pages/key-page.ts';
 import { containing, joinAccepting } from '../transactions/rest/select-transactions.ts';
 import { joinAmounts } from './amounts.ts';
 import { filterBy, type HistoryFilter, shapeOf, timedTables } from './history-filter.ts';
@@ -46,8 +47,14 @@ const COLUMNS = [
 
 type Row = Record<(typeof COLUMNS)[number], string | null> & { key: bigint };
 
-/** Returns up to `limit` rows below a key, newest first. */
-export type ReadRows = (below: bigint, limit: number) => Promise<Row[]>;
+interface Chunk {
+  rows: Row[];
+  /** The key below which there may be more rows. */
+  next: bigint | undefined;
+}
+
+/** Reads up to `limit` rows below a key, newest first; fewer, maybe none, if a filter drops many. */
+export type ReadRows = (below: bigint, limit: number) => Promise<Chunk>;
 
 interface Payment {
   /** Charges pages of rows beyond the first one, and may wait. @throws UnpaidError */
@@ -76,14 +83,17 @@ async function* linesOf(readRows: ReadRows, { charge, maxPages }: Payment) {
   yield `${COLUMNS.join(',')}\n`;
   let below = 9_223_372_036_854_775_807n;
   let limit = ROWS_PER_PAGE;
+  let isPaid = true;
   for (let count = 0; count < MAX_CSV_ROWS; ) {
-    const rows = await readRows(below, limit);
-    if (count > 0 && rows.length > 0) await charge(Math.ceil(rows.length / ROWS_PER_PAGE));
+    const { rows, next } = await readRows(below, limit);
+    if (rows.length === 0 && next === undefined) return;
+    if (!isPaid) await charge(Math.max(Math.ceil(rows.length / ROWS_PER_PAGE), 1));
+    isPaid = false;
     if (rows.length > 0) yield `${rows.map(toLine).join('\n')}\n`;
-    if (rows.length < limit) return;
+    if (next === undefined) return;
     count += rows.length;
     limit = Math.min(CHUNK_ROWS, maxPages * ROWS_PER_PAGE, MAX_CSV_ROWS - count);
-    below = (rows.at(-1) as Row).key;
+    below = next;
   }
 }
 
@@ -91,15 +101,26 @@ export function rowReader(index: IndexReader, address: string, filter: HistoryFi
   const { from = null, to = null, min_amount: minimum = null } = filter;
   const shape = shapeOf(filter);
   const scriptId = sql`(select id from script)`;
-  const conditions = [sql`script_id = ${scriptId}`, ...filterBy(shape, sql`${minimum}::numeric`)];
+  const { where, filter } = filterBy(shape, sql`${minimum}::numeric`);
+  const keysBelow = (key: bigint): RawBuilder<unknown> => sql`
+    select distinct transaction_id from script_deltas
+    where ${sql.join([sql`script_id = ${scriptId}`, ...where, sql`transaction_id < ${key}`], sql` and `)}
+    order by transaction_id desc`;
+  const wantedBelow = (key: bigint): RawBuilder<unknown> =>
+    filter === undefined
+      ? keysBelow(key)
+      : sql`
+        select transaction_id from (${keysBelow(key)} limit ${MAX_EXAMINED}) script_deltas
+        where ${filter} order by transaction_id desc`;
   const tables = {
     script: sql`select id from scripts where address = ${address}`,
     ...(shape.isTimed && timedTables({ from: sql`${from}::bigint`, to: sql`${to}::bigint` }, scriptId)),
   };
+  const withTables = sql`with ${sql.join(Object.entries(tables).map(commonTable))}`;
   return (below, limit) =>
     index.read(async ({ db }) => {
-      const found = await sql<Row>`
-        with ${sql.join(Object.entries(tables).map(commonTable))}
+      const { rows } = await sql<Row>`
+        ${withTables}
         select page.key, encode(transactions.transaction_id, 'hex') as transaction_id,
           ${timeOf(sql`accepting.chain_time`)} as accepted_at,
           (${isAccepted()})::text as is_accepted, (transactions.subnetwork_id = 1)::text as is_coinbase,
@@ -112,10 +133,7 @@ export function rowReader(index: IndexReader, address: string, filter: HistoryFi
           ${kasOf(sql`counted.received - counted.sent`)} as "Amount", 'KAS' as "Currency",
           case when transactions.subnetwork_id = 1 then 'mining' end as "Label",
           encode(transactions.transaction_id, 'hex') as "TxHash"
-        from unnest(array(
-          select distinct transaction_id from script_deltas
-          where ${sql.join(conditions, sql` and `)} and transaction_id < ${below}
-          order by transaction_id desc limit ${limit})) as page (key)
+        from unnest(array(${wantedBelow(below)} limit ${limit})) as page (key)
         join transactions on transactions.id = page.key
         ${joinAccepting}
         ${joinAmounts(scriptId)}
@@ -126,7 +144,11 @@ export function rowReader(index: IndexReader, address: string, filter: HistoryFi
             case when is_counted and amounts.sent > 0 then transactions.fee end as fee
           from (select transactions.accepting_index is not null as is_counted) acceptance) counted
         order by page.key desc`.execute(db);
-      return found.rows;
+      if (rows.length === limit) return { rows, next: rows.at(-1)?.key };
+      if (filter === undefined) return { rows, next: undefined };
+      const examined = await sql<{ key: bigint }>`
+        ${withTables} select transaction_id as key from (${keysBelow(below)} offset ${MAX_EXAMINED - 1} limit 1) last`.execute(db);
+      return { rows, next: examined.rows[0]?.key };
     }, caller);
 }
 

@@ -83,31 +83,36 @@ export const timedTables = ({ from, to }: Record<'from' | 'to', Value>, scriptId
     from bounds`,
 });
 
-/** Within a query of `script_deltas` of the script. `offset 0` keeps Postgres from joins, so that reading stops with the page. */
-export function filterBy(shape: FilterShape, minimum: Value): Value[] {
-  const conditions: Value[] = [];
+/** Conditions of a query of `script_deltas` of a script. */
+export interface HistoryConditions {
+  /** The index selects these rows. */
+  where: Value[];
+  /** Drops any number of rows; undefined if there is no filter. `offset 0` keeps Postgres from joins, so that reading stops with the page. */
+  filter: Value | undefined;
+}
+
+export function filterBy(shape: FilterShape, minimum: Value): HistoryConditions {
+  const filters: Value[] = [];
   if (shape.isTimed) {
-    conditions.push(
-      sql`transaction_id >= (select first_key from timed)`,
-      sql`transaction_id <= (select last_key from timed)`,
-      sql`exists (
-        select from transactions
-        where id = script_deltas.transaction_id
-          and accepting_index >= (select begins_at from period) and accepting_index < (select ends_at from period) offset 0)`,
-    );
+    filters.push(sql`exists (
+      select from transactions
+      where id = script_deltas.transaction_id
+        and accepting_index >= (select begins_at from period) and accepting_index < (select ends_at from period) offset 0)`);
   } else if (shape.acceptedOnly) {
-    // Few transactions are not accepted.
-    conditions.push(
-      sql`exists (select from transactions where id = script_deltas.transaction_id and ${isAccepted()} offset 0)`,
-    );
+    filters.push(sql`exists (select from transactions where id = script_deltas.transaction_id and ${isAccepted()} offset 0)`);
   }
   if (shape.direction !== '' || shape.hasMinimum) {
     const sign = { '': sql`abs(moved.change)`, received: sql`moved.change`, sent: sql`-moved.change` }[shape.direction];
-    conditions.push(sql`exists (
+    filters.push(sql`exists (
       select from (
         select sum(one.amount_received - one.amount_sent) as change from script_deltas one
         where one.transaction_id = script_deltas.transaction_id and one.script_id = (select id from script) offset 0) moved
       where ${sign} >= ${shape.hasMinimum ? sql`greatest(${minimum}, 1)` : sql`1`})`);
   }
-  return conditions;
+  return {
+    where: shape.isTimed
+      ? [sql`transaction_id >= (select first_key from timed)`, sql`transaction_id <= (select last_key from timed)`]
+      : [],
+    filter: filters.length === 0 ? undefined : sql.join(filters, sql` and `),
+  };
 }

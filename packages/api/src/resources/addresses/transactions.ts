@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import type { JsonFields } from '../../index-state/json.ts';
-import { hasTransactionId, text } from '../../index-state/sql.ts';
+import { hasTransactionId, text, transactionIdOf } from '../../index-state/sql.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import { badRequest } from '../../http/errors.ts';
@@ -69,13 +69,14 @@ const transactionPage = statementsBy(
   (parameter: ParameterOf<Parameters>, { start, includePayload, withTags, ...shape }: Variant) => {
     const scriptId = sql`(select id from script)`;
     const ofScript = sql`script_id = ${scriptId}`;
-    const conditions = filterBy(shape, parameter('minimum', 'numeric'));
+    const { where, filter } = filterBy(shape, parameter('minimum', 'numeric'));
     const range = { from: parameter('from', 'bigint'), to: parameter('to', 'bigint') };
     const { tables, items, metadata, ...parts } = keyPage(parameter, start, {
       table: 'script_deltas',
       column: 'transaction_id',
       isRepeated: true,
-      where: sql.join([ofScript, ...conditions], sql` and `),
+      where: sql.join([ofScript, ...where], sql` and `),
+      filter: filter && { condition: filter, cursorOf: transactionIdOf },
       bound: boundByBytes(includePayload),
       cursorKey: sql`(
         select id from transactions

@@ -58,7 +58,7 @@ const transactionPage = statementsBy(
   ) => {
     const limit = parameter('limit', 'bigint');
     const [behind, order] = start === 'before' ? [sql`<`, sql`desc`] : [sql`>`, sql`asc`];
-    const { items, metadata, problem } = pageParts(limit, start, true);
+    const { items, metadata, problem } = pageParts(limit, start, { isBounded: true });
     return {
       tables: {
         block: sql`select id from blocks where hash = ${parameter('hash', 'bytea')}`,

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { notFound } from '../../../http/errors.ts';
-import { hasTransactionId } from '../../../index-state/sql.ts';
+import { hasTransactionId, transactionIdOf } from '../../../index-state/sql.ts';
 import { requireCaughtUp } from '../../../index-state/state.ts';
 import { type ParameterOf, statementsBy } from '../../../index-state/statement.ts';
 import {
@@ -50,8 +50,9 @@ const transactionPage = statementsBy(
     const { items, metadata, ...parts } = keyPage(parameter, start, {
       table: 'transactions',
       column: 'id',
-      // Few transactions are not accepted, and so skipped.
-      ...(acceptedOnly && { where: isAccepted() }),
+      ...(acceptedOnly && {
+        filter: { condition: isAccepted(), columns: ['accepting_index'], cursorOf: transactionIdOf },
+      }),
       cursorKey: keyOf(parameter('cursor', 'bytea')),
       bound: boundByBytes(includePayload),
     });
