@@ -1814,17 +1814,22 @@ begin
 end $$;
 comment on function inputs_minus_outputs is 'What the inputs of a transaction have more than its outputs, sompi; null while the UTXO of an input is unknown, and outside of 0 and the maximum supply.';
 
--- With the rights of its owner, since a function in a view runs with those of the analyst.
+-- With the rights of its owner, since a function in a view runs with those of the analyst. One statement: the newest transactions of a listing need it.
 create function fee_of_existing_utxos(transaction bigint) returns bigint
 language plpgsql stable parallel safe security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   return (
-    select case when subnetwork_id = 1 then 0 else inputs_minus_outputs(id) end from transactions
-    where id = transaction and not exists (
-      select from transaction_inputs input
-      left join transactions previous on previous.id = input.previous_transaction_id
-      where input.transaction_id = transaction and previous.accepting_index is null
-        and not is_pre_bootstrap(input.previous_transaction_id)));
+    select case when t.subnetwork_id = 1 then 0
+                when spent.amount - paid.amount between 0 and 2900000000000000000 then spent.amount - paid.amount end
+      from transactions t
+     cross join lateral (
+       select case when count(*) = count(input.amount) filter (
+                where previous.accepting_index is not null or is_pre_bootstrap(input.previous_transaction_id)) then sum(input.amount) end as amount
+         from transaction_inputs input
+         left join transactions previous on previous.id = input.previous_transaction_id
+        where input.transaction_id = t.id) spent
+     cross join lateral (select coalesce(sum(amount), 0) as amount from transaction_outputs where transaction_id = t.id) paid
+     where t.id = transaction);
 end $$;
 comment on function fee_of_existing_utxos is 'Fee of a transaction that is not accepted; null if a UTXO that it spends does not exist, since the transaction of that UTXO is not accepted, and if the outputs are more than the inputs.';
 

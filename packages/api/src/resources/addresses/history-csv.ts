@@ -97,9 +97,9 @@ async function* linesOf(readRows: ReadRows, { charge, maxPages }: Payment) {
   }
 }
 
-export function rowReader(index: IndexReader, address: string, filter: HistoryFilter, caller: string): ReadRows {
-  const { from = null, to = null, min_amount: minimum = null } = filter;
-  const shape = shapeOf(filter);
+export function rowReader(index: IndexReader, address: string, given: HistoryFilter, caller: string): ReadRows {
+  const { from = null, to = null, min_amount: minimum = null } = given;
+  const shape = shapeOf(given);
   const scriptId = sql`(select id from script)`;
   const { where, filter } = filterBy(shape, sql`${minimum}::numeric`);
   const keysBelow = (key: bigint): RawBuilder<unknown> => sql`

@@ -161,27 +161,32 @@ interface Options {
 const MAX_PAGE_BYTES = sql.lit(2 ** 20);
 /** Of transactions that the client chooses, or that it cannot page through otherwise. */
 const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
-/** Has at most 48 inputs, which spend scripts of at most 10,000 bytes. */
-const SMALL_BYTES = sql.lit(24_000);
 /** The length of a P2SH script, which json_bytes counts for each input. */
 const USUAL_SCRIPT_BYTES = sql.lit(35);
+/** What one of the longest scripts, of 10,000 bytes, has more. */
+const LONGER_JSON_BYTES = sql.lit(2 * (10_000 - 35));
 
 /** Estimates the bytes of a transaction in the JSON of a response, as if the UTXOs that it spends had scripts of usual length. */
 const jsonBytes = (includePayload: boolean): RawBuilder<number> => sql`
   case when ${variant} > 0 then (variant_of(transactions.id, ${variant})).json_bytes else transactions.json_bytes end
     ${includePayload ? sql`+ 2 * octet_length(transactions.payload)` : sql``}`;
 
-/** Adds the estimate for each transaction, and for all, to the rows of `page`, a query in parentheses or the name of a table. */
+/**
+ * Adds the estimate for each transaction, and the most bytes of all with the scripts that they spend, to the rows of `page`, a query in parentheses
+ * or the name of a table.
+ */
 const estimated = (page: RawBuilder<unknown>, includePayload: boolean): RawBuilder<unknown> => sql`(
-  select page.*, ${jsonBytes(includePayload)} as estimate, sum(${jsonBytes(includePayload)}) over () as total
+  select page.*, ${jsonBytes(includePayload)} as estimate,
+    sum(${jsonBytes(includePayload)} + ${LONGER_JSON_BYTES} * (
+      select count(*) from transaction_inputs where transaction_id = page.key)) over () as most
   from ${page} page join transactions on transactions.id = page.key) estimated`;
 
 /**
- * Bytes of a row of `estimated`, with those by which the scripts that the transaction spends are longer than usual. Anybody can spend long ones, with
- * 41 bytes an input, but too few of them matter in a response of less than SMALL_BYTES.
+ * Bytes of a row of `estimated`, with those by which the scripts that the transaction spends are longer than usual: anybody can spend long ones, with
+ * 41 bytes an input. Their lengths are looked up where they could make a page too long.
  */
 const bytes = sql<number>`(
-  estimate + case when total > ${SMALL_BYTES} then (
+  estimate + case when most > ${MAX_PAGE_BYTES} then (
     select coalesce(sum(2 * greatest(octet_length(script.script) - ${USUAL_SCRIPT_BYTES}, 0)), 0)
     from transaction_inputs input join scripts script on script.id = input.script_id where input.transaction_id = key) else 0 end)`;
 
