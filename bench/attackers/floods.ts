@@ -43,7 +43,9 @@ function worstRequests(options: AttackOptions): FloodRequest[] {
 /** The longest pages that kaspa-rest-server has, of the busiest addresses. */
 function longestRestPages({ addresses }: AttackOptions): FloodRequest[] {
   const query = 'limit=500&resolve_previous_outpoints=full';
-  return addresses.slice(0, 4).map((address) => ({ path: `/rest/addresses/${address}/full-transactions-page?${query}` }));
+  return addresses
+    .slice(0, 4)
+    .map((address) => ({ path: `/rest/addresses/${address}/full-transactions-page?${query}` }));
 }
 
 async function readDocs(attacker: Attacker): Promise<void> {

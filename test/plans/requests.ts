@@ -102,7 +102,9 @@ export function lookUps(landmarks: Landmarks): Record<string, Request> {
     'transactions of a block': get(`/v1/blocks/${fullBlock}/transactions?limit=100`),
     'transactions that a block accepts': get(`/v1/blocks/${chainBlock}/transactions?relation=accepted`),
     'transactions that pay the address of a million': get(`/v1/addresses/${paidByAll}/transactions?direction=received`),
-    'transactions that the address of a million has sent': get(`/v1/addresses/${paidByAll}/transactions?direction=sent`),
+    'transactions that the address of a million has sent': get(
+      `/v1/addresses/${paidByAll}/transactions?direction=sent`,
+    ),
     'large transactions of the address of a million': get(`/v1/addresses/${paidByAll}/transactions?min_amount=1`),
     'transactions of an hour of the address of a million': get(
       `/v1/addresses/${paidByAll}/transactions?from=${time}&to=${time + 3_600_000}`,

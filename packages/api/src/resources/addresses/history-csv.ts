@@ -147,7 +147,9 @@ export function rowReader(index: IndexReader, address: string, given: HistoryFil
       if (rows.length === limit) return { rows, next: rows.at(-1)?.key };
       if (filter === undefined) return { rows, next: undefined };
       const examined = await sql<{ key: bigint }>`
-        ${withTables} select transaction_id as key from (${keysBelow(below)} offset ${MAX_EXAMINED - 1} limit 1) last`.execute(db);
+        ${withTables} select transaction_id as key from (${keysBelow(below)} offset ${MAX_EXAMINED - 1} limit 1) last`.execute(
+        db,
+      );
       return { rows, next: examined.rows[0]?.key };
     }, caller);
 }

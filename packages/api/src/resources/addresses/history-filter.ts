@@ -99,7 +99,9 @@ export function filterBy(shape: FilterShape, minimum: Value): HistoryConditions 
       where id = script_deltas.transaction_id
         and accepting_index >= (select begins_at from period) and accepting_index < (select ends_at from period) offset 0)`);
   } else if (shape.acceptedOnly) {
-    filters.push(sql`exists (select from transactions where id = script_deltas.transaction_id and ${isAccepted()} offset 0)`);
+    filters.push(
+      sql`exists (select from transactions where id = script_deltas.transaction_id and ${isAccepted()} offset 0)`,
+    );
   }
   if (shape.direction !== '' || shape.hasMinimum) {
     const sign = { '': sql`abs(moved.change)`, received: sql`moved.change`, sent: sql`-moved.change` }[shape.direction];

@@ -16,7 +16,8 @@ async function serve() {
   const read = async () => {
     const length = chunks[reads] ?? 0;
     reads += 1;
-    return Array.from({ length }, () => ({ key: 1n, transaction_id: 'ab'.repeat(32) }));
+    const rows = Array.from({ length }, () => ({ key: 1n, transaction_id: 'ab'.repeat(32) }));
+    return { rows, next: reads < chunks.length ? 1n : undefined };
   };
   Object.assign(services.index, { read, getSettledState });
   const ask = (method: 'GET' | 'HEAD', query = '') =>
