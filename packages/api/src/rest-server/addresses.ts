@@ -39,12 +39,13 @@ async function readHistory(call: Call) {
   const acceptance = acceptanceOf(call);
   const form = formOf(call);
   const page = historyPage({ start, acceptedOnly: acceptance === 'accepted' });
-  const parameters = { address, limit: limitOf(call), time: Math.max(before, after) };
+  const limit = limitOf(call);
+  const parameters = { address, limit, time: Math.max(before, after) };
   const toItem = (transaction: queries.TimedTransaction) => {
     const item = toTransaction(transaction, form);
     return isWanted(acceptance)(item) ? item : undefined;
   };
-  return readTransactionPage(call, page.with(parameters), toItem, (found, count) => {
+  return readTransactionPage(call, limit, page.with(parameters), toItem, (found, count) => {
     const { newest, oldest, hasOlder, hasNewer } = found;
     if (hasOlder && (after === 0 || after >= GENESIS_MS)) call.reply.header('x-next-page-before', String(oldest));
     if (hasNewer) call.reply.header('x-next-page-after', String(newest));
@@ -57,7 +58,7 @@ async function readNewest(call: Call) {
   const request = { address, limit: limitOf(call), offset: numberOf(call, 'offset', { maximum: 100_000 }) };
   const form = formOf(call);
   const page = newestTransactions.with(request);
-  return readTransactionPage(call, page, (transaction) => toTransaction(transaction, form));
+  return readTransactionPage(call, request.limit, page, (transaction) => toTransaction(transaction, form));
 }
 
 type UtxoRow = Awaited<ReturnType<typeof queries.listUtxos>>[number];

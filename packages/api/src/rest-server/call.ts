@@ -16,7 +16,7 @@ import { requireNetworkOfAll } from '../schemas/address.ts';
 import { MAX_DETAILS } from '../schemas/list.ts';
 import { addressInput, hashInput } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
-import { forEachItem, inTurn, jsonOf, toJsonArray, TRANSACTIONS } from './convert.ts';
+import { forEachItem, inTurn, jsonOf, readInTurn, toJsonArray, TRANSACTIONS } from './convert.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -110,19 +110,20 @@ export async function readCaughtUp<Response>(
 
 /**
  * Like `readCaughtUp`, for an array of transactions, which are converted one by one.
- * @param statement of an object whose last field is `transactions`
+ * @param statement of an object whose last field is `transactions`, of which there are `limit` or a few more
  * @param toItem returns undefined for a transaction that is left out
  * @param setHeaders gets the rest of the object, and the number of items
  */
 export async function readTransactionPage<Page extends { transactions: unknown[] }>(
   { services: { index, turns }, request, reply }: Call,
+  limit: number,
   statement: BoundStatement<Page>,
   toItem: (transaction: Page['transactions'][number]) => unknown,
   setHeaders: (page: Omit<Page, 'transactions'>, count: number) => void = () => undefined,
 ): Promise<unknown> {
   requireCaughtUp(await index.getSettledState());
-  return respond(index, request, reply, 'state', async () => {
-    const caller = callerOf(request);
+  const caller = callerOf(request);
+  const readPage = async () => {
     const { state, body, problem } = await index.run(statement, caller);
     return contentFrom(state, async () => {
       if (problem !== null || body === null) throw tooLargeFor('limit');
@@ -136,7 +137,8 @@ export async function readTransactionPage<Page extends { transactions: unknown[]
         return toJsonArray(items);
       });
     });
-  });
+  };
+  return respond(index, request, reply, 'state', () => readInTurn(caller, limit, readPage));
 }
 
 /** Like `read`, with the state in memory only, also during the first catch-up. */

@@ -1,7 +1,7 @@
 /** Items are found in the JSON of Postgres without parsing all of it. */
 import { expect, test } from 'vitest';
 import { EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
-import { BLOCKS, forEachItem, inTurn, itemsOf, jsonOf, toJsonArray, TRANSACTIONS, withoutItems } from './convert.ts';
+import { BLOCKS, forEachItem, inTurn, itemsOf, jsonOf, readInTurn, toJsonArray, TRANSACTIONS, withoutItems } from './convert.ts';
 
 const ID = 'ab'.repeat(32);
 
@@ -62,6 +62,22 @@ test('few large pages are converted or wait at once, and others do not wait for 
   const refused = (await settled).filter(({ status }) => status === 'rejected');
   expect(refused).toHaveLength(3);
   expect(refused[0]).toMatchObject({ reason: { statusCode: 503 } });
+});
+
+test('long pages of a caller are read one after the other, and others wait for none', async () => {
+  const releases: (() => void)[] = [];
+  const read = () => new Promise<string>((resolve) => releases.push(() => resolve('done')));
+  const busy = Array.from({ length: 3 }, () => readInTurn('busy', 500, read));
+  const others = [readInTurn('other', 101, read), readInTurn('busy', 100, read)];
+  expect(releases).toHaveLength(3);
+  for (const release of releases) release();
+  expect(await Promise.all(others)).toEqual(['done', 'done']);
+  await busy[0];
+  await expect.poll(() => releases.length).toBe(4);
+  releases[3]?.();
+  await expect.poll(() => releases.length).toBe(5);
+  releases[4]?.();
+  expect(await Promise.all(busy)).toEqual(['done', 'done', 'done']);
 });
 
 test('it finds blocks with their transactions', () => {

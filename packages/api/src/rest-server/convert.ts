@@ -47,6 +47,21 @@ const largePages = new FairQueue({
   busy: () => unavailable('Too many large pages are being made', 2),
 });
 
+/** No page of /v1 has more transactions. */
+const MAX_USUAL_ITEMS = 100;
+
+/** Pages that may be long: the database needs up to seconds for one, and a caller gets one after the other. */
+const longPages = new FairQueue({
+  slots: 2,
+  maxWaiting: 100,
+  maxWaitMs: 15_000,
+  busy: () => unavailable('Too many long pages are being read', 2),
+});
+
+/** Reads a page of up to so many items when it is the turn of the caller. @throws HttpError 503 if too many long pages wait */
+export const readInTurn = <T>(caller: string, limit: number, read: () => Promise<T>): Promise<T> =>
+  limit <= MAX_USUAL_ITEMS ? read() : longPages.run(caller, read);
+
 /** Runs the conversion of a page when it is the turn of the caller. @throws HttpError 503 if too many large pages wait */
 export const inTurn = <T>(caller: string, json: Buffer, convert: () => Promise<T>): Promise<T> =>
   json.length <= LARGE_BYTES ? convert() : largePages.run(caller, convert);
