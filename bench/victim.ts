@@ -11,6 +11,9 @@ const STREAMS = 3;
 /** Within this time after a measurement, everything up to its end must have arrived. */
 const ARRIVED_WITHIN_MS = 30_000;
 
+/** Events may be later than webhooks, and those of the last sinks count, too. */
+const LAST_EVENTS_MS = 5_000;
+
 export interface VictimOptions {
   url: string;
   nodeUrl: string;
@@ -109,6 +112,7 @@ export class Victim {
     const [attacked] = await Promise.allSettled([attack(), this.#sendRequests(seconds, measured)]);
     this.#onSink = () => undefined;
     await this.#untilDelivered(this.#sinks.size - 1);
+    await sleep(LAST_EVENTS_MS);
     const received = await streams.end();
     if (attacked.status === 'rejected') throw attacked.reason;
     return {
