@@ -1,7 +1,17 @@
 /** Items are found in the JSON of Postgres without parsing all of it. */
 import { expect, test } from 'vitest';
 import { EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
-import { BLOCKS, forEachItem, inTurn, itemsOf, jsonOf, readInTurn, toJsonArray, TRANSACTIONS, withoutItems } from './convert.ts';
+import {
+  BLOCKS,
+  forEachItem,
+  inTurn,
+  itemsOf,
+  jsonOf,
+  readInTurn,
+  toJsonArray,
+  TRANSACTIONS,
+  withoutItems,
+} from './convert.ts';
 
 const ID = 'ab'.repeat(32);
 
