@@ -25,6 +25,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages/kaspa/package.json packages/kaspa/
 COPY packages/runtime/package.json packages/runtime/
+COPY packages/programs/package.json packages/programs/
 COPY packages/node/package.json packages/node/
 COPY packages/database/package.json packages/database/
 COPY packages/state/package.json packages/state/

@@ -83,6 +83,7 @@ const other = [
   'test/node/**',
   'test/fuzz/**',
   'test/sql-clients/**',
+  'test/kascov/**',
   'test/containers/**',
   'test/release/**',
 ];

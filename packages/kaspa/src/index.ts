@@ -7,10 +7,12 @@ export {
   decodeCoinbasePayload,
   encodeCoinbasePayload,
 } from './coinbase-payload.ts';
+export { checkCovenants, type CovenantError, covenantId } from './covenants.ts';
 export { estimateTimestamp, type Pace, spreadDaaScores } from './daa-timestamp.ts';
 export { type Subsidy, subsidyAt } from './emission.ts';
 export { formatKas, fromHex, HexError, MAX_SOMPI, SOMPI_PER_KAS, toHex } from './format.ts';
 export { EMPTY_UTXO_COMMITMENT, type GenesisBlock, genesisBlock } from './genesis.ts';
+export { blake2b256, blake3 } from './keyed-hash.ts';
 export {
   computeMass,
   normalizedMass,
@@ -40,6 +42,7 @@ export {
   workFromBits,
 } from './proof-of-work.ts';
 export { addressToScript, classifyScript, type ScriptType, scriptToAddress } from './script.ts';
+export { classifySubnetwork, LANE_NAMESPACE_BYTES, laneNamespace, type SubnetworkKind } from './subnetwork.ts';
 export {
   COINBASE_SUBNETWORK,
   isCoinbase,

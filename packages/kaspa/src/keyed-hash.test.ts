@@ -14,6 +14,7 @@ const blake2bDomains = [
   ['MerkleBranchHash', keyedHash.hashMerkleBranch],
   ['MuHashElement', keyedHash.hashMuHashElement],
   ['MuHashFinalize', keyedHash.hashMuHashFinalize],
+  ['CovenantID', keyedHash.hashCovenantId],
 ] as const;
 
 const blake3Domains = [
@@ -41,6 +42,17 @@ describe('equals an independent implementation', () => {
     const key = new Uint8Array(32);
     key.set(Buffer.from(domain));
     expectEqual(hash, (data) => blake3(data, { dkLen: 32, key }));
+  });
+
+  test('BLAKE2b without a key', () => {
+    expectEqual(keyedHash.blake2b256, (data) => blake2b(data, { dkLen: 32 }));
+  });
+
+  test('BLAKE3 without a key, of several parts', () => {
+    expectEqual(
+      (data) => keyedHash.blake3(data.subarray(0, 7), new Uint8Array(0), data.subarray(7)),
+      (data) => blake3(data, { dkLen: 32 }),
+    );
   });
 });
 

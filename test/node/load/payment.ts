@@ -8,6 +8,7 @@ import {
   withDerived,
 } from '@kasgres/devnet';
 import {
+  covenantId as idOfCovenant,
   type Hash,
   NATIVE_SUBNETWORK,
   toHex,
@@ -74,10 +75,7 @@ export function fitting(payments: readonly Payment[]): Payment[] {
 
 /** Returns the id of a covenant that this UTXO founds for the first output. */
 export function covenantId({ outpoint }: UtxoEntry, { amount, scriptPublicKey }: Draft['outputs'][number]): Hash {
-  return hash('CovenantID', (writer) => {
-    writer.bytes(outpoint.transactionId).uint32(outpoint.index).length(1).uint32(0);
-    writer.uint64(BigInt(amount)).uint16(scriptPublicKey.version).lengthAndBytes(scriptPublicKey.script);
-  });
+  return idOfCovenant(outpoint, [[0, { amount: BigInt(amount), scriptPublicKey }]]);
 }
 
 /** Returns what each input signs: the whole transaction except the signature scripts, and the UTXO that the input spends. */
