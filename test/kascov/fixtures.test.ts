@@ -93,7 +93,7 @@ if ('missing' in reference) {
       'KRON curve',
       undefined,
     ]);
-    expect(['g0_mint_560_a', 'g0_slot_mint_565_a'].map(nameOf)).toEqual(['genesis0 mint', 'genesis0 slot mint']);
+    expect(['g0_mint_560_a', 'g0_slot_mint_565_a'].map(nameOf)).toEqual(['genesis0 mint', 'genesis0 slot-mint']);
   });
 }
 

@@ -88,7 +88,7 @@ test('the published file has no problem, and names programs of testnet-10', () =
   for (const { name, seen } of templates) expect(seen.length, name).toBeGreaterThan(0);
   const book = new TemplateNameBook(templates);
   expect(book.find(COLLECTION.bytes, template)?.name).toBe('genesis0 collection');
-  expect(book.find(COUNTER.bytes, fromHex(COUNTER.template))?.name).toBe('PURE counter');
+  expect(book.find(COUNTER.bytes, fromHex(COUNTER.template))?.name).toBe('PURE');
 });
 
 describe('a program', () => {
