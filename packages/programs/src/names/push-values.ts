@@ -20,21 +20,9 @@ const MAX_NUMBER_BYTES = 8;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
 export function formatPush(value: Uint8Array, type: PushType): string {
-  switch (type) {
-    case 'int':
-    case 'amount':
-      return readScriptNumber(value)?.toString() ?? toHex(value);
-    case 'bool':
-      return String(isTrue(value));
-    case 'text':
-      return readText(value) ?? toHex(value);
-    case 'bytes':
-    case 'pubkey':
-    case 'hash':
-    case 'covenant_id':
-    case 'script':
-      return toHex(value);
-  }
+  if (type === 'int' || type === 'amount') return readScriptNumber(value)?.toString() ?? toHex(value);
+  if (type === 'bool') return String(isTrue(value));
+  return type === 'text' ? (readText(value) ?? toHex(value)) : toHex(value);
 }
 
 /**

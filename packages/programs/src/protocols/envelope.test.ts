@@ -6,7 +6,7 @@ import { readEnvelope } from './envelope.ts';
 
 const KEY = fromHex('5fff3c4da18f45adcdd499e44611e9fff148ba69db3c4ea2ddd955fc46a59522');
 const ECDSA_KEY = fromHex(`03${toHex(KEY)}`);
-const SCHNORR = Uint8Array.from(script(push(KEY), 0xac));
+const SCHNORR: Uint8Array = Uint8Array.from(script(push(KEY), 0xac));
 const MINT = '{"p":"krc-20","op":"mint","tick":"test"}';
 const branch = (marker: string, ...pairs: (Uint8Array | number)[]) => script(0x00, 0x63, push(marker), ...pairs, 0x68);
 const inscribe = (marker: string, content: string, owner = SCHNORR) =>

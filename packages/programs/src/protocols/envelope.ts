@@ -41,15 +41,7 @@ const MAX_MARKER_BYTES = 16;
 export function readEnvelope(program: Uint8Array): Envelope | undefined {
   const reader = new ScriptReader(program);
   const owner = readOwner(reader);
-  if (
-    owner === undefined ||
-    !reader.next() ||
-    reader.opcode !== OP_FALSE ||
-    !reader.next() ||
-    reader.opcode !== OP_IF
-  ) {
-    return undefined;
-  }
+  if (owner === undefined || !isNext(reader, OP_FALSE) || !isNext(reader, OP_IF)) return undefined;
   const marker = readData(reader);
   if (marker === undefined || marker.length === 0 || marker.length > MAX_MARKER_BYTES) return undefined;
   return { marker, owner, ...readContent(reader) };
@@ -74,6 +66,10 @@ function readContent(reader: ScriptReader): Pick<Envelope, 'content' | 'contentO
 function isTag(opcode: number): boolean {
   const number = opcode - OP_TRUE + 1;
   return opcode === OP_FALSE || (number >= 1 && number <= 15 && number % 2 === 1);
+}
+
+function isNext(reader: ScriptReader, opcode: number): boolean {
+  return reader.next() && reader.opcode === opcode;
 }
 
 /** Returns the data of the next instruction if it is a data push. */

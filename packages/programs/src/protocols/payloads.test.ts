@@ -46,7 +46,7 @@ describe('KRC-20', () => {
     const expected = { protocol: 'krc-20', isDecodable: true, operation: name, tick };
     expect(decodePayload(json(operation))).toMatchObject(expected);
     // Null is a wrong type in an envelope.
-    if (!Object.values(operation).includes(null as never))
+    if (Object.values(operation).every((value) => value !== null))
       expect(readKrc20Envelope(json(operation), 0)).toMatchObject(expected);
   });
 
