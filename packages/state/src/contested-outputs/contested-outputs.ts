@@ -23,33 +23,43 @@ class ContestedChanges {
   reverted: readonly bigint[] = [];
 }
 
-/** Selects the accepted spender of an output. Searches all spenders, so it suits only outputs that have just become contested. */
-const acceptedSpender = (output: string): string => `(
-    select i.transaction_id from transaction_inputs i join transactions t on t.id = i.transaction_id
-     where i.previous_transaction_id = ${output}.transaction_id and i.previous_index = ${output}.index
-       and (t.accepting_index is not null or is_pre_bootstrap(t.id))
-     order by t.accepting_index desc nulls last limit 1)`;
-
 /**
- * Outputs that are contested already have their row, whoever spends them now, so that each is searched once. Acceptance may be that before the batch:
- * what it accepts is set afterwards.
+ * Each output is looked up once, however many inputs of a batch claim it, and each transaction that claims outputs, however many. Outputs that are
+ * contested already have their row, whoever spends them now, so that each is searched once. Acceptance may be that before the batch: what it accepts is
+ * set afterwards. `offset 0` makes Postgres look inputs up by what they spend.
  */
 const FIND = `
+  with contested as materialized (
+    select transaction_id, index
+      from (select distinct transaction_id, index
+              from (select i.previous_transaction_id as transaction_id, i.previous_index as index
+                      from unnest($1::bigint[]) spending (id)
+                     cross join lateral (
+                       select * from transaction_inputs i where i.transaction_id = spending.id and i.previous_transaction_id is not null offset 0) i
+                    union all
+                    select * from unnest($2::bigint[], $3::bigint[])) claims) claimed
+     where not exists (
+       select from contested_outputs c where c.transaction_id = claimed.transaction_id and c.index = claimed.index)
+       and exists (
+         select from transaction_inputs other
+          where other.previous_transaction_id = claimed.transaction_id and other.previous_index = claimed.index
+         offset ${MAX_SEARCHED})),
+  claiming as materialized (
+    select distinct i.transaction_id as id
+      from contested
+     cross join lateral (
+       select transaction_id from transaction_inputs
+        where previous_transaction_id = contested.transaction_id and previous_index = contested.index offset 0) i),
+  accepted as (
+    select distinct on (i.previous_transaction_id, i.previous_index) i.previous_transaction_id, i.previous_index, t.id
+      from claiming
+      join transactions t on t.id = claiming.id and (t.accepting_index is not null or is_pre_bootstrap(t.id))
+     cross join lateral (select * from transaction_inputs i where i.transaction_id = t.id offset 0) i
+     order by i.previous_transaction_id, i.previous_index, t.accepting_index desc nulls last)
   insert into contested_outputs (transaction_id, index, spender_id)
-  select contested.transaction_id, contested.index, ${acceptedSpender('contested')}
-    from (select distinct claimed.transaction_id, claimed.index
-            from (select i.previous_transaction_id as transaction_id, i.previous_index as index
-                    from unnest($1::bigint[]) spending (id)
-                   cross join lateral (
-                     select * from transaction_inputs i where i.transaction_id = spending.id and i.previous_transaction_id is not null offset 0) i
-                  union all
-                  select * from unnest($2::bigint[], $3::bigint[])) claimed
-           where not exists (
-             select from contested_outputs c where c.transaction_id = claimed.transaction_id and c.index = claimed.index)
-             and exists (
-               select from transaction_inputs other
-                where other.previous_transaction_id = claimed.transaction_id and other.previous_index = claimed.index
-               offset ${MAX_SEARCHED})) contested
+  select contested.transaction_id, contested.index, accepted.id
+    from contested
+    left join accepted on accepted.previous_transaction_id = contested.transaction_id and accepted.previous_index = contested.index
   on conflict do nothing`;
 
 /**
@@ -63,6 +73,13 @@ const ACCEPT = `
      select * from transaction_inputs i where i.transaction_id = accepted.id and i.previous_transaction_id is not null offset 0) i
    where c.transaction_id = i.previous_transaction_id and c.index = i.previous_index
      and exists (select from contested_outputs)`;
+
+/** Selects the accepted spender of an output among all that claim it. */
+const acceptedSpender = (output: string): string => `(
+    select i.transaction_id from transaction_inputs i join transactions t on t.id = i.transaction_id
+     where i.previous_transaction_id = ${output}.transaction_id and i.previous_index = ${output}.index
+       and (t.accepting_index is not null or is_pre_bootstrap(t.id))
+     order by t.accepting_index desc nulls last limit 1)`;
 
 const SPENDERS = `
   select i.previous_transaction_id as transaction_id, i.previous_index as index, count(*) as spenders
