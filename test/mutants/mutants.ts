@@ -323,7 +323,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'packages/api/src/stream/pending-moves.ts',
     find: 'this.#collect(id, isAdded.has(id) ? this.#watched : fresh);',
     replace: 'this.#collect(id, this.#watched);',
-    tests: [STREAM],
+    tests: ['packages/api/src/stream/pending-moves.test.ts'],
   },
   {
     name: 'stream-paged-reorganisation-confirms-off-the-chain',
