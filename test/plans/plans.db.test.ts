@@ -283,7 +283,7 @@ describe('a large cluster', () => {
   });
 });
 
-test('it examines a bounded number of the rows that a filter drops, and goes on from there in both directions', async () => {
+test('it examines a bounded number of the rows that a filter drops, and continues from there in both directions', async () => {
   const url = `/v1/addresses/${addressOf(PAID_IN_VAIN)}/transactions?accepted_only=true&limit=${LIMIT}`;
   const walk = async (name: string, direction: string, from: string): Promise<RestPage[]> => {
     const pages: RestPage[] = [];

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { paginate } from './paginate.ts';
 
-it('goes on behind what a filter has dropped, also after a page without items', async () => {
+it('continues behind what a filter has dropped, also after a page without items', async () => {
   const pages = [
     { transactions: [{ transactionId: 'a' }], metadata: { hasMore: true, count: 1, scannedTo: 'b' } },
     { transactions: [], metadata: { hasMore: true, count: 0, scannedTo: 'c' } },

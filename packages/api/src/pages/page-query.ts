@@ -63,7 +63,7 @@ export const pageMetadata = z
     count: z.int().nonnegative().meta({ description: 'Number of items of this page' }),
     scannedTo: z.string().optional().meta({
       description:
-        'Only if a filter dropped so many items that the page ends early, and maybe empty: the cursor to go on with instead of the id of the last item',
+        'Only if a filter dropped so many items that the page ends early, and maybe empty: the cursor to continue with instead of the id of the last item',
     }),
   })
   .meta({ id: 'PageMetadata' });

@@ -1127,7 +1127,7 @@ export interface components {
             hasMore: boolean;
             /** @description Number of items of this page */
             count: number;
-            /** @description Only if a filter dropped so many items that the page ends early, and maybe empty: the cursor to go on with instead of the id of the last item */
+            /** @description Only if a filter dropped so many items that the page ends early, and maybe empty: the cursor to continue with instead of the id of the last item */
             scannedTo?: string;
         };
         Error: {
