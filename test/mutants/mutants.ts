@@ -430,16 +430,23 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'read-page-repeats-its-cursor',
     file: 'packages/api/src/pages/key-page.ts',
-    find: "${start === 'before' ? sql`>` : sql`<`} (select key from cursor)",
-    replace: "${start === 'before' ? sql`>=` : sql`<=`} (select key from cursor)",
+    find: '${isBackward ? sql`>` : sql`<`} (select key from cursor)',
+    replace: '${isBackward ? sql`>=` : sql`<=`} (select key from cursor)',
     tests: ['test/api/walks.db.test.ts'],
   },
   {
     name: 'read-page-always-has-more',
     file: 'packages/api/src/pages/key-page.ts',
-    find: "json_build_object('hasMore', count(*) > count(*) filter",
-    replace: "json_build_object('hasMore', count(*) >= count(*) filter",
+    find: "'hasMore', found > shown",
+    replace: "'hasMore', found >= shown",
     tests: ['test/api/walks.db.test.ts'],
+  },
+  {
+    name: 'read-page-skips-a-row-behind-its-filter',
+    file: 'packages/api/src/pages/key-page.ts',
+    find: 'offset ${sql.lit(MAX_EXAMINED - 1)} limit 2',
+    replace: 'offset ${sql.lit(MAX_EXAMINED)} limit 2',
+    tests: ['test/plans/plans.db.test.ts'],
   },
   {
     name: 'read-utxo-page-skips-the-script-of-the-cursor',

@@ -314,6 +314,29 @@ test('it examines a bounded number of the rows that a filter drops, and continue
   expect(newer.map(({ metadata }) => metadata.hasMore)).toEqual([...newer.slice(1).map(() => true), false]);
 });
 
+test('it loses no row at the end of what a filter examines', async () => {
+  const { rows } = await harness.database.pool.query<{ id: string }>(
+    `select encode(t.transaction_id, 'hex') as id
+       from (select distinct transaction_id as key from script_deltas where script_id = ${PAID_IN_VAIN}) touched
+       join transactions t on t.id = touched.key order by t.id desc limit ${landmarks.refused + 1}`,
+  );
+  const accepted = rows.at(-1)?.id;
+  /** Returns the page whose first accepted transaction has as many others before it. */
+  const pageBehind = async (dropped: number): Promise<RestPage> => {
+    const cursor = rows[landmarks.refused - dropped - 1]?.id;
+    const url = `/v1/addresses/${addressOf(PAID_IN_VAIN)}/transactions?accepted_only=true&starting_after=${cursor}`;
+    return JSON.parse((await harness.ask(get(url))).text) as RestPage;
+  };
+  expect(await pageBehind(MAX_EXAMINED - 1)).toMatchObject({
+    transactions: [{ transactionId: accepted }],
+    metadata: { hasMore: true, count: 1, scannedTo: accepted },
+  });
+  expect(await pageBehind(MAX_EXAMINED)).toMatchObject({
+    transactions: [],
+    metadata: { hasMore: true, count: 0, scannedTo: rows.at(-2)?.id },
+  });
+});
+
 interface RestPage {
   transactions: { transactionId: string }[];
   metadata: { hasMore: boolean; count: number; scannedTo?: string };
