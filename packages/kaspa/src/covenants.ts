@@ -4,10 +4,11 @@
  * covenant, whose id is a hash of that outpoint and of the outputs.
  */
 import { ByteWriter } from './byte-writer.ts';
+import { toHex } from './format.ts';
 import { hashCovenantId } from './keyed-hash.ts';
 import type { Hash, Outpoint, Transaction, TransactionOutput } from './model.ts';
 
-/** What the id of a covenant commits to of an output. The binding itself is left out. */
+/** The fields of an output to which the id of a covenant commits. The binding itself is left out. */
 export type FoundingOutput = Pick<TransactionOutput, 'amount' | 'scriptPublicKey'>;
 
 /** Why consensus rejects the bindings of a transaction. */
@@ -49,7 +50,7 @@ export function checkCovenants(
     }
     const spent = spentCovenantIds[authorizingInput];
     if (spent !== undefined && Buffer.compare(spent, id) === 0) continue;
-    const key = `${authorizingInput}:${Buffer.from(id.buffer, id.byteOffset, id.length).toString('latin1')}`;
+    const key = `${authorizingInput}:${toHex(id)}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, { authorizingInput, covenantId: id, outputs: [[index, output]] });
     else group.outputs.push([index, output]);

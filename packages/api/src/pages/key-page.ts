@@ -47,6 +47,28 @@ interface Filter {
 /** Keys that a page with a filter reads at most, so that its time does not depend on how many are dropped. */
 export const MAX_EXAMINED = 10_000;
 
+interface KeyOrder {
+  table: string;
+  column: string;
+  isBackward: boolean;
+}
+
+const orderBy = ({ column, isBackward }: KeyOrder): RawBuilder<unknown> =>
+  sql`order by ${sql.ref(column)} ${isBackward ? sql`asc` : sql`desc`}`;
+
+/** Selects the keys for which a condition holds, of the first MAX_EXAMINED rows. @param rows in this order, with what the condition reads */
+export const keepWhere = (
+  rows: RawBuilder<unknown>,
+  condition: RawBuilder<unknown>,
+  order: KeyOrder,
+): RawBuilder<unknown> => sql`
+  select ${sql.ref(order.column)} from (${rows} limit ${sql.lit(MAX_EXAMINED)}) ${sql.table(order.table)}
+  where ${condition} ${orderBy(order)}`;
+
+/** Selects the last of these rows, and those behind it, `limit` together. */
+export const fromLastExamined = (rows: RawBuilder<unknown>, limit: number): RawBuilder<unknown> =>
+  sql`${rows} offset ${sql.lit(MAX_EXAMINED - 1)} limit ${sql.lit(limit)}`;
+
 /**
  * Builds the parts of a statement that reads a page of keys: `tables` with the keys in `page`, one more than the page has, and `items`, which limits
  * and orders a query of items that joins `page`.
@@ -59,26 +81,21 @@ export function keyPage(
   const key = sql.ref(column);
   const limit = parameter('limit', 'bigint');
   const isBackward = start === 'before';
+  const order = { table, column, isBackward };
   const conditions = [
     ...(where === undefined ? [] : [where]),
     ...(start === 'first' ? [] : [sql`${key} ${isBackward ? sql`>` : sql`<`} (select key from cursor)`]),
   ];
-  const order = sql`order by ${key} ${isBackward ? sql`asc` : sql`desc`}`;
   const rows = (columns: readonly string[] = []) => sql`
     select ${isRepeated === true ? sql`distinct ` : sql``}${sql.join([column, ...columns].map((name) => sql.ref(name)))} from ${sql.table(table)}
-    ${conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`} ${order}`;
-  const wanted =
-    filter === undefined
-      ? rows()
-      : sql`
-        select ${key} from (${rows(filter.columns)} limit ${sql.lit(MAX_EXAMINED)}) ${sql.table(table)}
-        where ${filter.condition} ${order}`;
+    ${conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`} ${orderBy(order)}`;
+  const wanted = filter === undefined ? rows() : keepWhere(rows(filter.columns), filter.condition, order);
   const page = sql`
     select keys.key, keys.position
     from unnest(${rowsOf(sql`${wanted} limit ${limit} + 1`)}) with ordinality as keys (key, position)`;
   const lastExamined = sql`(
     select case when count(*) = 2 then ${isBackward ? sql`min` : sql`max`}(${key}) end
-    from (${rows()} offset ${sql.lit(MAX_EXAMINED - 1)} limit 2) last)`;
+    from (${fromLastExamined(rows(), 2)}) last)`;
   return {
     tables: {
       ...(start !== 'first' && { cursor: sql`select ${cursorKey} as key` }),

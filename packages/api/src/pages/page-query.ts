@@ -2,7 +2,8 @@
 import { z } from 'zod';
 
 const DEFAULT_LIMIT = 20;
-const MAX_LIMIT = 100;
+/** No page of /v1 has more items. */
+export const MAX_LIMIT = 100;
 
 /** A whole number in a query string. Query values are text; `meta` documents the type that the text stands for. */
 export const queryNumber = (minimum: number, maximum: number, description: string) =>

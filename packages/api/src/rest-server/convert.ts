@@ -5,6 +5,7 @@
 import type { Slices } from '../fairness/event-loop-turns.ts';
 import { FairQueue } from '../fairness/fair-queue.ts';
 import { unavailable } from '../http/errors.ts';
+import { MAX_LIMIT } from '../pages/page-query.ts';
 
 /** The text that each item has once, and how many characters of the item are before it. */
 interface Mark {
@@ -47,9 +48,6 @@ const largePages = new FairQueue({
   busy: () => unavailable('Too many large pages are being made', 2),
 });
 
-/** No page of /v1 has more transactions. */
-const MAX_USUAL_ITEMS = 100;
-
 /** Pages that may be long: the database needs up to seconds for one, and a caller gets one after the other. */
 const longPages = new FairQueue({
   slots: 2,
@@ -60,7 +58,7 @@ const longPages = new FairQueue({
 
 /** Reads a page of up to so many items when it is the turn of the caller. @throws HttpError 503 if too many long pages wait */
 export const readInTurn = <T>(caller: string, limit: number, read: () => Promise<T>): Promise<T> =>
-  limit <= MAX_USUAL_ITEMS ? read() : longPages.run(caller, read);
+  limit <= MAX_LIMIT ? read() : longPages.run(caller, read);
 
 /** Runs the conversion of a page when it is the turn of the caller. @throws HttpError 503 if too many large pages wait */
 export const inTurn = <T>(caller: string, json: Buffer, convert: () => Promise<T>): Promise<T> =>

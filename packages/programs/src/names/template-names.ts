@@ -2,7 +2,7 @@
  * Names of templates are data: a YAML file that gives a template a name, a source, and names and types to its pushes. Look-alikes share a
  * template, so an entry may require constants at some pushes. docs/programs.md describes the format.
  */
-import { blake2b256, fromHex, type Hash, toHex } from '@kasgres/kaspa';
+import { blake2b256, fromHex, type Hash, networks, toHex } from '@kasgres/kaspa';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { pushesOf } from '../instructions.ts';
@@ -36,7 +36,7 @@ export interface NamedTemplate {
   source: string;
   description: string | undefined;
   pushes: NamedPush[];
-  /** What pushes must have for the name to apply: a value, or, for long ones, the BLAKE2b-256 of a value. */
+  /** The name applies only to programs that have these values at these pushes, or, for long ones, values with this BLAKE2b-256. */
   required: RequiredConstant[];
   /** The numbers of the first and the last push of the state, from which KCC-1's template hash follows. */
   state: { first: number; last: number } | undefined;
@@ -107,7 +107,7 @@ const entrySchema = z.strictObject({
     .refine(({ first, last }) => first <= last, 'must not end before it begins')
     .optional(),
   seen: z
-    .array(z.strictObject({ network: z.enum(['mainnet', 'testnet-10', 'simnet', 'devnet']), transaction: hash }))
+    .array(z.strictObject({ network: z.enum(networks.map(({ id }) => id)), transaction: hash }))
     .max(100)
     .default([]),
 });

@@ -24,26 +24,10 @@ class ContestedChanges {
 }
 
 /**
- * Each output is looked up once, however many inputs of a batch claim it, and each transaction that claims outputs, however many. Outputs that are
- * contested already have their row, whoever spends them now, so that each is searched once. Acceptance may be that before the batch: what it accepts is
- * set afterwards. `offset 0` makes Postgres look inputs up by what they spend.
+ * Follows `contested`, the keys of outputs. Each transaction that claims them is looked up once, however many it claims. `offset 0` makes Postgres look
+ * inputs up by what they spend.
  */
-const FIND = `
-  with contested as materialized (
-    select transaction_id, index
-      from (select distinct transaction_id, index
-              from (select i.previous_transaction_id as transaction_id, i.previous_index as index
-                      from unnest($1::bigint[]) spending (id)
-                     cross join lateral (
-                       select * from transaction_inputs i where i.transaction_id = spending.id and i.previous_transaction_id is not null offset 0) i
-                    union all
-                    select * from unnest($2::bigint[], $3::bigint[])) claims) claimed
-     where not exists (
-       select from contested_outputs c where c.transaction_id = claimed.transaction_id and c.index = claimed.index)
-       and exists (
-         select from transaction_inputs other
-          where other.previous_transaction_id = claimed.transaction_id and other.previous_index = claimed.index
-         offset ${MAX_SEARCHED})),
+const INSERT = `
   claiming as materialized (
     select distinct i.transaction_id as id
       from contested
@@ -63,6 +47,28 @@ const FIND = `
   on conflict do nothing`;
 
 /**
+ * Each output is looked up once, however many inputs of a batch claim it. Outputs that are contested already have their row, whoever spends them now, so
+ * that each is searched once. Acceptance may be that before the batch: what it accepts is set afterwards.
+ */
+const FIND = `
+  with contested as materialized (
+    select transaction_id, index
+      from (select distinct transaction_id, index
+              from (select i.previous_transaction_id as transaction_id, i.previous_index as index
+                      from unnest($1::bigint[]) spending (id)
+                     cross join lateral (
+                       select * from transaction_inputs i where i.transaction_id = spending.id and i.previous_transaction_id is not null offset 0) i
+                    union all
+                    select * from unnest($2::bigint[], $3::bigint[])) claims) claimed
+     where not exists (
+       select from contested_outputs c where c.transaction_id = claimed.transaction_id and c.index = claimed.index)
+       and exists (
+         select from transaction_inputs other
+          where other.previous_transaction_id = claimed.transaction_id and other.previous_index = claimed.index
+         offset ${MAX_SEARCHED})),
+  ${INSERT}`;
+
+/**
  * $1 and $2: the chain blocks of the batch are above the first index, up to the second. `offset 0` makes Postgres read what these accept, and never all
  * that claim to spend contested outputs.
  */
@@ -73,13 +79,6 @@ const ACCEPT = `
      select * from transaction_inputs i where i.transaction_id = accepted.id and i.previous_transaction_id is not null offset 0) i
    where c.transaction_id = i.previous_transaction_id and c.index = i.previous_index
      and exists (select from contested_outputs)`;
-
-/** Selects the accepted spender of an output among all that claim it. */
-const acceptedSpender = (output: string): string => `(
-    select i.transaction_id from transaction_inputs i join transactions t on t.id = i.transaction_id
-     where i.previous_transaction_id = ${output}.transaction_id and i.previous_index = ${output}.index
-       and (t.accepting_index is not null or is_pre_bootstrap(t.id))
-     order by t.accepting_index desc nulls last limit 1)`;
 
 const SPENDERS = `
   select i.previous_transaction_id as transaction_id, i.previous_index as index, count(*) as spenders
@@ -142,11 +141,7 @@ export const contestedOutputs: DerivedState = {
   },
 
   async rebuild(client) {
-    await client.query(
-      `insert into contested_outputs (transaction_id, index, spender_id)
-       select transaction_id, index, ${acceptedSpender('s')}
-         from (${SPENDERS}) s`,
-    );
+    await client.query(`with contested as materialized (select transaction_id, index from (${SPENDERS}) s), ${INSERT}`);
   },
 };
 

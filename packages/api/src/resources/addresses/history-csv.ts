@@ -10,7 +10,7 @@ import type { IndexReader } from '../../index-state/state.ts';
 import { commonTable } from '../../index-state/statement.ts';
 import { UnpaidError } from '../../limits/charge-as-read.ts';
 import { isAccepted } from '../transactions/fields.ts';
-import { MAX_EXAMINED } from '../../pages/key-page.ts';
+import { fromLastExamined, keepWhere } from '../../pages/key-page.ts';
 import { containing, joinAccepting } from '../transactions/rest/select-transactions.ts';
 import { joinAmounts } from './amounts.ts';
 import { filterBy, type HistoryFilter, shapeOf, timedTables } from './history-filter.ts';
@@ -106,12 +106,7 @@ export function rowReader(index: IndexReader, address: string, given: HistoryFil
     select distinct transaction_id from script_deltas
     where ${sql.join([sql`script_id = ${scriptId}`, ...where, sql`transaction_id < ${key}`], sql` and `)}
     order by transaction_id desc`;
-  const wantedBelow = (key: bigint): RawBuilder<unknown> =>
-    filter === undefined
-      ? keysBelow(key)
-      : sql`
-        select transaction_id from (${keysBelow(key)} limit ${MAX_EXAMINED}) script_deltas
-        where ${filter} order by transaction_id desc`;
+  const order = { table: 'script_deltas', column: 'transaction_id', isBackward: false };
   const tables = {
     script: sql`select id from scripts where address = ${address}`,
     ...(shape.isTimed && timedTables({ from: sql`${from}::bigint`, to: sql`${to}::bigint` }, scriptId)),
@@ -119,6 +114,8 @@ export function rowReader(index: IndexReader, address: string, given: HistoryFil
   const withTables = sql`with ${sql.join(Object.entries(tables).map(commonTable))}`;
   return (below, limit) =>
     index.read(async ({ db }) => {
+      const keys = keysBelow(below);
+      const wanted = filter === undefined ? keys : keepWhere(keys, filter, order);
       const { rows } = await sql<Row>`
         ${withTables}
         select page.key, encode(transactions.transaction_id, 'hex') as transaction_id,
@@ -133,7 +130,7 @@ export function rowReader(index: IndexReader, address: string, given: HistoryFil
           ${kasOf(sql`counted.received - counted.sent`)} as "Amount", 'KAS' as "Currency",
           case when transactions.subnetwork_id = 1 then 'mining' end as "Label",
           encode(transactions.transaction_id, 'hex') as "TxHash"
-        from unnest(array(${wantedBelow(below)} limit ${limit})) as page (key)
+        from unnest(array(${wanted} limit ${limit})) as page (key)
         join transactions on transactions.id = page.key
         ${joinAccepting}
         ${joinAmounts(scriptId)}
@@ -147,9 +144,7 @@ export function rowReader(index: IndexReader, address: string, given: HistoryFil
       if (rows.length === limit) return { rows, next: rows.at(-1)?.key };
       if (filter === undefined) return { rows, next: undefined };
       const examined = await sql<{ key: bigint }>`
-        ${withTables} select transaction_id as key from (${keysBelow(below)} offset ${MAX_EXAMINED - 1} limit 1) last`.execute(
-        db,
-      );
+        ${withTables} select transaction_id as key from (${fromLastExamined(keys, 1)}) last`.execute(db);
       return { rows, next: examined.rows[0]?.key };
     }, caller);
 }

@@ -2,7 +2,7 @@
  * What a node checks of every block without its UTXOs. A block that breaks one of these rules is not merged; one that breaks only rules of the chain
  * is. Masses are left to the miners, since tests make blocks beyond the limits. Source: rusty-kaspa, consensus/src/processes/transaction_validator/tx_validation_in_isolation.rs and tx_validation_in_header_context.rs.
  */
-import { isCoinbase, toHex } from '@kasgres/kaspa';
+import { classifySubnetwork, isCoinbase, toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import { spentKeysOf } from '../../economy/utxo.ts';
 import type { ConsensusParams } from './params.ts';
@@ -22,7 +22,6 @@ export const LOCK_TIME_THRESHOLD = 500_000_000_000n;
 export const FINAL_SEQUENCE = 2n ** 64n - 1n;
 
 const MAX_VERSION = 1;
-const NAMESPACE_BYTES = 4;
 
 /** Returns why no block may contain these transactions, the coinbase first; `undefined` if one may. */
 export function findIsolationProblem(
@@ -90,12 +89,11 @@ function findAmountProblem({ outputs }: DagTransaction): string | undefined {
 }
 
 function findLaneProblem({ version, subnetworkId, gas }: DagTransaction): string | undefined {
-  const isSystem = subnetworkId.subarray(1).every((byte) => byte === 0);
-  const isLane = !isSystem && subnetworkId.subarray(NAMESPACE_BYTES).every((byte) => byte === 0);
-  if (isSystem ? (subnetworkId[0] ?? 0) > 1 : version === 0 || !isLane) {
+  const kind = classifySubnetwork(subnetworkId);
+  if (kind === 'reserved' || kind === 'invalid' || (kind === 'lane' && version === 0)) {
     return `subnetwork ${toHex(subnetworkId)} is disabled`;
   }
-  return gas > 0n && isSystem ? 'gas outside of a lane' : undefined;
+  return gas > 0n && kind !== 'lane' ? 'gas outside of a lane' : undefined;
 }
 
 function findGasProblem(payments: readonly DagTransaction[]): string | undefined {
