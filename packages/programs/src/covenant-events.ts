@@ -1,4 +1,4 @@
-/** What an accepted transaction does to covenants. `checkCovenants` of `@kasgres/kaspa` checks its bindings. */
+/** Derives the events of covenants from an accepted transaction. `checkCovenants` of `@kasgres/kaspa` checks its bindings. */
 import { type Covenant, type Hash, toHex } from '@kasgres/kaspa';
 
 /** A burn spends UTXOs of a covenant and creates none. A covenant may have UTXOs left after it. */

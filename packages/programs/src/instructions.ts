@@ -24,7 +24,7 @@ export interface Push {
   start: number;
   end: number;
   opcode: number;
-  /** What it pushes: `01` for `OpTrue`, `81` for `Op1Negate`, nothing for `OpFalse`. */
+  /** The pushed value: `01` for `OpTrue`, `81` for `Op1Negate`, nothing for `OpFalse`. */
   value: Uint8Array;
 }
 
@@ -52,7 +52,7 @@ export interface ScriptShape {
   malformedAt: number | undefined;
   /** Whether a signature script may consist of its opcodes. `OpReserved` counts as a push here, as in the node. */
   isPushOnly: boolean;
-  /** What the last instruction pushes; undefined if it is no push, or if the script does not parse. */
+  /** The value that the last instruction pushes; undefined if it is no push, or if the script does not parse. */
   lastPush: Uint8Array | undefined;
 }
 
@@ -87,7 +87,7 @@ export interface Disassembly {
   instructions: Instruction[];
   /** The offset of the next page; undefined after the last instruction. */
   nextOffset: number | undefined;
-  /** Of the whole script. */
+  /** Counts the instructions of the whole script. */
   instructionCount: number;
   malformedAt: number | undefined;
 }

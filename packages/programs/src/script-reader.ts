@@ -11,7 +11,7 @@ import {
 
 const NO_BYTES = new Uint8Array(0);
 const MINUS_ONE = Uint8Array.of(0x81);
-/** What `OpTrue` and `Op2` to `Op16` push. */
+/** The values that `OpTrue` and `Op2` to `Op16` push. */
 const SMALL_NUMBERS = Array.from({ length: 16 }, (_, index) => Uint8Array.of(index + 1));
 
 export class ScriptReader {

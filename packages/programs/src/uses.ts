@@ -1,4 +1,4 @@
-/** What a program uses beyond signatures, hashes and arithmetic, as a set of families of opcodes in the bits of a number. */
+/** Families of opcodes beyond signatures, hashes and arithmetic. The set of those that a program uses is the bits of a number. */
 import { OP_ZK_PRECOMPILE } from './opcodes.ts';
 import { ScriptReader } from './script-reader.ts';
 

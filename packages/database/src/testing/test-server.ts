@@ -14,7 +14,7 @@ interface TestServer {
   stop: () => Promise<void>;
 }
 
-/** The same image as in docker-compose.yml. */
+/** docker-compose.yml has the same image. */
 const IMAGE = 'postgres:17-bookworm';
 
 export async function startTestServer(): Promise<TestServer> {

@@ -34,7 +34,7 @@ const KEY_BYTES = 32;
 const ECDSA_KEY_BYTES = 33;
 const MAX_KEYS = 15;
 const MAX_PAIRS = 2;
-/** What a marker is at least and at most, so that other programs with such a branch are not taken for one. */
+/** Known markers are shorter. A longer one belongs to a program of another kind that has such a branch. */
 const MAX_MARKER_BYTES = 16;
 
 /** Returns the envelope that a program is; undefined if it is none. */

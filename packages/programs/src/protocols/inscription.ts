@@ -14,7 +14,7 @@ export type Protocol =
   | 'kaspatalk'
   | 'kaspa-file';
 
-/** What a decoder reads in a payload or a program. */
+/** An operation without its place and its sender. */
 export interface Operation {
   protocol: Protocol;
   /** False if the protocol's marker is there and what follows is not one of its operations. */

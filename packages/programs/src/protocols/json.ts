@@ -1,7 +1,7 @@
 /** JSON from strangers: bounded in bytes and depth, and never an exception. */
 
 export const MAX_JSON_BYTES = 65_536;
-/** Of nested arrays and objects. Operations of the known protocols have depth 1; metadata of KRC-721 has 4. */
+/** Limits how deep arrays and objects are nested. Operations of the known protocols have depth 1; metadata of KRC-721 has 4. */
 export const MAX_JSON_DEPTH = 32;
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;

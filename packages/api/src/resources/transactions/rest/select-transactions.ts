@@ -163,7 +163,7 @@ const MAX_PAGE_BYTES = sql.lit(2 ** 20);
 const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
 /** The length of a P2SH script, which json_bytes counts for each input. */
 const USUAL_SCRIPT_BYTES = sql.lit(35);
-/** What one of the longest scripts, of 10,000 bytes, has more. */
+/** The bytes of JSON by which one of the longest scripts, of 10,000 bytes, is longer. */
 const LONGER_JSON_BYTES = sql.lit(2 * (10_000 - 35));
 
 /** Estimates the bytes of a transaction in the JSON of a response, as if the UTXOs that it spends had scripts of usual length. */
