@@ -13,11 +13,25 @@ export type ArrayTypeImpl<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S[], I[], U[]>
   : T[];
 
+export type CovenantEventKind = "burn" | "genesis" | "transition";
+
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
 export type IntervalLength = "day" | "hour" | "minute";
+
+export type Json = JsonValue;
+
+export type JsonArray = JsonValue[];
+
+export type JsonObject = {
+  [x: string]: JsonValue | undefined;
+};
+
+export type JsonPrimitive = boolean | number | string | null;
+
+export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
 
 export type Numeric = ColumnType<string, number | string, number | string>;
 
@@ -738,6 +752,87 @@ export interface ContestedOutputs {
   transaction_id: bigint;
 }
 
+export interface CovenantEvents {
+  /**
+   * chain_blocks.index of the block that accepts the transaction.
+   */
+  chain_index: bigint;
+  /**
+   * covenants.id.
+   */
+  covenant_id: bigint;
+  /**
+   * What it does.
+   */
+  kind: CovenantEventKind;
+  /**
+   * Place of the transaction among those that the block accepts, from 0.
+   */
+  position: number;
+  /**
+   * The transaction.
+   */
+  transaction_id: bigint;
+}
+
+export interface CovenantHours {
+  /**
+   * Number of events. Retention keeps it.
+   */
+  events: bigint;
+  /**
+   * Hours since 1970 (UTC).
+   */
+  hour: number;
+  /**
+   * Kind of event.
+   */
+  kind: CovenantEventKind;
+}
+
+export interface Covenants {
+  /**
+   * Sum of its UTXOs at the checkpoint, sompi.
+   */
+  balance: bigint;
+  /**
+   * Covenant id, 32 bytes.
+   */
+  covenant_id: Buffer;
+  /**
+   * Number of accepted transactions that spent or created UTXOs of it, as far as they are known. Retention keeps the count.
+   */
+  event_count: bigint;
+  /**
+   * chain_blocks.chain_time of its first event, or of the start whose UTXO set had it.
+   */
+  first_seen: bigint;
+  /**
+   * transactions.id of the accepted transaction that created its first UTXOs; null if that was before the index. The row is gone if retention removed it.
+   */
+  genesis_transaction_id: bigint | null;
+  /**
+   * Key.
+   */
+  id: Generated<bigint>;
+  /**
+   * Whether every event since its genesis was counted: false if it began before the index, or lived before a gap.
+   */
+  is_complete: boolean;
+  /**
+   * chain_blocks.chain_time of its last event, or of the latest start that made a difference to it.
+   */
+  last_seen: bigint;
+  /**
+   * program_templates.id of the program that the last spend of one of its UTXOs revealed; null before, or if that program does not parse.
+   */
+  template_id: number | null;
+  /**
+   * Number of its UTXOs at the checkpoint.
+   */
+  utxo_count: number;
+}
+
 export interface DeferredIndexes {
   /**
    * Statement that makes it, from pg_get_indexdef.
@@ -891,6 +986,94 @@ export interface HeldMerges {
    * Number of transactions that tie the two: the first, and those of held_merge_repeats.
    */
   transactions: Generated<bigint>;
+}
+
+export interface InscriptionKinds {
+  /**
+   * Key.
+   */
+  id: Generated<number>;
+  /**
+   * The protocol's name of the operation; null if it has none, or the bytes are undecodable.
+   */
+  operation: string | null;
+  /**
+   * Protocol, such as krc-20.
+   */
+  protocol: string;
+  /**
+   * Ticker, token id, name or channel; null without one.
+   */
+  tick: string | null;
+}
+
+export interface Inscriptions {
+  /**
+   * The input whose program states it; null for the payload.
+   */
+  input: number | null;
+  /**
+   * inscription_kinds.id.
+   */
+  kind_id: number;
+  /**
+   * Script that the protocol takes as the sender's; null if no output or input that is known has it.
+   */
+  owner_script_id: bigint | null;
+  /**
+   * The transaction.
+   */
+  transaction_id: bigint;
+}
+
+export interface LaneHours {
+  /**
+   * Sum of their fees, sompi.
+   */
+  fees: bigint;
+  /**
+   * Sum of their gas.
+   */
+  gas: Numeric;
+  /**
+   * Hours since 1970 (UTC).
+   */
+  hour: number;
+  /**
+   * subnetworks.id.
+   */
+  subnetwork_id: number;
+  /**
+   * Number of accepted transactions.
+   */
+  transactions: bigint;
+}
+
+export interface Lanes {
+  /**
+   * Sum of their fees, sompi.
+   */
+  fees: bigint;
+  /**
+   * chain_blocks.chain_time of the first.
+   */
+  first_seen: bigint;
+  /**
+   * Sum of the gas that they commit to; each is an unsigned 64-bit number.
+   */
+  gas: Numeric;
+  /**
+   * chain_blocks.chain_time of the last.
+   */
+  last_seen: bigint;
+  /**
+   * subnetworks.id.
+   */
+  subnetwork_id: number;
+  /**
+   * Number of accepted transactions.
+   */
+  transaction_count: bigint;
 }
 
 export interface LateTransactions {
@@ -1141,6 +1324,114 @@ export interface NotificationSecret {
    * Hexadecimal digits.
    */
   secret: Generated<string>;
+}
+
+export interface Programs {
+  /**
+   * chain_blocks.chain_time of that acceptance.
+   */
+  first_seen: bigint;
+  /**
+   * BLAKE2b-256 of its bytes, to which a P2SH script commits.
+   */
+  hash: Buffer;
+  /**
+   * Index of the input, or of the output of a bare script.
+   */
+  index: number;
+  /**
+   * Whether it is an output script itself, and not the preimage of a P2SH script.
+   */
+  is_bare: boolean;
+  /**
+   * Template hash of KCC-1, where a file of names says which pushes are the state; else null.
+   */
+  kcc_template: Buffer | null;
+  /**
+   * Bytes.
+   */
+  length: number;
+  /**
+   * Number of accepted inputs that revealed it or spent the bare script, and qualify for this table.
+   */
+  spend_count: bigint;
+  /**
+   * program_templates.id; null if the program does not parse.
+   */
+  template_id: number | null;
+  /**
+   * The accepted transaction that revealed it first, or created the first output with the bare script. The row is gone if retention removed it.
+   */
+  transaction_id: bigint;
+  /**
+   * Families of opcodes, as bits: 1 introspection, 2 covenants, 4 sequencing, 8 Groth16, 16 RISC Zero, 32 other zero knowledge.
+   */
+  uses: number;
+}
+
+export interface ProgramTemplates {
+  /**
+   * Number of covenants whose last known program has it.
+   */
+  covenant_count: bigint;
+  /**
+   * chain_blocks.chain_time of the first of its programs.
+   */
+  first_seen: bigint;
+  /**
+   * Key.
+   */
+  id: Generated<number>;
+  /**
+   * Number of its programs.
+   */
+  program_count: bigint;
+  /**
+   * Sum of programs.spend_count.
+   */
+  spend_count: bigint;
+  /**
+   * BLAKE2b-256 of the opcodes, each push replaced by one zero byte.
+   */
+  template: Buffer;
+}
+
+export interface ProgramUseHours {
+  /**
+   * Fees of their transactions, each counted once, sompi.
+   */
+  fees: bigint;
+  /**
+   * Hours since 1970 (UTC).
+   */
+  hour: number;
+  /**
+   * Number of inputs that revealed a program with the family, or spent such a bare script.
+   */
+  spends: bigint;
+  /**
+   * One bit of programs.uses.
+   */
+  use: number;
+}
+
+export interface ProtocolHours {
+  /**
+   * Sum of their fees, sompi.
+   */
+  fees: bigint;
+  /**
+   * Hours since 1970 (UTC).
+   */
+  hour: number;
+  /**
+   * Protocol, as in inscription_kinds.
+   */
+  protocol: string;
+  /**
+   * Number of accepted transactions.
+   */
+  transactions: bigint;
 }
 
 export interface RateLimits {
@@ -1408,6 +1699,36 @@ export interface TagSources {
   title: Generated<string>;
 }
 
+export interface TemplateNames {
+  /**
+   * The entry of the file: name, source, and names and types of numbered pushes.
+   */
+  entry: Json;
+  /**
+   * template_sources.id.
+   */
+  source_id: bigint;
+  /**
+   * The template, as in program_templates; a file may name one that has not occurred.
+   */
+  template: Buffer;
+}
+
+export interface TemplateSources {
+  /**
+   * Key.
+   */
+  id: Generated<bigint>;
+  /**
+   * When it was imported last.
+   */
+  imported_at: Generated<Timestamp>;
+  /**
+   * Name of the source; an import replaces what the same source gave before.
+   */
+  name: string;
+}
+
 export interface TransactionBodies {
   /**
    * Number of the variant, from 1.
@@ -1616,6 +1937,10 @@ export interface Utxos {
    */
   block_daa_score: bigint;
   /**
+   * Covenant id; null without a covenant.
+   */
+  covenant_id: Buffer | null;
+  /**
    * Output index.
    */
   index: number;
@@ -1822,6 +2147,9 @@ export interface DB {
   clustering: Clustering;
   clusters: Clusters;
   contested_outputs: ContestedOutputs;
+  covenant_events: CovenantEvents;
+  covenant_hours: CovenantHours;
+  covenants: Covenants;
   deferred_indexes: DeferredIndexes;
   earlier_balance_changes: EarlierBalanceChanges;
   earlier_blocks: EarlierBlocks;
@@ -1831,6 +2159,10 @@ export interface DB {
   generations: Generations;
   held_merge_repeats: HeldMergeRepeats;
   held_merges: HeldMerges;
+  inscription_kinds: InscriptionKinds;
+  inscriptions: Inscriptions;
+  lane_hours: LaneHours;
+  lanes: Lanes;
   late_transactions: LateTransactions;
   loaded_utxos: LoadedUtxos;
   meta: Meta;
@@ -1841,6 +2173,10 @@ export interface DB {
   next_start_created: NextStartCreated;
   next_start_spent: NextStartSpent;
   notification_secret: NotificationSecret;
+  program_templates: ProgramTemplates;
+  program_use_hours: ProgramUseHours;
+  programs: Programs;
+  protocol_hours: ProtocolHours;
   rate_limits: RateLimits;
   removed_chain_blocks: RemovedChainBlocks;
   repeated_transactions: RepeatedTransactions;
@@ -1856,6 +2192,8 @@ export interface DB {
   tag_marks: TagMarks;
   tag_sources: TagSources;
   tags: Tags;
+  template_names: TemplateNames;
+  template_sources: TemplateSources;
   transaction_bodies: TransactionBodies;
   transaction_body_inputs: TransactionBodyInputs;
   transaction_inputs: TransactionInputs;
