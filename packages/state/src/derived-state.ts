@@ -3,7 +3,7 @@
  * net in memory, so that each row is written once per batch.
  */
 import type { ChainTime, ScriptKey, TransactionKey } from '@kasgres/database';
-import type { DaaScore, Sompi } from '@kasgres/kaspa';
+import type { DaaScore, Hash, Sompi, Transaction } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import type { ChainTotals } from './first-catch-up/chain-totals.ts';
 import type { Verification } from './queryable.ts';
@@ -29,6 +29,7 @@ export interface ScriptDelta {
 
 /** An accepted transaction, as far as a revert needs it. */
 export interface TransactionDeltas {
+  key: TransactionKey;
   chainBlock: ChainBlock;
   isCoinbase: boolean;
   /** By script key. */
@@ -46,9 +47,17 @@ export interface Utxo extends Outpoint {
   amount: Sompi;
   blockDaaScore: DaaScore;
   isCoinbase: boolean;
+  covenantId: Hash | undefined;
 }
 
 export interface AcceptedTransaction extends TransactionDeltas {
+  /** Its place among the transactions that the chain block accepts, from 0. */
+  position: number;
+  /** Null while it is unknown; then the signature scripts of `content` may be those of another variant. */
+  acceptedVariant: number | null;
+  /** The transaction as it was accepted. Kinds keep of it only what they need, since it may be large. */
+  content: Transaction;
+  /** One for each input. */
   spent: readonly Outpoint[];
   created: readonly Utxo[];
 }

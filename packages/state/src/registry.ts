@@ -175,12 +175,10 @@ async function readTransactions(
   const byPosition = Map.groupBy(rows, ({ position }) => position);
   return removed.map((block, position) => {
     const { chainBlock } = block;
-    const transactions = new Map<bigint, { isCoinbase: boolean; deltas: Map<number, ScriptDelta> }>();
+    const transactions = new Map<bigint, { key: number; isCoinbase: boolean; deltas: Map<number, ScriptDelta> }>();
     for (const { transaction, isCoinbase, script, ...delta } of byPosition.get(position) ?? []) {
-      getOrInsert(transactions, transaction, () => ({ isCoinbase, deltas: new Map() })).deltas.set(
-        Number(script),
-        delta,
-      );
+      const create = () => ({ key: Number(transaction), isCoinbase, deltas: new Map() });
+      getOrInsert(transactions, transaction, create).deltas.set(Number(script), delta);
     }
     return { ...block, transactions: [...transactions.values()].map((each) => ({ chainBlock, ...each })) };
   });

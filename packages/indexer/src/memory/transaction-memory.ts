@@ -117,6 +117,8 @@ export class TransactionMemory {
             amount: chunk.amounts[at] as bigint,
             blockDaaScore: chunk.acceptedAt[position] as bigint,
             isCoinbase: chunk.isCoinbase[position] === 1,
+            // They are found by an index in the end, since few outputs have one.
+            covenantId: undefined,
           };
         }
       }

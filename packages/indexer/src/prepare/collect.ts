@@ -19,6 +19,8 @@ export interface Acceptance extends SeenTransaction {
   chainIndex: number;
   /** Null while it is unknown. */
   acceptedVariant: number | null;
+  /** By number, what the mergeset carries if that is several variants. */
+  variants: ReadonlyMap<number, RpcTransaction> | undefined;
 }
 
 export interface AddedChain {
@@ -42,9 +44,9 @@ export function collectChain(state: StateChanges, chain: readonly AddedChain[], 
   for (const { added, index, chainTime, accepted } of chain) {
     const chainBlock = toChainBlock(added, index, chainTime);
     collectState({ kind: 'chain-block', chainBlock }, state);
-    for (const acceptance of accepted) {
-      const transaction = toAccepted(chainBlock, added.block.header.daaScore, acceptance, known);
-      collectState({ kind: 'accepted', transaction }, state);
+    for (const [position, acceptance] of accepted.entries()) {
+      const place = { chainBlock, position, blockDaaScore: added.block.header.daaScore };
+      collectState({ kind: 'accepted', transaction: toAccepted(place, acceptance, known) }, state);
     }
   }
 }
@@ -98,13 +100,14 @@ function forEachSpent(
   });
 }
 
-function toAccepted(
-  chainBlock: ChainBlock,
-  blockDaaScore: DaaScore,
-  acceptance: Acceptance,
-  known: Known,
-): AcceptedTransaction {
-  const { key, transaction } = acceptance;
+interface Place {
+  chainBlock: ChainBlock;
+  position: number;
+  blockDaaScore: DaaScore;
+}
+
+function toAccepted({ blockDaaScore, ...place }: Place, acceptance: Acceptance, known: Known): AcceptedTransaction {
+  const { key, transaction, acceptedVariant } = acceptance;
   const inputs = inputsOf(acceptance, known);
   const spent: Outpoint[] = [];
   forEachSpent(transaction, inputs, (creator, index, { script }) => {
@@ -113,15 +116,19 @@ function toAccepted(
   const scripts = transaction.outputs.map(({ scriptPublicKey }) => known.registry.getScriptKey(scriptPublicKey));
   const created = { transaction: key, blockDaaScore, isCoinbase: isCoinbase(transaction) };
   return {
-    chainBlock,
+    ...place,
+    key,
+    acceptedVariant,
+    content: transaction,
     isCoinbase: created.isCoinbase,
     deltas: deltasOf(transaction, inputs, scripts),
     spent,
-    created: transaction.outputs.map(({ amount }, index) => ({
+    created: transaction.outputs.map(({ amount, covenant }, index) => ({
       ...created,
       index,
       script: scripts[index] as ScriptKey,
       amount,
+      covenantId: covenant?.covenantId,
     })),
   };
 }

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { BlockKey, ScriptKey, TransactionKey } from '@kasgres/database';
 import { getNetwork, type Hash, isCoinbase, type Network, toHex } from '@kasgres/kaspa';
-import type { RpcBlock } from '@kasgres/node';
+import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import { type CatchUpTotals, ChainTotals, collectState, getOrInsert, StateChanges } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
@@ -164,12 +164,15 @@ export class Preparer {
   /** @param known keys that this batch accepts in lower chain blocks; gets those of this one */
   #accept(added: AddedChainBlock, chainIndex: number, mergeSet: SeenBlock[], known: Set<number>): Acceptance[] {
     const carried = new Map<number, SeenTransaction>();
-    const severalVariants = new Set<number>();
+    const severalVariants = new Map<number, Map<number, RpcTransaction>>();
     for (const { transactions } of mergeSet) {
       for (const transaction of transactions) {
         const other = carried.get(transaction.key);
         if (other === undefined) carried.set(transaction.key, transaction);
-        else if (other.variant !== transaction.variant) severalVariants.add(transaction.key);
+        else if (other.variant !== transaction.variant) {
+          const create = () => new Map([[other.variant, other.transaction]]);
+          getOrInsert(severalVariants, transaction.key, create).set(transaction.variant, transaction.transaction);
+        }
       }
     }
     const acceptances = added.acceptedTransactionIds.map((id): Acceptance => {
@@ -186,8 +189,9 @@ export class Preparer {
         );
       }
       known.add(transaction.key);
-      const acceptedVariant = severalVariants.has(transaction.key) ? null : transaction.variant;
-      return { ...transaction, chainIndex, acceptedVariant };
+      const variants = severalVariants.get(transaction.key);
+      const acceptedVariant = variants === undefined ? transaction.variant : null;
+      return { ...transaction, chainIndex, acceptedVariant, variants };
     });
     const ambiguous = acceptances.filter(({ acceptedVariant }) => acceptedVariant === null);
     if (ambiguous.length > 0) this.#addAmbiguous(ambiguous, added, mergeSet);
@@ -224,8 +228,12 @@ export class Preparer {
     const settled = await this.#ambiguousVariants.settle(added.length > 0, atTip);
     for (const acceptance of acceptances) {
       if (acceptance.acceptedVariant !== null) continue;
-      acceptance.acceptedVariant = settled.get(acceptance.key) ?? null;
+      const variant = settled.get(acceptance.key);
+      const transaction = variant === undefined ? undefined : acceptance.variants?.get(variant);
       settled.delete(acceptance.key);
+      if (variant === undefined || transaction === undefined) continue;
+      acceptance.acceptedVariant = variant;
+      acceptance.transaction = transaction;
     }
     return [...settled].map(([transaction, variant]) => ({ transaction, variant }));
   }

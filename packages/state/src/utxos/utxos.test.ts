@@ -9,6 +9,7 @@ const utxo = (transaction: number, index: number, blockDaaScore = 1n): Utxo => (
   amount: 50n,
   blockDaaScore,
   isCoinbase: false,
+  covenantId: undefined,
 });
 
 test('it writes no row for a UTXO that a batch creates and spends', () => {
