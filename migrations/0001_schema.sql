@@ -1393,6 +1393,7 @@ create index template_names_source_id on template_names (source_id);
 create table template_sources (
   id bigint generated always as identity,
   name text not null,
+  checksum text not null,
   imported_at timestamptz not null default now(),
   constraint template_sources_pkey primary key (id)
 );
@@ -1404,6 +1405,7 @@ comment on column template_names.entry is 'The entry of the file: name, source, 
 comment on table template_sources is 'Files with names of templates that were imported.';
 comment on column template_sources.id is 'Key.';
 comment on column template_sources.name is 'Name of the source; an import replaces what the same source gave before.';
+comment on column template_sources.checksum is 'SHA-256 of the file, hex.';
 comment on column template_sources.imported_at is 'When it was imported last.';
 
 -- Tags ----------------------------------------------------------------------------------------------------------------------

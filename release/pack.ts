@@ -26,6 +26,7 @@ const ASSETS = [
   'migrations',
   'packages/api/src/docs/browser',
   'packages/explorer/dist',
+  'packages/programs/template-names.yaml',
   'README.md',
   'LICENSE',
   'CHANGELOG.md',

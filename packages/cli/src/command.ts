@@ -10,6 +10,7 @@ import { migrateCommand } from './commands/migrate.ts';
 import { runSql } from './commands/sql.ts';
 import { printStatus } from './commands/status.ts';
 import { tagsCommand } from './commands/tags.ts';
+import { templatesCommand } from './commands/templates.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { readCliEnv } from './env.ts';
 import { programPaths, runInForeground } from './programs.ts';
@@ -34,6 +35,7 @@ Examples:
   kasgres keys create explorer --rate 200             a key for the API
   kasgres analysts create alice                       a login for an analyst who uses SQL
   kasgres tags import names.csv                       names of addresses, from a file
+  kasgres templates import names.yaml                 names of templates of programs, from a file
   kasgres sql -c 'select count(*) from transactions'  a query
   kasgres export parquet                              Parquet files for other engines
 `;
@@ -70,6 +72,7 @@ export function createCommand(): Command {
   command.addCommand(analystsCommand());
   command.addCommand(clustersCommand());
   command.addCommand(tagsCommand());
+  command.addCommand(templatesCommand());
   command.addCommand(exportCommand());
   command.addCommand(verifyCommand());
   command

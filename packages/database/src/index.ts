@@ -86,6 +86,13 @@ export {
   upsertTags,
 } from './tags/tag-sources.ts';
 export { findClusterTag, findOwnTag, type OwnerTag, type Tag } from './tags/tags.ts';
+export {
+  type ListedTemplateSource,
+  listTemplateSources,
+  replaceTemplateSource,
+  type TemplateSource,
+  type TemplateSourceChanges,
+} from './template-names/template-sources.ts';
 export { type ReplicatedPostgres, startReplicatedPostgres } from './testing/replicated-postgres.ts';
 export { insertCluster } from './testing/insert-cluster.ts';
 export { createTestDatabase, type TestDatabase } from './testing/test-database.ts';

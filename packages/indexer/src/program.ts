@@ -4,6 +4,7 @@ import { openClusteringDatabase, openDatabase } from './database.ts';
 import { clusteringOptions, envSchema, indexerOptions, REPLACED_VARIABLES } from './env.ts';
 import { createMetrics } from './metrics.ts';
 import { checkFileLimit } from './file-limit.ts';
+import { importTemplateNames } from './import-template-names.ts';
 import type { IndexerOptions } from './indexer.ts';
 import { NodeChoice } from './node-choice.ts';
 import { Progress } from './progress.ts';
@@ -44,6 +45,7 @@ export function runIndexerProgram(overrides: Partial<IndexerOptions> = {}): Prom
     const untilFinished = AbortSignal.any([signal, finished.signal]);
     void watchAnalysts({ database, log }, untilFinished);
     void watchNotificationQueue({ database, log, metrics }, untilFinished);
+    void importTemplateNames({ database, log }, untilFinished);
     const clustering = keepClustering(
       { database: clusteringDatabase, options: clusteringOptions(env), log, metrics: metrics.clustering },
       untilFinished,

@@ -17,11 +17,14 @@ export {
   shapeOf,
 } from './instructions.ts';
 export { formatPush, PUSH_TYPES, type PushType, readScriptNumber } from './names/push-values.ts';
+export { decodeTemplateEntry, encodeTemplateEntry, type TemplateEntry } from './names/template-entry.ts';
 export {
   type NamedPush,
   type NamedTemplate,
+  type NameProblem,
   readTemplateNames,
   type RequiredConstant,
+  SHIPPED_TEMPLATE_SOURCE,
   stateOf,
   TEMPLATE_NAMES_FILE,
   TemplateNameBook,

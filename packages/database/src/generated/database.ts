@@ -1716,6 +1716,10 @@ export interface TemplateNames {
 
 export interface TemplateSources {
   /**
+   * SHA-256 of the file, hex.
+   */
+  checksum: string;
+  /**
    * Key.
    */
   id: Generated<bigint>;

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { kccTemplateHash, templateOf } from '../template.ts';
 import { COLLECTION, COUNTER, OTHER_COLLECTION } from '../testing/chain-programs.ts';
 import { formatPush, PUSH_TYPES, readScriptNumber } from './push-values.ts';
+import { decodeTemplateEntry, encodeTemplateEntry, type TemplateEntry } from './template-entry.ts';
 import { readTemplateNames, stateOf, TEMPLATE_NAMES_FILE, TemplateNameBook } from './template-names.ts';
 
 const entry = (lines: string) => `
@@ -60,24 +61,36 @@ describe('a file of names', () => {
   });
 
   test.each([
-    ['no YAML', '{', /cannot be read/],
-    ['nothing', '', /the file/],
-    ['an unknown field', entry('    nmae: x'), /nmae/],
-    ['no source', FILE.replace(/ +source.*\n/, ''), /source/],
-    ['a short hash', FILE.replace(COLLECTION.template, 'abcd'), /templates.0.template: must have 64 hex digits/],
-    ['a control character', FILE.replace('genesis0 collection', '"a\\u202eb"'), /name/],
-    ['a type that does not exist', FILE.replace('amount', 'money'), /templates.0.pushes.0.type/],
-    ['a push that is no number', FILE.replace('push: 4', 'push: x'), /must be a number/],
-    ['a constant without a value', FILE.replace(', value: 0a', ''), /must have a value or a hash/],
-    ['a state that ends before it begins', FILE.replace('last: 4', 'last: 3'), /must not end before it begins/],
-    ['a push twice', FILE.replace('push: 7', 'push: 0'), /a push occurs twice/],
-    ['an entry twice', FILE + FILE.replace('\ntemplates:\n', ''), /the same template and required constants/],
+    ['no YAML', '{', /^1: YAML: cannot be read/],
+    ['nothing', '', /^1: file: must be a map$/],
+    ['an unknown field', entry('    nmae: x'), /^6: templates.0.nmae: is not a field$/],
+    ['no source', FILE.replace(/ +source.*\n/, ''), /^3: templates.0.source: is missing$/],
+    ['a short hash', FILE.replace(COLLECTION.template, 'abcd'), /^3: templates.0.template: must have 64 hex digits/],
+    ['a control character', FILE.replace('genesis0 collection', '"a\\u202eb"'), /^4: templates.0.name: must not/],
+    ['half a character', FILE.replace('genesis0 collection', '"a\\ud800b"'), /^4: templates.0.name: must not/],
+    ['a type that does not exist', FILE.replace('amount', 'money'), /^7: templates.0.pushes.0.type: must be one of/],
+    ['a push that is no number', FILE.replace('push: 4', 'push: x'), /^7: .*must be a number$/],
+    ['a constant without a value', FILE.replace(', value: 0a', ''), /^9: .*must have a value or a hash$/],
+    ['a state that ends before it begins', FILE.replace('last: 4', 'last: 3'), /^11: .*must not end before it begins$/],
+    ['a push twice', FILE.replace('push: 7', 'push: 0'), /^10: templates.0.required.1.push: occurs twice$/],
+    ['an entry twice', FILE + FILE.replace('\ntemplates:\n', ''), /^14: templates.1: has the same template/],
+    ['a list in place of a text', FILE.replace('genesis0 collection', '[a]'), /^4: templates.0.name: must be a text/],
     ['aliases that multiply', `a: &a [x,x]\nb: &b [*a,*a,*a]\nc: [${'*b,'.repeat(200)}]`, /cannot be read/],
     ['deep nesting', '['.repeat(100_000), /cannot be read/],
+    ['too many characters', '#'.repeat(4_000_001), /^1: YAML: must not have more than 4000000 characters$/],
   ])('with %s has a problem', (_, yaml, problem) => {
     const { templates, problems } = readTemplateNames(yaml);
-    expect(problems.join('\n')).toMatch(problem);
+    const lines = problems.map(({ line, field, problem: message }) => `${line}: ${field}: ${message}`);
+    expect(lines[0]).toMatch(problem);
     expect(templates).toEqual([]);
+  });
+
+  test('has all its problems at once', () => {
+    const { problems } = readTemplateNames(FILE.replace('push: 4', 'push: x').replace('hash: ', 'hash: z'));
+    expect(problems.map(({ line, field }) => [line, field])).toEqual([
+      [7, 'templates.0.pushes.0.push'],
+      [10, 'templates.0.required.1.hash'],
+    ]);
   });
 });
 
@@ -89,6 +102,14 @@ test('the published file has no problem, and names programs of testnet-10', () =
   const book = new TemplateNameBook(templates);
   expect(book.find(COLLECTION.bytes, template)?.name).toBe('genesis0 collection');
   expect(book.find(COUNTER.bytes, fromHex(COUNTER.template))?.name).toBe('PURE');
+});
+
+test('an entry is the same after it has been JSON', () => {
+  const { templates } = readTemplateNames(readFileSync(TEMPLATE_NAMES_FILE, 'utf8'));
+  for (const named of [...templates, ...readTemplateNames(FILE).templates]) {
+    const stored = JSON.parse(JSON.stringify(encodeTemplateEntry(named))) as TemplateEntry;
+    expect(decodeTemplateEntry(named.template, stored)).toEqual(named);
+  }
 });
 
 describe('a program', () => {

@@ -3,7 +3,7 @@
  * template, so an entry may require constants at some pushes. docs/programs.md describes the format.
  */
 import { blake2b256, fromHex, type Hash, networks, toHex } from '@kasgres/kaspa';
-import { parseDocument } from 'yaml';
+import { isNode, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { pushesOf } from '../instructions.ts';
 import { type ByteRange, rangeOfPushes } from '../template.ts';
@@ -11,9 +11,10 @@ import { PUSH_TYPES, type PushType } from './push-values.ts';
 
 /** The file of names that is published with this package. */
 export const TEMPLATE_NAMES_FILE: URL = new URL('../../template-names.yaml', import.meta.url);
+/** The source under which the indexer imports it. */
+export const SHIPPED_TEMPLATE_SOURCE = 'kasgres';
 
 const MAX_FILE_CHARACTERS = 4_000_000;
-const MAX_PROBLEMS = 20;
 const MAX_PUSHES = 250_000;
 
 export interface NamedPush {
@@ -46,130 +47,183 @@ export interface NamedTemplate {
 
 export interface TemplateNames {
   templates: NamedTemplate[];
-  /** Why the file cannot be used, one sentence each; empty if it can. */
-  problems: string[];
+  /** Why the file cannot be used; empty if it can. */
+  problems: NameProblem[];
 }
 
-/** Control characters, and what changes the direction of text or cannot be seen. */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+export interface NameProblem {
+  line: number;
+  /** Where in the file, such as `templates.0.source`. */
+  field: string;
+  /** A predicate that says what is wrong, such as `is missing`. */
+  problem: string;
+}
 
+/** Control characters, lone surrogates, and what changes the direction of text or cannot be seen. */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+const mustBe = (what: string) => ({
+  error: ({ code, input }: { code?: string; input?: unknown }): string | undefined => {
+    if (code === 'unrecognized_keys') return undefined;
+    return input === undefined ? 'is missing' : `must be ${what}`;
+  },
+});
+const string = () => z.string(mustBe('a text, not a list or a map'));
+const object = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape, mustBe('a map'));
+const list = <Item extends z.ZodType>(item: Item, most: number) =>
+  z.array(item, mustBe('a list')).max(most, `must not have more than ${most} items`);
 const text = (most: number) =>
-  z
-    .string()
+  string()
     .trim()
-    .min(1)
-    .max(most)
+    .min(1, 'must not be empty')
+    .max(most, `must not be longer than ${most} characters`)
     .refine((value) => !UNSAFE.test(value), 'must not contain control or bidirectional characters');
-const hash = z
-  .string()
+const hash = string()
   .regex(/^[0-9a-f]{64}$/, 'must have 64 hex digits in lower case')
   .transform(fromHex);
-const push = z
-  .string()
+const push = string()
   .regex(/^\d{1,6}$/, 'must be a number')
   .transform(Number)
   .refine((number) => number <= MAX_PUSHES, `must be at most ${MAX_PUSHES}`);
 
-const entrySchema = z.strictObject({
+const NETWORKS = networks.map(({ id }) => id);
+
+const namedPush = object({
+  push,
+  name: string().regex(
+    /^[a-z][a-z0-9_]{0,63}$/,
+    'must have at most 64 lower-case letters, digits and underscores, a letter first',
+  ),
+  type: z.enum(PUSH_TYPES, { error: `must be one of ${PUSH_TYPES.join(', ')}` }),
+});
+
+const requiredConstant = object({
+  push,
+  value: string()
+    .regex(/^(?:[0-9a-f]{2})*$/, 'must be hex digits in lower case')
+    .max(20_000, 'must not be longer than 10,000 bytes: give its hash instead')
+    .transform(fromHex)
+    .optional(),
+  hash: hash.optional(),
+})
+  .refine(({ value, hash: digest }) => (value === undefined) !== (digest === undefined), 'must have a value or a hash')
+  .transform(({ push: number, value, hash: digest }): RequiredConstant => ({ push: number, value, hash: digest }));
+
+const entrySchema = object({
   template: hash,
   name: text(100),
   source: text(500),
   description: text(1_000).optional(),
-  pushes: z
-    .array(z.strictObject({ push, name: z.string().regex(/^[a-z][a-z0-9_]{0,63}$/), type: z.enum(PUSH_TYPES) }))
-    .max(1_000)
-    .default([]),
-  required: z
-    .array(
-      z
-        .strictObject({
-          push,
-          value: z
-            .string()
-            .regex(/^(?:[0-9a-f]{2})*$/, 'must be hex digits in lower case')
-            .max(20_000)
-            .transform(fromHex)
-            .optional(),
-          hash: hash.optional(),
-        })
-        .refine(
-          ({ value, hash: digest }) => (value === undefined) !== (digest === undefined),
-          'must have a value or a hash',
-        )
-        .transform(
-          ({ push: number, value, hash: digest }): RequiredConstant => ({ push: number, value, hash: digest }),
-        ),
-    )
-    .max(1_000)
-    .default([]),
-  state: z
-    .strictObject({ first: push, last: push })
+  pushes: list(namedPush, 1_000).default([]),
+  required: list(requiredConstant, 1_000).default([]),
+  state: object({ first: push, last: push })
     .refine(({ first, last }) => first <= last, 'must not end before it begins')
     .optional(),
-  seen: z
-    .array(z.strictObject({ network: z.enum(networks.map(({ id }) => id)), transaction: hash }))
-    .max(100)
-    .default([]),
+  seen: list(
+    object({ network: z.enum(NETWORKS, { error: `must be one of ${NETWORKS.join(', ')}` }), transaction: hash }),
+    100,
+  ).default([]),
 });
 
-const fileSchema = z.strictObject({ templates: z.array(entrySchema).max(100_000) });
+const fileSchema = object({ templates: list(entrySchema, 100_000) });
 
-/** Reads a file of names. It never throws. */
+/** Reads a file of names, and finds all its problems, so that it can be corrected in one go. It never throws. */
 export function readTemplateNames(yaml: string): TemplateNames {
   const parsed = parseYaml(yaml);
   if ('problems' in parsed) return { templates: [], problems: parsed.problems };
-  const { success, data, error } = fileSchema.safeParse(parsed.value);
-  if (!success) return { templates: [], problems: describeIssues(error.issues) };
-  const templates = data.templates.map(
-    ({ seen, description, state, ...entry }): NamedTemplate => ({
-      ...entry,
-      description,
-      state,
-      seen: seen.map(({ network, transaction }) => ({ network, transactionId: transaction })),
-    }),
-  );
-  const problems = findDuplicates(templates);
-  return { templates: problems.length > 0 ? [] : templates, problems };
+  const { lineOf, value } = parsed;
+  const { success, data, error } = fileSchema.safeParse(value);
+  const issues = success ? findDuplicates(data.templates) : error.issues.flatMap(issuesOf);
+  const problems = issues.map(({ path, message }) => ({
+    line: lineOf(path),
+    field: path.map(String).join('.') || 'file',
+    problem: message,
+  }));
+  if (!success || problems.length > 0) return { templates: [], problems };
+  return { templates: data.templates.map(namedTemplateOf), problems };
+}
+
+function namedTemplateOf({ seen, description, state, ...entry }: z.output<typeof entrySchema>): NamedTemplate {
+  return {
+    ...entry,
+    description,
+    state,
+    seen: seen.map(({ network, transaction }) => ({ network, transactionId: transaction })),
+  };
+}
+
+interface Issue {
+  path: PropertyKey[];
+  message: string;
+}
+
+interface ParsedYaml {
+  value: unknown;
+  /** Returns the line of a field, or of the entry that does not have it. */
+  lineOf: (path: PropertyKey[]) => number;
 }
 
 /** Reads every scalar as the text that it is, since a hash or a constant may look like a number. */
-function parseYaml(yaml: string): { value: unknown } | { problems: string[] } {
-  if (yaml.length > MAX_FILE_CHARACTERS)
-    return { problems: [`the file has more than ${MAX_FILE_CHARACTERS} characters`] };
+function parseYaml(yaml: string): ParsedYaml | { problems: NameProblem[] } {
+  const unreadable = (line: number, problem: string): NameProblem => ({ line, field: 'YAML', problem });
+  if (yaml.length > MAX_FILE_CHARACTERS) {
+    return { problems: [unreadable(1, `must not have more than ${MAX_FILE_CHARACTERS} characters`)] };
+  }
+  const lineCounter = new LineCounter();
   try {
-    const document = parseDocument(yaml, { schema: 'failsafe', prettyErrors: false, logLevel: 'silent' });
+    const document = parseDocument(yaml, { lineCounter, schema: 'failsafe', prettyErrors: false, logLevel: 'silent' });
+    const lineAt = (offset: number): number => lineCounter.linePos(offset).line;
     if (document.errors.length > 0) {
-      return { problems: document.errors.slice(0, MAX_PROBLEMS).map(({ message }) => `cannot be read: ${message}`) };
+      const problems = document.errors.map(({ pos, message }) =>
+        unreadable(lineAt(pos[0]), `cannot be read: ${message}`),
+      );
+      return { problems };
     }
-    return { value: document.toJS({ maxAliasCount: 100 }) };
+    const lineOf = (path: PropertyKey[]): number => {
+      const keys = path.map((key) => (typeof key === 'symbol' ? String(key) : key));
+      for (let length = keys.length; length > 0; length--) {
+        const node = document.getIn(keys.slice(0, length), true);
+        if (isNode(node) && node.range) return lineAt(node.range[0]);
+      }
+      return 1;
+    };
+    return { value: document.toJS({ maxAliasCount: 100 }), lineOf };
   } catch (error) {
     // Nesting that exhausts the stack, or aliases that multiply.
-    return { problems: [`cannot be read: ${error instanceof Error ? error.message : String(error)}`] };
+    return { problems: [unreadable(1, `cannot be read: ${error instanceof Error ? error.message : String(error)}`)] };
   }
 }
 
-function describeIssues(issues: readonly { path: PropertyKey[]; message: string }[]): string[] {
-  return issues
-    .slice(0, MAX_PROBLEMS)
-    .map(({ path, message }) => `${path.map(String).join('.') || 'the file'}: ${message}`);
+function issuesOf(issue: z.core.$ZodIssue): Issue[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ path: [...issue.path, key], message: 'is not a field' }));
+  }
+  return [issue];
 }
 
 /** Finds entries of one template that nothing tells apart, and pushes that are named or required twice. */
-function findDuplicates(templates: readonly NamedTemplate[]): string[] {
-  const problems: string[] = [];
+function findDuplicates(templates: readonly z.output<typeof entrySchema>[]): Issue[] {
   const seen = new Set<string>();
-  for (const { template, name, pushes, required } of templates) {
+  return templates.flatMap(({ template, pushes, required }, index) => {
+    const issues: Issue[] = [];
     const constants = required.map(({ push: number, value, hash: digest }) => {
       return `${number}=${value === undefined ? '' : toHex(value)}#${digest === undefined ? '' : toHex(digest)}`;
     });
     const key = [toHex(template), ...constants.sort()].join();
-    if (seen.has(key)) problems.push(`${name}: another entry has the same template and required constants`);
-    seen.add(key);
-    for (const numbers of [pushes.map((named) => named.push), required.map((constant) => constant.push)]) {
-      if (new Set(numbers).size < numbers.length) problems.push(`${name}: a push occurs twice`);
+    if (seen.has(key)) {
+      issues.push({
+        path: ['templates', index],
+        message: 'has the same template and required constants as another entry',
+      });
     }
-  }
-  return problems.slice(0, MAX_PROBLEMS);
+    seen.add(key);
+    for (const [field, named] of Object.entries({ pushes, required })) {
+      const numbers = named.map(({ push: number }) => number);
+      const twice = numbers.findIndex((number, at) => numbers.indexOf(number) < at);
+      if (twice >= 0) issues.push({ path: ['templates', index, field, twice, 'push'], message: 'occurs twice' });
+    }
+    return issues;
+  });
 }
 
 /** Names programs by the entries of files. The entry with the most required constants that a program has wins. */
