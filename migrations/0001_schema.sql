@@ -1258,7 +1258,7 @@ create table program_templates (
 );
 create unique index program_templates_template on program_templates (template);
 create index program_templates_spend_count on program_templates (spend_count, template);
-comment on table program_templates is 'Templates: programs with the same opcodes in the same order, whatever they push.';
+comment on table program_templates is 'Templates: programs with the same opcodes in the same order, with any pushes.';
 comment on column program_templates.id is 'Key.';
 comment on column program_templates.program_count is 'Number of its programs.';
 comment on column program_templates.spend_count is 'Sum of programs.spend_count.';

@@ -44,7 +44,7 @@ export interface NewKey extends Partial<KeyLimits> {
   expiresAt?: Date;
 }
 
-/** The throughput of an API and its Postgres on two cores (bench/README.md, "The API"). */
+/** The throughput of an API and its Postgres on two cores (bench/README.md, "Reads"). */
 export const DEFAULT_RATE_RU = 100;
 
 export const DEFAULT_CONCURRENCY = 128;
