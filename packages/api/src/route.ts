@@ -2,7 +2,7 @@
  * Operations of the API. One definition gives a route its validation and cost, and openapi.json its description. Handlers return the body of a
  * 200; errors are thrown.
  */
-import type { FastifyContextConfig, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Awaitable } from './awaitable.ts';
 import type { BodyOptions } from './http/json-body.ts';
@@ -68,8 +68,6 @@ export interface AnyOperation extends Operation<z.ZodType, z.ZodType, z.ZodType,
 declare module 'fastify' {
   interface FastifyContextConfig {
     operation?: AnyOperation;
-    /** Set for a route that needs only the state (http/from-memory.ts). */
-    stateResponses?: StateResponses;
   }
 }
 
@@ -86,10 +84,8 @@ export function stateRoute<Response extends z.ZodType>(
   toResponse: (state: IndexState) => z.output<Response>,
 ): ApiPlugin {
   const stateResponses = new StateResponses(toResponse, operation.responseType === 'text/plain');
-  return define(
-    { ...operation, isFromIndex: true },
-    ({ index }, request, reply) => stateResponses.respond(index, request, reply),
-    { stateResponses },
+  return define({ ...operation, isFromIndex: true }, ({ index }, request, reply) =>
+    stateResponses.respond(index, request, reply),
   );
 }
 
@@ -191,11 +187,7 @@ export function route<
 /** Of operations without a body, to which clients may send an empty object. Fastify validates null if there is no body. */
 const noBody = z.strictObject({}).nullable();
 
-function define(
-  operation: AnyOperation,
-  handler: Handler,
-  config: Pick<FastifyContextConfig, 'stateResponses'> = {},
-): ApiPlugin {
+function define(operation: AnyOperation, handler: Handler): ApiPlugin {
   const { method, url, params, query = noQuery, body = method === 'GET' ? undefined : noBody } = operation;
   return async (app, services) => {
     app.route({
@@ -203,7 +195,7 @@ function define(
       url,
       // A HEAD of a stream would not end.
       exposeHeadRoute: operation.responseType !== 'text/event-stream',
-      config: { operation, ...config },
+      config: { operation },
       schema: { ...(params && { params }), querystring: query, ...(body && { body }) },
       handler: (request, reply) => {
         const body = handler(services, request, reply);

@@ -20,7 +20,6 @@ import { ignoreHeadersOfNoBody, MAX_BODY_BYTES, parseJsonBodies } from './http/j
 import { corsOptions } from './http/cors.ts';
 import { serveOneAtATime } from './http/pipelining.ts';
 import { respondBadUrl, respondClientError } from './http/error-envelope.ts';
-import { respondFromMemory, VARY } from './http/from-memory.ts';
 import { normalizeForwardedFor, REQUEST_ID_HEADER, requestIdOf } from './http/request-identity.ts';
 import { LazyLogger } from './http/request-logger.ts';
 import { limitResponseTime } from './http/response-timeout.ts';
@@ -102,8 +101,6 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       'the limit of open files allows fewer connections: raise it (ulimit -n)',
     );
   app.removeContentTypeParser('text/plain');
-  // CORS adds headers to every response.
-  if (corsOrigins === undefined) respondFromMemory(app, services, options.metrics);
   parseJsonBodies(app);
   const keys = new ValidKeys();
   addHooks(app, options, keys);
@@ -137,7 +134,8 @@ function addHooks(
       timeouts.begin(reply);
       // Errors before hooks get their id in error-envelope.ts.
       reply.header(REQUEST_ID_HEADER, request.id);
-      reply.header('vary', VARY);
+      // Also of uncompressed responses, since another client may get the same response compressed.
+      reply.header('vary', 'accept-encoding');
       // Requests that are refused, or need no key, cost nothing.
       reply.header('x-request-cost-ru', '0');
       done();

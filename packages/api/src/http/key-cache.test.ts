@@ -62,25 +62,6 @@ it('looks up a key once, and refreshes it every second while it is used', async 
   expect(readKnown).toHaveBeenCalledTimes(10);
 });
 
-it('finds a key without a read only while it is in memory and in force', async () => {
-  expect(cache.findKnown(KEY)).toBeUndefined();
-  await cache.find(KEY);
-  expect(cache.findKnown(KEY)).toMatchObject({ id: 7n });
-  readKnown.mockRejectedValue(new Error('the database is out of reach'));
-  await vi.advanceTimersByTimeAsync(2999);
-  expect(cache.findKnown(KEY)).toMatchObject({ id: 7n });
-  await vi.advanceTimersByTimeAsync(1);
-  expect(cache.findKnown(KEY)).toBeUndefined();
-  expect(readUnknown).toHaveBeenCalledTimes(1);
-});
-
-it('no longer finds a revoked key in memory', async () => {
-  await cache.find(KEY);
-  good = [];
-  await vi.advanceTimersByTimeAsync(1001);
-  expect(cache.findKnown(KEY)).toBeUndefined();
-});
-
 it('refuses a revoked key, and applies changed limits, within two seconds', async () => {
   await cache.find(KEY);
   good = [{ ...apiKey, rateRu: 1 }];

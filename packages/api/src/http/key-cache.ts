@@ -102,12 +102,6 @@ export class KeyCache {
     });
   }
 
-  /** Returns what `find` returns if that is in memory, else undefined. */
-  findKnown(key: string): CachedKey | undefined {
-    const entry = this.#entries.get(this.#hashes.get(key)?.name ?? '');
-    return entry && use(entry, performance.now());
-  }
-
   findByHash(keyHash: Uint8Array): Awaitable<CachedKey | undefined> {
     return this.#find(toKeyHash(keyHash));
   }

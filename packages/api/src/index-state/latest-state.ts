@@ -34,17 +34,12 @@ export class LatestState {
   /** Returns the state of at most LIFE_MS before the call; undefined while nothing is indexed. */
   get(): Awaitable<IndexState | undefined> {
     if (performance.now() - this.#readAt > LIFE_MS) return this.#readNow();
-    this.refresh();
+    this.#refresh();
     return this.#state;
   }
 
-  /** Returns the state if it is at most LIFE_MS old. Never reads. */
-  getKnown(): IndexState | undefined {
-    return performance.now() - this.#readAt > LIFE_MS ? undefined : this.#state;
-  }
-
   /** Starts a read if the state is older than FRESH_MS. */
-  refresh(): void {
+  #refresh(): void {
     if (this.#running !== undefined || performance.now() - this.#readAt <= FRESH_MS) return;
     this.#running = this.#start();
     // If it fails, so does the next read, which requests wait for.

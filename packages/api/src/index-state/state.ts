@@ -74,17 +74,6 @@ export class IndexReader {
     return whenKnown(this.#latest.get(), (state) => state ?? refuse(this.#database.kysely));
   }
 
-  /** Returns the current state if it is in memory and the first catch-up has finished. Never reads. */
-  getKnownState(): IndexState | undefined {
-    const state = this.#latest.getKnown();
-    return state?.firstCatchUp === false ? state : undefined;
-  }
-
-  /** Keeps the state in memory current. Call it after `getKnownState` for a request that may cause a read. */
-  refreshState(): void {
-    this.#latest.refresh();
-  }
-
   /**
    * Returns a state for what never changes after the first catch-up: the network, and that the catch-up has finished.
    * @throws HttpError 503 while nothing is indexed

@@ -8,7 +8,7 @@ import { type Awaitable, whenKnown } from '../awaitable.ts';
 import { KeyCache } from '../http/key-cache.ts';
 import { isValidToken, parseToken, type StreamToken } from '../http/stream-tokens.ts';
 import type { Db } from '../index-state/sql.ts';
-import { type Bucket, type Charge, Limits, type Standing, type Verdict } from './limits.ts';
+import { type Bucket, type Charge, Limits, type Verdict } from './limits.ts';
 import { UsageMeter } from './usage-meter.ts';
 import type { Windows } from './windows.ts';
 
@@ -26,19 +26,12 @@ export type Admitted<Key = RequestKey> = { apiKey: Key } & (
   | { verdict?: undefined; error: unknown }
 );
 
-export interface AdmittedAtOnce<Key = RequestKey> {
-  apiKey: Key;
-  standing: Standing;
-}
-
 export interface Admission<Key extends RequestKey = RequestKey> {
   /**
    * Finds a key, or that of a stream token, charges the cost of a request to it and counts the request as in flight, or refuses the request. Each
    * admitted request must be released. Returns undefined if the key or token is invalid.
    */
   admit(credential: string, ru: number): Awaitable<Admitted<Key> | undefined>;
-  /** Like `admit`, but returns undefined and charges nothing if the request is refused, or if the decision needs I/O. */
-  admitAtOnce(key: string, ru: number): AdmittedAtOnce<Key> | undefined;
   /** Like `admit`, for a client without a key. @param client its address. Returns undefined if such requests are not served */
   admitAnonymous(client: string, ru: number): Awaitable<Admitted<Key> | undefined>;
   /** Charges what a request in flight costs beyond its first charge. A refusal also refunds the first charge, unless that is null. */
@@ -90,14 +83,6 @@ export class LocalAdmission implements Admission<LocalKey> {
 
   admit(credential: string, ru: number): Awaitable<Admitted<LocalKey> | undefined> {
     return whenKnown(this.#find(credential), (key) => key && this.#charge(key, ru));
-  }
-
-  admitAtOnce(key: string, ru: number): AdmittedAtOnce<LocalKey> | undefined {
-    if (!this.#limits.areInMemory) return undefined;
-    const apiKey = this.#keys.findKnown(key);
-    if (apiKey === undefined) return undefined;
-    const standing = this.#limits.admit(apiKey.bucket, ru) as Verdict;
-    return standing.refusal === undefined ? { apiKey, standing } : undefined;
   }
 
   async isInForce(credential: string): Promise<boolean> {

@@ -42,7 +42,7 @@ it('counts a request for the quota while its window is being charged, and no lon
   const bucket = bucketOf('day', 9.7, '2026-01-30');
   const usage = newUsage();
   const { promise: state, resolve: settle } = Promise.withResolvers<WindowState>();
-  const limits = new Limits({ areInMemory: false, charge: () => state, refund: () => undefined }, usage);
+  const limits = new Limits({ charge: () => state, refund: () => undefined }, usage);
   const pending = Array.from({ length: 3 }, () => limits.admit(bucket, 0.1));
   expect(await limits.admit(bucket, 0.1)).toMatchObject(REFUSED_FOR_AN_HOUR);
   settle({ charged: false, remaining: 0, window: 1, endsInMs: 1 });

@@ -66,11 +66,6 @@ export class Limits {
     this.#usage = usage;
   }
 
-  /** Whether `admit` returns at once. */
-  get areInMemory(): boolean {
-    return this.#windows.areInMemory;
-  }
-
   /**
    * Charges the cost of a request and counts it as in flight, or refuses it and charges nothing. Each admitted request must be released.
    * @throws HttpError 503 if the store is unavailable

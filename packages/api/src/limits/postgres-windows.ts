@@ -103,7 +103,6 @@ interface Refund {
 }
 
 export class PostgresWindows implements Windows {
-  readonly areInMemory = false;
   readonly #pool: Connection['pool'];
   readonly #onFailure: (error: unknown) => void;
   readonly #refusals = new Map<string, Refusal>();

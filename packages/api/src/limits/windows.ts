@@ -17,8 +17,6 @@ export interface WindowState {
 
 /** A window opens with the first charge after the last one has closed. */
 export interface Windows {
-  /** Whether `charge` returns at once. */
-  readonly areInMemory: boolean;
   /**
    * Charges a cost if the window has that much left, in one atomic step.
    * @throws HttpError 503 if the store is unavailable: nothing is admitted uncounted
@@ -31,7 +29,6 @@ export interface Windows {
 const SWEEP_EVERY_MS = 60_000;
 
 export class MemoryWindows implements Windows {
-  readonly areInMemory = true;
   readonly #windows = new Map<string, { spent: number; endsAt: number }>();
   #nextSweepAt = 0;
 

@@ -33,7 +33,6 @@ export async function serverWithoutDatabase({
   const services = createServices({
     admission: {
       admit: async () => ({ apiKey: { id: 1n, readOnly: false, bucket }, verdict }),
-      admitAtOnce: () => undefined,
       admitAnonymous: async () => undefined,
       chargeMore: async () => verdict,
       release: () => undefined,

@@ -34,11 +34,6 @@ export class RemoteAdmission implements Admission<RemoteKey> {
     return this.#admitted(await this.#call((id) => ({ id, do: 'admit', key, ru })));
   }
 
-  /** The primary process decides. */
-  admitAtOnce(): undefined {
-    return undefined;
-  }
-
   async admitAnonymous(client: string, ru: number): Promise<Admitted<RemoteKey> | undefined> {
     return this.#admitted(await this.#call((id) => ({ id, do: 'admitAnonymous', client, ru })));
   }
