@@ -4,6 +4,7 @@
  */
 import type { Pool } from 'pg';
 import { countUnmerged } from '../support/count-unmerged.ts';
+import { rebuildUses } from '../support/rebuild-uses.ts';
 import { replaceBalanceChanges } from '../support/replace-balance-changes.ts';
 
 export interface Stretch {
@@ -96,6 +97,7 @@ export async function cutOut(pool: Pool, { after = -1, before }: Stretch): Promi
       // Postgres refuses parameters that the statement does not use.
       await client.query(statement.replaceAll('$1', `(${after}::bigint)`).replaceAll('$2', `(${before}::bigint)`));
     }
+    await rebuildUses(client);
     // Balance deltas of the stretch count in the hour of the bootstrap block.
     await client.query('select fill_accepted_deltas()');
     await replaceBalanceChanges(client);

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { createTestDatabase, upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApi } from '../support/programs.ts';
+import { mineRewards, payInLane } from '../support/lane-payments.ts';
 import { cluster } from '../simulation/clusters-harness.ts';
 import type { ApiResponse } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
@@ -28,6 +29,8 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   submitBlock: /./,
   // kaspad has no such call.
   getSubnetwork: /not implemented|not supported/i,
+  // The simulated node has no such call.
+  getSeqCommitLaneProof: /not implemented/i,
 };
 
 const STATUS_SAMPLE = `import { createClient } from '@kasgres/client';
@@ -41,7 +44,14 @@ let harness: Harness;
 
 beforeAll(async () => {
   // Another chain than that of the committed examples, long enough for a hash rate.
-  harness = await openHarness({ rounds: 1050, seed: 'docs' });
+  harness = await openHarness({
+    seed: 'docs',
+    mine: (dag) => {
+      mineRewards(dag, 1);
+      payInLane(dag, 5);
+      dag.mine(1050);
+    },
+  });
   await harness.indexer.stop();
   harness.simulatedDag.pay(3);
   await cluster(harness.database, { depth: 100n });

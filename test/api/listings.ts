@@ -146,6 +146,37 @@ export function clusterMembers({ address, scriptId }: Owner): Listing {
   };
 }
 
+export function lanes(): Listing {
+  const items = `
+    select last_seen || ':' || lane_namespace(s.subnetwork_id) as cursor
+    from lanes l join subnetworks s on s.id = l.subnetwork_id order by l.last_seen desc, l.subnetwork_id desc`;
+  return {
+    template: '/v1/lanes',
+    values: {},
+    query: {},
+    field: 'lanes',
+    cursorOf: ({ lastSeen, namespace }) => `${String(lastSeen)}:${String(namespace)}`,
+    items,
+    positions: items,
+  };
+}
+
+export function laneTransactions(namespace: string, acceptedOnly = false): Listing {
+  const select = (condition: string): string =>
+    selectTransactions(
+      `subnetwork_id = (select s.id from subnetworks s where lane_namespace(s.subnetwork_id) = '${namespace}') and ${condition}`,
+    );
+  return {
+    template: '/v1/lanes/{namespace}/transactions',
+    values: { namespace },
+    query: flag('accepted_only', acceptedOnly),
+    field: 'transactions',
+    cursorOf: transactionIdOf,
+    items: select(acceptedOnly ? 'accepting_index is not null' : 'true'),
+    positions: select('true'),
+  };
+}
+
 function flag(name: string, isSet: boolean): Record<string, string> {
   return isSet ? { [name]: 'true' } : {};
 }

@@ -114,6 +114,7 @@ const fromNode = (): [string, object?][] => [
   ['/v1/rpc/getServerInfo'],
   ['/v1/rpc/getFeeEstimate'],
   ['/v1/rpc/getSubnetwork', { subnetworkId: NATIVE }],
+  ['/v1/rpc/getSeqCommitLaneProof', { blockHash: 'ab'.repeat(32), laneKey: 'ab'.repeat(32) }],
   ['/v1/rpc/submitTransaction', { transaction: EMPTY_TRANSACTION }],
   ['/v1/rpc/submitBlock', { block: { header: SOME_HEADER, transactions: [] } }],
 ];

@@ -13,6 +13,8 @@ import {
   addressUtxos,
   blocks,
   clusterMembers,
+  lanes,
+  laneTransactions,
   type Item,
   type Listing,
   listCursors,
@@ -21,11 +23,14 @@ import {
   transactions,
 } from './listings.ts';
 import { openHarness, type Harness } from './harness.ts';
+import { mineRewards, namespaceOf, payInLane } from '../support/lane-payments.ts';
 
 const LIMITS = Array.from({ length: 100 }, (_, index) => index + 1);
 const TIMEOUT_MS = 300_000;
 const COMMON_LABEL = 'exchange';
 const RARE_LABEL = 'exploit';
+const LANE_PAYMENTS = 50;
+const BUSY_LANE = 0;
 
 let harness: Harness;
 let api: ApiClient;
@@ -34,6 +39,10 @@ let root: Owner;
 
 beforeAll(async () => {
   harness = await openHarness({ rounds: 45 });
+  mineRewards(harness.simulatedDag, LANE_PAYMENTS);
+  for (let made = 0; made < LANE_PAYMENTS; made += 1)
+    payInLane(harness.simulatedDag, made % 2 === 0 ? BUSY_LANE : made);
+  await harness.atRest();
   await harness.indexer.stop();
   const { key } = await createKey(harness.database.kysely, { name: 'walker', rateRu: 1e9 });
   api = new ApiClient(harness.api.url, key);
@@ -81,6 +90,9 @@ const LISTINGS: Record<string, () => Listing> = {
   'accepted transactions of an address': () => addressTransactions(busiest, true),
   'UTXOs of an address': () => addressUtxos(busiest),
   'members of a cluster': () => clusterMembers(root),
+  lanes: () => lanes(),
+  'transactions of a lane': () => laneTransactions(namespaceOf(BUSY_LANE)),
+  'accepted transactions of a lane': () => laneTransactions(namespaceOf(BUSY_LANE), true),
 };
 
 interface Page {
@@ -166,7 +178,10 @@ describe.each(Object.entries(LISTINGS))('%s', (_name, describeListing) => {
 /** Of the same form, and in no listing. */
 function strangerLike(cursor: string): string {
   const stranger = 'kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t';
-  return cursor.replace(/kaspasim:.*/, stranger).replace(/^[0-9a-f]{64}/, 'ab'.repeat(32));
+  return cursor
+    .replace(/kaspasim:.*/, stranger)
+    .replace(/^[0-9a-f]{64}/, 'ab'.repeat(32))
+    .replace(/(?<=:)[0-9a-f]{8}$/, 'fedcba98');
 }
 
 test('an item of another listing is an unknown cursor', async () => {
@@ -177,6 +192,7 @@ test('an item of another listing is an unknown cursor', async () => {
   const foreign = others.find((cursor) => !own.has(cursor)) ?? '';
   const [holder = ''] = await listCursors(harness.database.pool, addresses().positions);
   const untagged = addressOfHolder(holder);
+  const [ofOtherLane = ''] = await listCursors(harness.database.pool, laneTransactions(namespaceOf(1)).items);
   const requests: [Listing, string][] = [
     [blocks(), transaction],
     [transactions(), block],
@@ -184,6 +200,7 @@ test('an item of another listing is an unknown cursor', async () => {
     [addressUtxos(busiest), `${foreign}:0`],
     [addressUtxos(busiest), `${[...own][0]}:4294967295`],
     [tags(), untagged],
+    [laneTransactions(namespaceOf(BUSY_LANE)), ofOtherLane],
   ];
   for (const [{ template, values }, cursor] of requests) {
     const { status } = await api.getChecked(template, values, { starting_after: cursor });

@@ -11,6 +11,7 @@ import { toMempoolEntry } from '../../packages/api/src/resources/mempool/to-memp
 import { openHarness, type Harness } from '../api/harness.ts';
 import { cluster } from '../simulation/clusters-harness.ts';
 import { ApiClient, type ApiResponse } from '../support/api-client.ts';
+import { mineRewards, namespaceOf, payInLane } from '../support/lane-payments.ts';
 import { SimulatedDag } from '../support/simulated-dag.ts';
 
 const FILE = '../../packages/api/src/generated/examples.json';
@@ -19,8 +20,8 @@ const ROUNDS = 1000;
 const SEED = 'api';
 /** The clustering depth of the network. */
 const CLUSTER_DEPTH = 100n;
-/** kaspad 2.1 does not implement these operations. */
-const UNIMPLEMENTED = new Set(['getSubnetwork']);
+/** kaspad 2.1 does not implement the former operation, and the simulated node not the latter. */
+const UNIMPLEMENTED = new Set(['getSubnetwork', 'getSeqCommitLaneProof']);
 
 interface Example extends ExampleRequest {
   /** Omitted if no request gets a response. */
@@ -40,10 +41,16 @@ let harness: Harness;
 let chain: ExampleChain;
 
 beforeAll(async () => {
-  harness = await openHarness({ rounds: ROUNDS, seed: SEED });
+  harness = await openHarness({ mine: mineChain, seed: SEED });
   chain = await prepareChain();
 });
 afterAll(() => harness.close());
+
+function mineChain(dag: SimulatedDag): void {
+  mineRewards(dag, 3);
+  for (const lane of [1, 2, 1]) payInLane(dag, lane);
+  dag.mine(ROUNDS);
+}
 
 /** Puts two payments into the mempool of a stopped index, so that nothing changes, and chooses the items of the examples. */
 async function prepareChain(): Promise<ExampleChain> {
@@ -97,6 +104,7 @@ async function prepareChain(): Promise<ExampleChain> {
       `select encode(b.hash, 'hex') as "blockHash", b.daa_score::text as "daaScore"
        from chain_blocks c join blocks b on b.id = c.block_id where c.index = 10`,
     ),
+    namespace: namespaceOf(1),
     mempoolTransactionId: toHex(entry.transaction.transactionId),
     mempoolAddress,
     payment: await nextPayment(),
@@ -114,7 +122,7 @@ async function nextPayment(): Promise<object> {
   const twin = await SimulatedDag.start(SEED);
   const node = new NodeClient({ url: twin.server.url });
   try {
-    twin.mine(ROUNDS);
+    mineChain(twin);
     twin.pay(3);
     const last = [...twin.node.mempool.ready()].at(-1);
     if (last === undefined) throw new Error('the network makes no payment');

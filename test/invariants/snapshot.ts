@@ -172,6 +172,14 @@ const SECTIONS: Record<string, string> = {
       new_scripts, work)
     from network_intervals`,
 
+  lanes: `
+    select json_build_array(n.subnetwork_id, l.transaction_count, l.gas, l.fees, l.first_seen, l.last_seen)
+    from lanes l left join subnetworks n on n.id = l.subnetwork_id`,
+
+  'hours of lanes': `
+    select json_build_array(n.subnetwork_id, h.hour, h.transactions, h.gas, h.fees, h.last_seen)
+    from lane_hours h left join subnetworks n on n.id = h.subnetwork_id`,
+
   'changes of balances': `
     select json_build_array(s.version, s.script, c.hour, c.change)
     from balance_changes c left join scripts s on s.id = c.script_id where c.change <> 0`,

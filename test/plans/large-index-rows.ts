@@ -86,12 +86,24 @@ const earlier = `generate_series(1::bigint, ${EARLIER_TRANSACTIONS}) as e`;
 
 const series = (count: number, from = 0): string => `generate_series(${from}::bigint, ${count - 1}) as`;
 
+/** One transaction in ten is in a lane, and nine of ten of these are in the same. */
+const LANES = 4000;
+const FIRST_LANE = 2;
+const isInLane = (t: string): string => `(${t} % 10 = 7 and ${placeOf(t)} <> 0)`;
+const subnetworkOf = (t: string): string =>
+  `case when ${placeOf(t)} = 0 then 1 when not ${isInLane(t)} then 0
+        when ${t} % 100 = 7 then ${FIRST_LANE + 1} + ${t} / 100 % ${LANES - 1} else ${FIRST_LANE} end`;
+const namespaceOf = (lane: string): string => `lpad(to_hex(${lane} + 256), 8, '0')`;
+export const BUSY_NAMESPACE = (FIRST_LANE + 256).toString(16).padStart(8, '0');
+
 /** Independent of each other. */
 export const FIRST_STATEMENTS: readonly string[] = [
   `insert into meta (network) values ('simnet')`,
+  `insert into subnetworks (id, subnetwork_id)
+   select lane, decode(${namespaceOf('lane')} || repeat('00', 16), 'hex') from ${series(LANES + FIRST_LANE, FIRST_LANE)} lane`,
   `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes, fee,
      accepting_index, accepted_body)
-   select t, ${hashOf('transaction', 't')}, ${hashOf('body', 't')}, 0, 0, (${placeOf('t')} = 0)::integer, 0,
+   select t, ${hashOf('transaction', 't')}, ${hashOf('body', 't')}, 0, 0, ${subnetworkOf('t')}, case when ${isInLane('t')} then t % 1000 else 0 end,
      case when t % 10 = 0 then decode(repeat('ab', 50), 'hex') else '' end, 10000, 2036, 2000, case when ${hasInput('t')} then ${FEE} else 0 end,
      ${acceptingIndexOf('t')}, case when ${acceptingBlockOf('t')} is not null then 0 end
    from ${series(TRANSACTIONS)} t`,
@@ -223,6 +235,6 @@ export const LAST_STATEMENTS: readonly string[] = [
   `insert into tag_labels (label, name, address) select unnest(labels), name, address from tags`,
   `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id, next_script_id, next_subnetwork_id, circulating_sompi,
      virtual_merge_set, first_catch_up, target_blue_score, updated_at)
-   select ${SINK}, ${SINK / 3}, ${BLOCKS}, ${TRANSACTIONS}, ${SCRIPTS + 1}, 2, sum(balance), array[${SINK + 1}, ${SINK + 2}], false,
+   select ${SINK}, ${SINK / 3}, ${BLOCKS}, ${TRANSACTIONS}, ${SCRIPTS + 1}, ${LANES + FIRST_LANE}, sum(balance), array[${SINK + 1}, ${SINK + 2}], false,
      ${SINK}, now() from balances`,
 ];

@@ -36,6 +36,10 @@ const ROLLUPS = [
      from generate_series(0, l.count - 1) n) intervals
    where start >= 0`,
   'insert into miner_hours select * from count_miner_hours()',
+  `insert into lane_hours (subnetwork_id, hour, transactions, fees, gas, last_seen)
+   select subnetwork_id, hour, transactions, fees, gas, last_seen from count_lane_hours()`,
+  `insert into lanes (subnetwork_id, transaction_count, fees, gas, first_seen, last_seen)
+   select subnetwork_id, sum(transactions), sum(fees), sum(gas), min(first_seen), max(last_seen) from count_lane_hours() group by 1`,
 ];
 
 function urlOf({ user = '', password, host = '', port = 5432, database = '' }: Pool['options']): string {

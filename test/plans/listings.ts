@@ -6,6 +6,8 @@ import {
   addressUtxos,
   blocks,
   clusterMembers,
+  lanes,
+  laneTransactions,
   type Listing,
   listCursors,
   type Owner,
@@ -13,7 +15,7 @@ import {
   transactions,
 } from '../api/listings.ts';
 import { addressOf } from './large-index.ts';
-import { BUSY, COMMON_LABEL, memberOfLarge, PAID_BY_ALL } from './large-index-rows.ts';
+import { BUSY, BUSY_NAMESPACE, COMMON_LABEL, memberOfLarge, PAID_BY_ALL } from './large-index-rows.ts';
 import type { Request } from './harness.ts';
 
 export function owner(scriptId: number): Owner {
@@ -35,6 +37,9 @@ export function listings(): Record<string, Listing> {
     'transactions of a busy address': addressTransactions(owner(BUSY)),
     'UTXOs of the address of a million': addressUtxos(owner(PAID_BY_ALL)),
     'members of a large cluster': clusterMembers(owner(memberOfLarge(0))),
+    lanes: lanes(),
+    'transactions of a busy lane': laneTransactions(BUSY_NAMESPACE),
+    'accepted transactions of a busy lane': laneTransactions(BUSY_NAMESPACE, true),
   };
 }
 
@@ -43,7 +48,7 @@ export function pageOf(
   limit: number,
   cursor: { starting_after?: string; ending_before?: string } = {},
 ): Request {
-  const path = template.replace('{address}', values['address'] ?? '');
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
   const parameters = new URLSearchParams({ limit: String(limit), ...cursor, ...query });
   return { method: 'get', url: `${path}?${parameters.toString()}` };
 }

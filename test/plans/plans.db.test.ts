@@ -37,6 +37,7 @@ const FROM_NODE = [
   'get /v1/rpc/getInfo',
   'get /v1/rpc/getServerInfo',
   'post /v1/rpc/getSubnetwork',
+  'post /v1/rpc/getSeqCommitLaneProof',
   'post /v1/rpc/submitTransaction',
   'post /v1/rpc/submitBlock',
   'get /v1/mempool',

@@ -1,7 +1,14 @@
 /** Requests to every endpoint that reads the database, on the large index and as large as they can be. */
 import type { Pool } from 'pg';
 import { addressOf } from './large-index.ts';
-import { LARGE_CLUSTER, memberOfLarge, PAID_BY_ALL, PAID_IN_VAIN, RARE_LABEL } from './large-index-rows.ts';
+import {
+  BUSY_NAMESPACE,
+  LARGE_CLUSTER,
+  memberOfLarge,
+  PAID_BY_ALL,
+  PAID_IN_VAIN,
+  RARE_LABEL,
+} from './large-index-rows.ts';
 import type { Request } from './harness.ts';
 
 /** The position in the large cluster that is as far from the root as any. */
@@ -112,6 +119,7 @@ export function lookUps(landmarks: Landmarks): Record<string, Request> {
     'a transaction with tags': get(`/v1/transactions/${transactionId}?include=tags`),
     'a block with tags': get(`/v1/blocks/${fullBlock}?include=tags`),
     'addresses with tags': get('/v1/addresses?include=tags'),
+    'a lane': get(`/v1/lanes/${BUSY_NAMESPACE}`),
     status: get('/v1/status'),
     ...restServerLookUps(landmarks),
   };

@@ -6,6 +6,7 @@ import { FILLED_TABLES } from '@kasgres/state';
 import { finishFirstCatchUp } from '../../packages/indexer/src/apply/first-catch-up.ts';
 import { countUnmerged } from '../support/count-unmerged.ts';
 import { atRest, expectRight, createHarness } from '../support/harness.ts';
+import { mineRewards, payInLane } from '../support/lane-payments.ts';
 import { startIndexing, type SimulatedDag } from '../support/simulated-dag.ts';
 
 const STEPS = 12;
@@ -40,6 +41,8 @@ test('a first catch-up writes the same rows from its sums as from all rows', asy
   const { simulatedDag, database, node } = await createHarness('sums of a first catch-up');
   const { pool } = database;
   simulatedDag.mine(200);
+  mineRewards(simulatedDag, 5);
+  for (let lane = 0; lane < 5; lane += 1) payInLane(simulatedDag, lane % 2);
   const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   await indexer.stop();

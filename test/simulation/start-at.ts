@@ -5,6 +5,7 @@
  */
 import type { PoolClient } from 'pg';
 import { countUnmerged } from '../support/count-unmerged.ts';
+import { rebuildUses } from '../support/rebuild-uses.ts';
 import { replaceBalanceChanges } from '../support/replace-balance-changes.ts';
 
 interface ChainBlock {
@@ -245,6 +246,7 @@ async function rebuildDerivedState(client: PoolClient): Promise<void> {
   await replaceBalanceChanges(client);
   await client.query('delete from miner_hours');
   await client.query('insert into miner_hours select * from count_miner_hours()');
+  await rebuildUses(client);
   await countUnmerged(client);
   await client.query(
     `delete from balances where script_id not in (

@@ -35,12 +35,15 @@ import {
   getCurrentNetwork,
   getFeeEstimate,
   getInfo,
+  getSeqCommitLaneProof,
   getServerInfo,
   getSink,
   getSinkBlueScore,
   getSubnetwork,
 } from './resources/rpc/state.ts';
 import { submitBlock, submitTransaction } from './resources/rpc/submit.ts';
+import { getLane, listLanes } from './resources/lanes/lanes.ts';
+import { listLaneTransactions } from './resources/lanes/transactions.ts';
 import { getUtxosByAddresses } from './resources/addresses/utxos.ts';
 import { getDag } from './resources/blocks/dag.ts';
 import { listBlockTransactions } from './resources/blocks/transactions.ts';
@@ -100,6 +103,7 @@ const OPERATIONS_WITH_KEY: readonly ApiPlugin[] = [
   getInfo,
   getServerInfo,
   getSubnetwork,
+  getSeqCommitLaneProof,
   submitTransaction,
   submitBlock,
   listBlocks,
@@ -117,6 +121,9 @@ const OPERATIONS_WITH_KEY: readonly ApiPlugin[] = [
   getTransaction,
   getTransactions,
   listAddressTransactions,
+  listLanes,
+  getLane,
+  listLaneTransactions,
   search,
   getNetwork,
   getNetworkHistory,

@@ -34,6 +34,15 @@ export interface TransactionDeltas {
   isCoinbase: boolean;
   /** By script key. */
   deltas: ReadonlyMap<ScriptKey, ScriptDelta>;
+  /** Undefined for most transactions, which are in no user lane. */
+  lane: LaneUse | undefined;
+}
+
+/** The user lane that a transaction is in. */
+export interface LaneUse {
+  /** subnetworks.id. */
+  subnetwork: number;
+  gas: bigint;
 }
 
 /** With the script of the output, by which `utxos` finds its row. */

@@ -24,7 +24,9 @@ import {
   type ScriptDelta,
   type StateChanges,
   type StateInvariant,
+  type TransactionDeltas,
 } from './derived-state.ts';
+import { lanes } from './lanes/lanes.ts';
 import { hourlyBalanceChanges } from './hourly-balance-changes/hourly-balance-changes.ts';
 import { minerHours } from './miner-hours/miner-hours.ts';
 import { networkIntervals } from './network-intervals/network-intervals.ts';
@@ -46,6 +48,7 @@ const DERIVED_STATE: readonly DerivedState[] = [
   minerHours,
   repeatedTransactions,
   contestedOutputs,
+  lanes,
 ];
 
 export function collectState(item: BatchItem, changes: StateChanges): void {
@@ -148,7 +151,11 @@ interface DeltaRow extends ScriptDelta {
   transaction: bigint;
   isCoinbase: boolean;
   script: bigint;
+  lane: number | null;
+  gas: string;
 }
+
+type Deltas = Map<number, ScriptDelta>;
 
 async function readTransactions(
   client: ClientBase,
@@ -158,14 +165,17 @@ async function readTransactions(
     name: 'removed-transactions',
     text: `with removed as (select * from unnest($1::bigint[], $2::integer[]) removed (id, position))
      select position, delta.id as transaction, t.subnetwork_id = 1 as "isCoinbase", script_id as script, sum(sent)::bigint as sent,
-            sum(received)::bigint as received, sum(count)::integer as "utxoCount"
+            sum(received)::bigint as received, sum(count)::integer as "utxoCount",
+            case when t.subnetwork_id > 1 then (
+              select n.id from subnetworks n where n.id = t.subnetwork_id and lane_namespace(n.subnetwork_id) is not null) end::integer as lane,
+            t.gas::text as gas
        from (select removed.position, removed.id, o.script_id, 0 as sent, o.amount as received, 1 as count
                from removed join transaction_outputs o on o.transaction_id = removed.id
              union all
              select removed.position, removed.id, i.script_id, i.amount, 0, -1
                from removed join transaction_inputs i on i.transaction_id = removed.id) delta
        join transactions t on t.id = delta.id
-      group by position, delta.id, t.subnetwork_id, script_id
+      group by position, delta.id, t.subnetwork_id, t.gas, script_id
       order by position, delta.id`,
     values: [
       removed.flatMap(({ accepted }) => accepted),
@@ -175,10 +185,15 @@ async function readTransactions(
   const byPosition = Map.groupBy(rows, ({ position }) => position);
   return removed.map((block, position) => {
     const { chainBlock } = block;
-    const transactions = new Map<bigint, { key: number; isCoinbase: boolean; deltas: Map<number, ScriptDelta> }>();
-    for (const { transaction, isCoinbase, script, ...delta } of byPosition.get(position) ?? []) {
-      const create = () => ({ key: Number(transaction), isCoinbase, deltas: new Map() });
-      getOrInsert(transactions, transaction, create).deltas.set(Number(script), delta);
+    const transactions = new Map<bigint, Pick<TransactionDeltas, 'key' | 'isCoinbase' | 'lane'> & { deltas: Deltas }>();
+    for (const { transaction, isCoinbase, script, lane, gas, ...delta } of byPosition.get(position) ?? []) {
+      const { deltas } = getOrInsert(transactions, transaction, () => ({
+        key: Number(transaction),
+        isCoinbase,
+        deltas: new Map(),
+        lane: lane === null ? undefined : { subnetwork: lane, gas: BigInt(gas) },
+      }));
+      deltas.set(Number(script), delta);
     }
     return { ...block, transactions: [...transactions.values()].map((each) => ({ chainBlock, ...each })) };
   });

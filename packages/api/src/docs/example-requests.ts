@@ -22,6 +22,8 @@ export interface ExampleChain {
   daaScore: bigint;
   /** A chain block before the first payments. */
   early: { blockHash: string; daaScore: string };
+  /** The namespace of a user lane. */
+  namespace: string;
   mempoolTransactionId: string;
   mempoolAddress: string;
   /** A payment that was not submitted yet, in the form of submitTransaction. */
@@ -30,7 +32,8 @@ export interface ExampleChain {
 
 /** Returns requests by operationId, in the order in which they can be sent: the last two change the state of the node. */
 export function exampleRequests(chain: ExampleChain): Record<string, ExampleRequest> {
-  const { address, transactionId, blockHash, sink, daaScore, early, mempoolTransactionId, mempoolAddress } = chain;
+  const { address, transactionId, blockHash, sink, daaScore, early, namespace } = chain;
+  const { mempoolTransactionId, mempoolAddress } = chain;
   const ids = [transactionId, chain.unknownTransactionId];
   return {
     getStatus: {},
@@ -67,6 +70,10 @@ export function exampleRequests(chain: ExampleChain): Record<string, ExampleRequ
     getTransactions: { body: { transactionIds: ids, includePayload: false } },
     getTransaction: { path: { transactionId } },
 
+    listLanes: { query: { limit: 2 } },
+    getLane: { path: { namespace } },
+    listLaneTransactions: { path: { namespace }, query: { limit: 1 } },
+
     search: { query: { q: blockHash.slice(0, 12), limit: 5 } },
     getNetwork: {},
     getNetworkHistory: { query: { interval: 'minute' } },
@@ -91,6 +98,7 @@ export function exampleRequests(chain: ExampleChain): Record<string, ExampleRequ
     getFeeEstimate: {},
     getInfo: {},
     getServerInfo: {},
+    getSeqCommitLaneProof: { body: { blockHash: sink, laneKey: 'ab'.repeat(32) } },
     getSubnetwork: { body: { subnetworkId: `01${'0'.repeat(38)}` } },
     createWebhook: { body: { url: 'https://example.com/kaspa', addresses: [address], confirmations: 100 } },
     listWebhooks: {},

@@ -4,8 +4,10 @@ import type { IndexState } from '../index-state/index-state.ts';
 import type { Services } from '../services.ts';
 import { type ExampleRequest, exampleRequests } from './example-requests.ts';
 
-/** These keep the example of the committed document: a signed payment cannot be made up, and no node implements the last. */
-const COMMITTED = ['getTransactionMass', 'submitTransaction', 'submitBlock', 'getSubnetwork'];
+/** These keep the example of the committed document: a signed payment cannot be made up, and not every node implements the last two. */
+const COMMITTED = ['getTransactionMass', 'submitTransaction', 'submitBlock', 'getSubnetwork', 'getSeqCommitLaneProof'];
+/** These do, too, if the chain has no user lane. */
+const OF_LANES = ['getLane', 'listLaneTransactions'];
 
 /** Chain blocks; few reorgs are deeper. */
 const BELOW_SINK = 5n;
@@ -37,11 +39,13 @@ export async function findExampleRequests(services: Services): Promise<Record<st
     otherMember: found.otherMember ?? undefined,
     unknownTransactionId: 'ab'.repeat(32),
     early: { blockHash, daaScore: String(daaScore) },
+    namespace: found.namespace ?? '',
     mempoolTransactionId: mempool?.transactionId ?? transactionId,
     mempoolAddress: mempool?.address ?? address,
     payment: {},
   });
-  for (const operationId of COMMITTED) delete requests[operationId];
+  const committed = found.namespace === null ? [...COMMITTED, ...OF_LANES] : COMMITTED;
+  for (const operationId of committed) delete requests[operationId];
   // The mempool rarely has orphans.
   requests['getMempoolEntriesOfPools'] = { body: { includeOrphanPool: true, filterTransactionPool: false } };
   return requests;
@@ -55,6 +59,7 @@ interface Landmarks {
   taggedAddress: string | null;
   member: string | null;
   otherMember: string | null;
+  namespace: string | null;
 }
 
 /**
@@ -99,7 +104,9 @@ function landmarks({ sinkChainIndex }: IndexState) {
     )
     select encode(accepted.transaction_id, 'hex') as "transactionId", encode(b.hash, 'hex') as "blockHash",
       b.daa_score as "daaScore", coalesce((select address from recipient), (select address from rich)) as address,
-      (select address from tags order by address limit 1) as "taggedAddress", members.member, members.other as "otherMember"
+      (select address from tags order by address limit 1) as "taggedAddress", members.member, members.other as "otherMember",
+      (select lane_namespace(s.subnetwork_id) from lanes l join subnetworks s on s.id = l.subnetwork_id
+       order by l.last_seen desc, l.subnetwork_id desc limit 1) as namespace
     from accepted
       join blocks b on b.id = accepted.block_id
       left join members on true

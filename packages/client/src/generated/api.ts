@@ -454,6 +454,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/rpc/getSeqCommitLaneProof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Proof of the tip of a user lane at a chain block
+         * @description The proof leads to the sequencing commitment in the header of the block, `acceptedIdMerkleRoot` (KIP-21). Nodes have it of chain blocks from their pruning point on.
+         */
+        post: operations["getSeqCommitLaneProof"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/rpc/submitTransaction": {
         parameters: {
             query?: never;
@@ -718,6 +738,57 @@ export interface paths {
          * @description With `accept: text/csv` the response is a CSV of up to 100000 rows, without `limit` and cursors; it is read in chunks, so that later rows may show a later state of the chain. Every 100 rows cost as much as a page, charged as they are read: the response waits for the rate. If the quota is used up, or the rate allows nothing for long, it ends with a line `incomplete: …` and a closed connection. `from` and `to` refer to the time of acceptance; the order stays that of first writing.
          */
         get: operations["listAddressTransactions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/lanes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** User lanes, the last used first */
+        get: operations["listLanes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/lanes/{namespace}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One user lane by its namespace */
+        get: operations["getLane"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/lanes/{namespace}/transactions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Transactions of a user lane, newest first */
+        get: operations["listLaneTransactions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1724,6 +1795,20 @@ export interface components {
             feerate: number;
             /** @description Estimated time until a transaction with this fee rate is in a block */
             estimatedSeconds: number;
+        };
+        Lane: {
+            /** @description The first four bytes of the subnetwork id, hex; the others are zero */
+            namespace: string;
+            /** @description Accepted transactions */
+            transactionCount: number;
+            /** @description Sum of the gas that they commit to */
+            gas: string;
+            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+            fees: string;
+            /** @description Time of the chain when it accepted the first of them */
+            firstSeen: number;
+            /** @description The same of the last one */
+            lastSeen: number;
         };
         DagBlock: {
             hash: components["schemas"]["Hash"];
@@ -4404,6 +4489,60 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getSeqCommitLaneProof: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description 64 hex digits of either case, with or without `0x` */
+                    blockHash: string;
+                    /** @description The key of the lane in the tree, 32 bytes */
+                    laneKey: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Path of the lane in the tree of active lanes: bitmap, terminal, siblings */
+                        smtProof: string;
+                        /** @description Absent if the lane is not active, which the proof then shows */
+                        laneTip?: components["schemas"]["Hash"];
+                        /** @description A whole number in decimal digits */
+                        laneBlueScore?: string;
+                        payloadAndCtxDigest: components["schemas"]["Hash"];
+                        /** @description `acceptedIdMerkleRoot` of the selected parent */
+                        parentSeqCommit: components["schemas"]["Hash"];
+                        inactivityShortcut: components["schemas"]["Hash"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     submitTransaction: {
         parameters: {
             query?: never;
@@ -6951,6 +7090,166 @@ export interface operations {
                     "application/json": {
                         /** @description Newest first */
                         transactions: components["schemas"]["AddressTransaction"][];
+                        /** @description Tags of addresses in the response, by address, with `include=tags`: those of the address, else of its cluster */
+                        tags?: {
+                            [key: string]: components["schemas"]["AddressTag"];
+                        };
+                        metadata: components["schemas"]["PageMetadata"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listLanes: {
+        parameters: {
+            query?: {
+                /** @description Largest number of items of the page; 20 by default */
+                limit?: number;
+                /** @description Id of the last item of the previous page. `lastSeen:namespace` of an item: the page begins right after it, even if the lane is used again meanwhile. A plain `namespace` denotes its current position */
+                starting_after?: string;
+                /** @description Id of the first item of the next page. `lastSeen:namespace` of an item: the page begins right after it, even if the lane is used again meanwhile. A plain `namespace` denotes its current position */
+                ending_before?: string;
+            };
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The last used first */
+                        lanes: components["schemas"]["Lane"][];
+                        metadata: components["schemas"]["PageMetadata"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getLane: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description 8 hex digits of either case, with or without `0x` */
+                namespace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        lane: components["schemas"]["Lane"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listLaneTransactions: {
+        parameters: {
+            query?: {
+                /** @description Largest number of items of the page; 20 by default */
+                limit?: number;
+                /** @description Id of the last item of the previous page. 64 hex digits of either case, with or without `0x` */
+                starting_after?: string;
+                /** @description Id of the first item of the next page. 64 hex digits of either case, with or without `0x` */
+                ending_before?: string;
+                /** @description Only accepted transactions */
+                accepted_only?: boolean;
+                /** @description Include payloads */
+                include_payload?: boolean;
+                /** @description `tags` adds the tags of all addresses in the response */
+                include?: "tags";
+            };
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description 8 hex digits of either case, with or without `0x` */
+                namespace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Newest first */
+                        transactions: components["schemas"]["RestTransaction"][];
                         /** @description Tags of addresses in the response, by address, with `include=tags`: those of the address, else of its cluster */
                         tags?: {
                             [key: string]: components["schemas"]["AddressTag"];

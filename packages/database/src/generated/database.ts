@@ -1040,6 +1040,10 @@ export interface LaneHours {
    */
   hour: number;
   /**
+   * chain_blocks.chain_time of the last.
+   */
+  last_seen: bigint;
+  /**
    * subnetworks.id.
    */
   subnetwork_id: number;

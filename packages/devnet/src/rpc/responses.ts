@@ -154,6 +154,10 @@ export const responses: Responses = {
   getSubnetwork: () => {
     throw new NodeResponseError('Not implemented');
   },
+  // The simulation has no sequencing commitments.
+  getSeqCommitLaneProof: () => {
+    throw new NodeResponseError('Not implemented');
+  },
 
   getUtxosByAddresses: (state, request) => {
     const scripts = distinct(request.addresses.map(readAddress));

@@ -27,6 +27,8 @@ export const CHAIN_TABLES = [
   'earlier_balance_changes',
   'network_intervals',
   'miner_hours',
+  'lanes',
+  'lane_hours',
   'accepted_deltas',
   'seen_before',
   'start_utxos',

@@ -1,5 +1,5 @@
 import type { ChainTime, ScriptKey, TransactionKey } from '@kasgres/database';
-import { type DaaScore, isCoinbase, toHex, workFromBits } from '@kasgres/kaspa';
+import { classifySubnetwork, type DaaScore, isCoinbase, toHex, workFromBits } from '@kasgres/kaspa';
 import type { RpcTransaction } from '@kasgres/node';
 import {
   type AcceptedTransaction,
@@ -100,6 +100,11 @@ function forEachSpent(
   });
 }
 
+function laneOf({ subnetworkId, gas }: RpcTransaction, { registry, seen }: Known): AcceptedTransaction['lane'] {
+  if (classifySubnetwork(subnetworkId) !== 'lane') return undefined;
+  return { subnetwork: registry.subnetworkKey(seen, subnetworkId), gas };
+}
+
 interface Place {
   chainBlock: ChainBlock;
   position: number;
@@ -122,6 +127,7 @@ function toAccepted({ blockDaaScore, ...place }: Place, acceptance: Acceptance, 
     content: transaction,
     isCoinbase: created.isCoinbase,
     deltas: deltasOf(transaction, inputs, scripts),
+    lane: laneOf(transaction, known),
     spent,
     created: transaction.outputs.map(({ amount, covenant }, index) => ({
       ...created,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { required, toJson } from '../../node-calls.ts';
 import { route, stateRoute } from '../../route.ts';
-import { count, decimal, hash, milliseconds, sompi } from '../../schemas/values.ts';
+import { count, decimal, hash, hashInput, hexBytes, milliseconds, sompi } from '../../schemas/values.ts';
 import { rpc } from '../shared.ts';
 import { subnetworkIdInput } from './submitted/values.ts';
 
@@ -151,4 +151,39 @@ export const getSubnetwork = route(
   },
   async ({ node }, { body }) =>
     toJson(subnetwork, await node.call('getSubnetwork', { subnetworkId: toHex(body.subnetworkId) })),
+);
+
+const laneProof = z.object({
+  smtProof: hexBytes.meta({ description: 'Path of the lane in the tree of active lanes: bitmap, terminal, siblings' }),
+  laneTip: hash.optional().meta({ description: 'Absent if the lane is not active, which the proof then shows' }),
+  laneBlueScore: decimal.optional(),
+  payloadAndCtxDigest: hash,
+  parentSeqCommit: hash.meta({ description: '`acceptedIdMerkleRoot` of the selected parent' }),
+  inactivityShortcut: hash,
+});
+
+export const getSeqCommitLaneProof = route(
+  {
+    ...rpc('POST', 'getSeqCommitLaneProof'),
+    summary: 'Proof of the tip of a user lane at a chain block',
+    description:
+      'The proof leads to the sequencing commitment in the header of the block, `acceptedIdMerkleRoot` (KIP-21). Nodes have it of chain blocks from their pruning point on.',
+    body: z.strictObject({
+      blockHash: hashInput,
+      laneKey: hashInput.meta({ description: 'The key of the lane in the tree, 32 bytes' }),
+    }),
+    response: laneProof,
+  },
+  async ({ node }, { body: { blockHash, laneKey } }) => {
+    const proof = await node.call('getSeqCommitLaneProof', { blockHash, laneKey });
+    const { laneTip, laneBlueScore } = proof;
+    return {
+      smtProof: toHex(proof.smtProof),
+      ...(laneTip !== undefined && { laneTip: toHex(laneTip) }),
+      ...(laneBlueScore !== undefined && { laneBlueScore: String(laneBlueScore) }),
+      payloadAndCtxDigest: toHex(proof.payloadAndCtxDigest),
+      parentSeqCommit: toHex(proof.parentSeqCommit),
+      inactivityShortcut: toHex(proof.inactivityShortcut),
+    };
+  },
 );

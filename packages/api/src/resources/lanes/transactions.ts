@@ -1,0 +1,85 @@
+/** GET /v1/lanes/{namespace}/transactions: transactions of a user lane, newest first. */
+import { sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
+import { z } from 'zod';
+import { hasTransactionId, transactionIdOf } from '../../index-state/sql.ts';
+import { requireCaughtUp } from '../../index-state/state.ts';
+import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
+import { cursorOf, keyPage, type PageParameters, pageProblems, type PageStart, startOf } from '../../pages/key-page.ts';
+import { pageQuery } from '../../pages/page-query.ts';
+import { statementRoute } from '../../route.ts';
+import { hashInput } from '../../schemas/values.ts';
+import { listing, page } from '../shared.ts';
+import { isAccepted } from '../transactions/fields.ts';
+import { restTransaction, transactionFlags } from '../transactions/rest/schemas.ts';
+import { boundByBytes, restTransactions } from '../transactions/rest/select-transactions.ts';
+import { includeTags, tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
+import { laneKeyOf, type LaneParameters, namespaceInput, unknownLane } from './schemas.ts';
+
+interface Variant {
+  start: PageStart;
+  acceptedOnly: boolean;
+  includePayload: boolean;
+  withTags: boolean;
+}
+
+/** The conditions match the partial index transactions_lane. */
+const transactionPage = statementsBy(
+  'lane transactions',
+  (
+    parameter: ParameterOf<PageParameters & LaneParameters>,
+    { start, acceptedOnly, includePayload, withTags }: Variant,
+  ) => {
+    const inLane = sql`subnetwork_id > 1 and subnetwork_id = (select key from lane)`;
+    const { tables, items, metadata, problem } = keyPage(parameter, start, {
+      table: 'transactions',
+      column: 'id',
+      where: inLane,
+      ...(acceptedOnly && {
+        filter: { condition: isAccepted(), columns: ['accepting_index'], cursorOf: transactionIdOf },
+      }),
+      cursorKey: sql`(
+        select id from transactions where ${hasTransactionId('transactions', parameter('cursor', 'bytea'))} and ${inLane})`,
+      bound: boundByBytes(includePayload),
+    });
+    return {
+      tables: { lane: sql`select ${laneKeyOf(parameter)} as key`, ...tables },
+      problem: sql<
+        string | null
+      >`case when (select key from lane) is null then 'unknown' else ${problem ?? sql`null`} end`,
+      body: jsonBuildObject({
+        transactions: restTransactions(items, { includePayload }),
+        metadata,
+        ...(withTags && { tags: tagsOfPage(items) }),
+      }),
+    };
+  },
+);
+
+export const listLaneTransactions = statementRoute(
+  {
+    ...listing('Lane', '/v1/lanes/:namespace/transactions', 'listLaneTransactions'),
+    summary: 'Transactions of a user lane, newest first',
+    params: z.strictObject({ namespace: namespaceInput }),
+    query: pageQuery(hashInput, { ...transactionFlags, include: includeTags }),
+    response: page({
+      transactions: z.array(restTransaction).meta({ description: 'Newest first' }),
+      tags: tagsByAddress.optional(),
+    }),
+  },
+  ({ params, query }, settled) => {
+    requireCaughtUp(settled);
+    const variant = {
+      start: startOf(query),
+      acceptedOnly: query.accepted_only,
+      includePayload: query.include_payload,
+      withTags: query.include !== undefined,
+    };
+    return transactionPage(variant).with({
+      subnetwork: params.namespace,
+      limit: query.limit,
+      cursor: cursorOf(query),
+    });
+  },
+  { ...pageProblems, unknown: unknownLane },
+);

@@ -1,0 +1,47 @@
+import type { ChainTime } from '@kasgres/database';
+import { getOrInsert, type TransactionDeltas } from '../derived-state.ts';
+
+const HOUR_MS = 3_600_000n;
+
+export interface LaneHour {
+  /** subnetworks.id. */
+  subnetwork: number;
+  hour: number;
+  transactions: number;
+  fees: bigint;
+  gas: bigint;
+  firstSeen: ChainTime;
+  lastSeen: ChainTime;
+}
+
+/** Sums transactions, which must come in the order of the chain, by lane and hour. */
+export class LaneHours {
+  readonly #lanes = new Map<number, Map<number, LaneHour>>();
+
+  add({ lane, deltas, chainBlock: { chainTime } }: TransactionDeltas): void {
+    if (lane === undefined) return;
+    const { subnetwork } = lane;
+    const hour = Number(chainTime / HOUR_MS);
+    const hours = getOrInsert(this.#lanes, subnetwork, () => new Map<number, LaneHour>());
+    const empty = { subnetwork, hour, transactions: 0, fees: 0n, gas: 0n, firstSeen: chainTime, lastSeen: chainTime };
+    const sum = getOrInsert(hours, hour, () => empty);
+    sum.transactions += 1;
+    sum.gas += lane.gas;
+    for (const { sent, received } of deltas.values()) sum.fees += sent - received;
+    sum.lastSeen = chainTime;
+  }
+
+  has(subnetwork: number, hour: number): boolean {
+    return this.#lanes.get(subnetwork)?.has(hour) === true;
+  }
+
+  rows(): LaneHour[] {
+    return [...this.#lanes.values()].flatMap((hours) => [...hours.values()]);
+  }
+}
+
+/** What the chain blocks of a batch add, and what its removed chain blocks had added. They do not net: first and last times follow from either. */
+export class LaneChanges {
+  readonly added = new LaneHours();
+  readonly removed = new LaneHours();
+}

@@ -1,0 +1,156 @@
+/** Sums of the accepted transactions of each user lane, by hour and in total. A batch without such transactions does nothing. */
+import { inPipeline } from '@kasgres/database';
+import type { ClientBase } from 'pg';
+import { CUT } from '../common-table-expressions.ts';
+import type { DerivedState, TransactionDeltas } from '../derived-state.ts';
+import { columnsOf, DIFFERENCE, faultsOf } from '../queryable.ts';
+import { LaneChanges, type LaneHour } from './lane-changes.ts';
+
+const CHANGED = `
+  changed as (
+    select * from unnest($1::integer[], $2::integer[], $3::bigint[], $4::bigint[], $5::numeric[], $6::bigint[], $7::bigint[])
+      changed (subnetwork_id, hour, transactions, fees, gas, first_seen, last_seen)),
+  of_lanes as (
+    select subnetwork_id, sum(transactions) as transactions, sum(fees) as fees, sum(gas) as gas, min(first_seen) as first_seen, max(last_seen) as last_seen
+      from changed group by subnetwork_id)`;
+
+const SUBTRACT = `
+  with ${CHANGED},
+  hours as (
+    update lane_hours h set transactions = h.transactions - c.transactions, fees = h.fees - c.fees, gas = h.gas - c.gas
+      from changed c where h.subnetwork_id = c.subnetwork_id and h.hour = c.hour)
+  update lanes l set transaction_count = l.transaction_count - c.transactions, fees = l.fees - c.fees, gas = l.gas - c.gas
+    from of_lanes c where l.subnetwork_id = c.subnetwork_id`;
+
+/** A lane that begins in a removed part of the chain goes, so that what is added makes it again, with another first time. */
+const DELETE_EMPTY = `
+  with hours as (delete from lane_hours where subnetwork_id = any($1::integer[]) and transactions = 0)
+  delete from lanes where subnetwork_id = any($1::integer[]) and transaction_count = 0`;
+
+const ADD = `
+  with ${CHANGED},
+  hours as (
+    insert into lane_hours (subnetwork_id, hour, transactions, fees, gas, last_seen)
+    select subnetwork_id, hour, transactions, fees, gas, last_seen from changed order by subnetwork_id, hour
+    on conflict (subnetwork_id, hour) do update set transactions = lane_hours.transactions + excluded.transactions,
+      fees = lane_hours.fees + excluded.fees, gas = lane_hours.gas + excluded.gas, last_seen = excluded.last_seen)
+  insert into lanes (subnetwork_id, transaction_count, fees, gas, first_seen, last_seen)
+  select subnetwork_id, transactions, fees, gas, first_seen, last_seen from of_lanes order by subnetwork_id
+  on conflict (subnetwork_id) do update set transaction_count = lanes.transaction_count + excluded.transaction_count,
+    fees = lanes.fees + excluded.fees, gas = lanes.gas + excluded.gas, last_seen = excluded.last_seen`;
+
+/** Reads that many transactions of a lane before it walks down the chain. Anybody can mine more that nobody accepts. */
+const NEWEST = 1_000;
+
+/**
+ * The hour of the fork has lost its last transactions and got no others. If the newest transactions of the lane are all of that hour, one of them is
+ * the last; otherwise the chain is read down to it. Both use acceptance up to the fork, which the batch does not change.
+ */
+const FIND_LAST = `
+  with found as (
+    select h.subnetwork_id, h.hour, coalesce(
+             case when newest.transactions = h.transactions then newest.chain_time end,
+             (select c.chain_time from chain_blocks c
+               where c.index <= $3 and exists (
+                 select from unnest(c.accepted_transactions) accepted (id) join transactions t on t.id = accepted.id
+                  where t.subnetwork_id = h.subnetwork_id)
+               order by c.index desc limit 1)) as last_seen
+      from unnest($1::integer[], $2::integer[]) lost (subnetwork_id, hour)
+      join lane_hours h using (subnetwork_id, hour)
+     cross join lateral (
+       select count(*) as transactions, max(c.chain_time) as chain_time
+         from (select t.accepting_index from transactions t where t.subnetwork_id = h.subnetwork_id and t.subnetwork_id > 1
+                order by t.id desc limit ${NEWEST}) t
+         join chain_blocks c on c.index = t.accepting_index and c.index <= $3 and c.chain_time / 3600000 = h.hour) newest)
+  update lane_hours h set last_seen = f.last_seen
+    from found f where h.subnetwork_id = f.subnetwork_id and h.hour = f.hour and f.last_seen is not null`;
+
+const COPY_LAST = `
+  update lanes l set last_seen = (select h.last_seen from lane_hours h where h.subnetwork_id = l.subnetwork_id order by h.hour desc limit 1)
+   where l.subnetwork_id = any($1::integer[])`;
+
+const valuesOf = (hours: readonly LaneHour[]): unknown[] =>
+  columnsOf(hours, 'subnetwork', 'hour', 'transactions', 'fees', 'gas', 'firstSeen', 'lastSeen');
+
+/** Retention keeps the sums, but their rows are gone: then the first times, and the hours up to that of the first chain block, cannot be checked. */
+const SELECT_WRONG_LANES = `
+  with ${CUT},
+  known as (select coalesce((select chain_time / 3600000 from cut), -1) as after),
+  counted as materialized (select * from count_lane_hours()),
+  expected as (select subnetwork_id, hour, transactions, fees, gas, last_seen from counted),
+  stored as (select subnetwork_id, hour, transactions, fees, gas, last_seen from lane_hours),
+  sums as (
+    select subnetwork_id, sum(transactions) as transactions, sum(fees) as fees, sum(gas) as gas, max(last_seen) as last_seen, min(hour) as first_hour
+      from lane_hours group by subnetwork_id),
+  first as (select subnetwork_id, min(first_seen) as first_seen from counted group by subnetwork_id)
+  select format('lane %s in the hour %s: %s', subnetwork_id, hour, ${DIFFERENCE}) as fault
+    from stored s full join expected e using (subnetwork_id, hour)
+   where s is distinct from e and hour > (select after from known)
+  union all
+  select format('lane %s: %s transactions with %s sompi and gas %s from %s to %s, but its hours give %s, %s, %s, %s, %s', subnetwork_id,
+    l.transaction_count, l.fees, l.gas, l.first_seen, l.last_seen, s.transactions, s.fees, s.gas, f.first_seen, s.last_seen)
+    from lanes l full join sums s using (subnetwork_id) left join first f using (subnetwork_id)
+   where (l.transaction_count, l.fees, l.gas, l.last_seen) is distinct from (s.transactions::bigint, s.fees::bigint, s.gas, s.last_seen)
+      or s.first_hour > (select after from known) and l.first_seen is distinct from f.first_seen
+      or l.first_seen / 3600000 <> s.first_hour
+   limit 20`;
+
+export const lanes: DerivedState = {
+  name: 'lanes',
+  emptied: ['lanes', 'lane_hours'],
+  verify: { 4: faultsOf(SELECT_WRONG_LANES) },
+
+  collect(item, changes) {
+    if (item.kind === 'accepted' && item.transaction.lane !== undefined)
+      changes.of(LaneChanges).added.add(item.transaction);
+  },
+
+  revert(removed, changes) {
+    const inLanes = (transaction: TransactionDeltas): boolean => transaction.lane !== undefined;
+    for (const transaction of removed.flatMap(({ transactions }) => transactions.filter(inLanes))) {
+      changes.of(LaneChanges).removed.add(transaction);
+    }
+  },
+
+  async apply(client, changes) {
+    const { added, removed } = changes.of(LaneChanges);
+    const removedHours = removed.rows();
+    const addedHours = added.rows();
+    const lanesWithout = [...new Set(removedHours.map(({ subnetwork }) => subnetwork))];
+    const lost = removedHours.filter(({ subnetwork, hour }) => !added.has(subnetwork, hour));
+    await inPipeline(client, [
+      ...(removedHours.length === 0
+        ? []
+        : [
+            () => client.query({ name: 'subtract-lanes', text: SUBTRACT, values: valuesOf(removedHours) }),
+            () => client.query({ name: 'delete-lanes', text: DELETE_EMPTY, values: [lanesWithout] }),
+          ]),
+      ...(addedHours.length === 0
+        ? []
+        : [() => client.query({ name: 'add-lanes', text: ADD, values: valuesOf(addedHours) })]),
+      ...(lost.length === 0 ? [] : [() => findLast(client, lost, changes.range.fork)]),
+      ...(lost.length === 0
+        ? []
+        : [() => client.query({ name: 'copy-last-of-lanes', text: COPY_LAST, values: [lanesWithout] })]),
+    ]);
+  },
+
+  async rebuild(client) {
+    await client.query(
+      `with counted as materialized (select * from count_lane_hours()),
+       hours as (
+         insert into lane_hours (subnetwork_id, hour, transactions, fees, gas, last_seen)
+         select subnetwork_id, hour, transactions, fees, gas, last_seen from counted order by subnetwork_id, hour)
+       insert into lanes (subnetwork_id, transaction_count, fees, gas, first_seen, last_seen)
+       select subnetwork_id, sum(transactions), sum(fees), sum(gas), min(first_seen), max(last_seen) from counted group by subnetwork_id order by 1`,
+    );
+  },
+};
+
+async function findLast(client: ClientBase, lost: readonly LaneHour[], fork: number): Promise<void> {
+  await client.query({
+    name: 'find-last-of-lanes',
+    text: FIND_LAST,
+    values: [...columnsOf(lost, 'subnetwork', 'hour'), fork],
+  });
+}
