@@ -47,7 +47,7 @@ describe('GET /v1/lanes/{namespace}', () => {
     expect((await get('/v1/lanes/{namespace}/transactions', { namespace })).status).toBe(404);
   });
 
-  test.each(['0000010', '000001010', 'xyzxyzxy', '0x1234567', `${'01'.repeat(20)}`])(
+  test.each(['0000010', '000001010', 'xyzxyzxy', '0x1234567', '01'.repeat(20)])(
     '%s is malformed',
     async (namespace) => {
       expect((await get('/v1/lanes/{namespace}', { namespace })).status).toBe(400);

@@ -3,8 +3,8 @@ import { lanes } from '../../packages/state/src/lanes/lanes.ts';
 
 /** Computes from rows what the chain is used for, as the end of a first catch-up does. */
 export async function rebuildUses(client: ClientBase): Promise<void> {
-  for (const { emptied = [], rebuild } of [lanes]) {
-    for (const table of emptied) await client.query(`delete from ${table}`);
-    await rebuild?.(client);
+  for (const kind of [lanes]) {
+    for (const table of kind.emptied ?? []) await client.query(`delete from ${table}`);
+    await kind.rebuild?.(client);
   }
 }

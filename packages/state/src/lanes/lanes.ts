@@ -148,9 +148,6 @@ export const lanes: DerivedState = {
 };
 
 async function findLast(client: ClientBase, lost: readonly LaneHour[], fork: number): Promise<void> {
-  await client.query({
-    name: 'find-last-of-lanes',
-    text: FIND_LAST,
-    values: [...columnsOf(lost, 'subnetwork', 'hour'), fork],
-  });
+  const [subnetworks, hours] = columnsOf(lost, 'subnetwork', 'hour');
+  await client.query({ name: 'find-last-of-lanes', text: FIND_LAST, values: [subnetworks, hours, fork] });
 }
