@@ -426,7 +426,7 @@ create table transaction_outputs (
 -- Look-ups that compare `index >> 4`, too, read at most 16 outputs of a payout to a thousand. Most transactions need one key, which is stored once.
 create index transaction_outputs_transaction_id on transaction_outputs (transaction_id, (index >> 4)) with (fillfactor = 100);
 create index transaction_outputs_script_id on transaction_outputs (script_id, transaction_id);
-create index transaction_outputs_covenant on transaction_outputs (transaction_id) where covenant_id is not null;
+create index transaction_outputs_covenant on transaction_outputs (transaction_id, index) where covenant_id is not null;
 comment on table transaction_outputs is 'Outputs.';
 comment on column transaction_outputs.transaction_id is 'The transaction.';
 comment on column transaction_outputs.amount is 'Amount in sompi.';
@@ -1215,7 +1215,7 @@ comment on column covenants.balance is 'Sum of its UTXOs at the checkpoint, somp
 comment on column covenants.first_seen is 'chain_blocks.chain_time of its first event, or of the start whose UTXO set had it.';
 comment on column covenants.last_seen is 'chain_blocks.chain_time of its last event, or of the latest start that made a difference to it.';
 comment on column covenants.utxo_count is 'Number of its UTXOs at the checkpoint.';
-comment on column covenants.template_id is 'program_templates.id of the program that the last spend of one of its UTXOs revealed; null before, or if that program does not parse.';
+comment on column covenants.template_id is 'program_templates.id of the last program that a spend of one of its UTXOs revealed; null before. Bare scripts and programs that do not parse leave it.';
 comment on column covenants.is_complete is 'Whether every event since its genesis was counted: false if it began before the index, or lived before a gap.';
 comment on column covenants.covenant_id is 'Covenant id, 32 bytes.';
 
@@ -1223,8 +1223,11 @@ create table covenant_events (
   covenant_id bigint not null,
   chain_index bigint not null,
   transaction_id bigint not null,
+  previous_seen bigint,
   position integer not null,
-  kind covenant_event_kind not null
+  kind covenant_event_kind not null,
+  template_id integer,
+  previous_template_id integer
 );
 create index covenant_events_covenant_id on covenant_events (covenant_id, chain_index, position);
 create index covenant_events_chain_index on covenant_events (chain_index, position);
@@ -1235,6 +1238,9 @@ comment on column covenant_events.chain_index is 'chain_blocks.index of the bloc
 comment on column covenant_events.transaction_id is 'The transaction.';
 comment on column covenant_events.position is 'Place of the transaction among those that the block accepts, from 0.';
 comment on column covenant_events.kind is 'What it does.';
+comment on column covenant_events.template_id is 'program_templates.id of the last program that its inputs from the covenant reveal; null if they reveal none that parses.';
+comment on column covenant_events.previous_seen is 'covenants.last_seen before it, which a reorg restores; null if it is the first that is known of the covenant.';
+comment on column covenant_events.previous_template_id is 'covenants.template_id before it, which a reorg restores.';
 
 create table covenant_hours (
   hour integer not null,
@@ -1257,6 +1263,7 @@ create table program_templates (
   constraint program_templates_pkey primary key (id)
 );
 create unique index program_templates_template on program_templates (template);
+create index program_templates_template_text on program_templates using hash (encode(template, 'hex'));
 create index program_templates_spend_count on program_templates (spend_count, template);
 comment on table program_templates is 'Templates: programs with the same opcodes in the same order, with any pushes.';
 comment on column program_templates.id is 'Key.';
@@ -1270,6 +1277,7 @@ create table programs (
   transaction_id bigint not null,
   first_seen bigint not null,
   spend_count bigint not null,
+  script_id bigint,
   template_id integer,
   index integer not null,
   length integer not null,
@@ -1279,17 +1287,20 @@ create table programs (
   kcc_template bytea
 );
 create unique index programs_hash on programs (hash);
+create index programs_hash_text on programs using hash (encode(hash, 'hex'));
 create index programs_template_id on programs (template_id);
+create index programs_script_id on programs (script_id) where script_id is not null;
 create index programs_transaction_id on programs (transaction_id);
 comment on table programs is 'Programs that accepted spends revealed, if the spent output had a covenant or the program uses opcodes of introspection, covenants, sequencing or zero knowledge; and bare scripts that use such opcodes, from the acceptance of their first output.';
 comment on column programs.transaction_id is 'The accepted transaction that revealed it first, or created the first output with the bare script. The row is gone if retention removed it.';
 comment on column programs.first_seen is 'chain_blocks.chain_time of that acceptance.';
 comment on column programs.spend_count is 'Number of accepted inputs that revealed it or spent the bare script, and qualify for this table.';
+comment on column programs.script_id is 'scripts.id of the same bytes as a bare script, by which spends of it are found; null if no accepted output had it. A reorg leaves it.';
 comment on column programs.template_id is 'program_templates.id; null if the program does not parse.';
 comment on column programs.index is 'Index of the input, or of the output of a bare script.';
 comment on column programs.length is 'Bytes.';
 comment on column programs.uses is 'Families of opcodes, as bits: 1 introspection, 2 covenants, 4 sequencing, 8 Groth16, 16 RISC Zero, 32 other zero knowledge.';
-comment on column programs.is_bare is 'Whether it is an output script itself, and not the preimage of a P2SH script.';
+comment on column programs.is_bare is 'Whether it was known first as an output script itself, and not as the preimage of a P2SH script.';
 comment on column programs.hash is 'BLAKE2b-256 of its bytes, to which a P2SH script commits.';
 comment on column programs.kcc_template is 'Template hash of KCC-1, where a file of names says which pushes are the state; else null.';
 
@@ -2796,6 +2807,166 @@ comment on column kaspa.lane_hours.gas is 'Sum of the gas that they commit to.';
 comment on column kaspa.lane_hours.fees_sompi is 'Sum of their fees.';
 comment on column kaspa.lane_hours.fees_kas is 'The same in KAS.';
 comment on column kaspa.lane_hours.lane_key is 'Key of the lane. Joins views fast; differs from one database to another.';
+
+create view kaspa.covenants as
+select encode(c.covenant_id, 'hex') as covenant_id,
+       c.is_complete,
+       coalesce((select encode(t.transaction_id, 'hex') from transactions t where t.id = c.genesis_transaction_id),
+                (select encode(e.transaction_id, 'hex') from earlier_transactions e where e.id = c.genesis_transaction_id)) as genesis_transaction_id,
+       c.utxo_count > 0 as is_live,
+       c.utxo_count::bigint as utxo_count,
+       c.balance as balance_sompi,
+       (c.balance * 0.00000001)::numeric(38,8) as balance_kas,
+       c.event_count,
+       to_timestamp(c.first_seen / 1000::double precision) as first_seen,
+       to_timestamp(c.last_seen / 1000::double precision) as last_seen,
+       (select encode(t.template, 'hex') from program_templates t where t.id = c.template_id) as template,
+       c.genesis_transaction_id as genesis_transaction_key,
+       c.id as covenant_key
+  from covenants c;
+comment on view kaspa.covenants is 'Every covenant that accepted transactions touch, or that the UTXO set of a start has. Fast by covenant_id.';
+comment on column kaspa.covenants.covenant_id is 'Covenant id.';
+comment on column kaspa.covenants.is_complete is 'Whether all its events are counted: false if it began before the index, or lived before a gap.';
+comment on column kaspa.covenants.genesis_transaction_id is 'The transaction that created it; null if that was before the index, or is older than the retention of the index.';
+comment on column kaspa.covenants.is_live is 'Whether it has UTXOs.';
+comment on column kaspa.covenants.utxo_count is 'Number of its UTXOs.';
+comment on column kaspa.covenants.balance_sompi is 'Sum of them.';
+comment on column kaspa.covenants.balance_kas is 'The same in KAS.';
+comment on column kaspa.covenants.event_count is 'Number of accepted transactions that spent or created UTXOs of it.';
+comment on column kaspa.covenants.first_seen is 'chain_time of its first event, or of the start of the index whose UTXO set had it.';
+comment on column kaspa.covenants.last_seen is 'chain_time of its last event, or of the last start of the index that changed it.';
+comment on column kaspa.covenants.template is 'Template of the last program that a spend of one of its UTXOs revealed; null before. Look-alikes have the same.';
+comment on column kaspa.covenants.genesis_transaction_key is 'Key of the transaction that created it. Joins views fast; differs from one database to another.';
+comment on column kaspa.covenants.covenant_key is 'Key of the covenant. Joins views fast; differs from one database to another.';
+
+create view kaspa.covenant_events as
+select encode(c.covenant_id, 'hex') as covenant_id,
+       encode(t.transaction_id, 'hex') as transaction_id,
+       e.kind::text as kind,
+       e.chain_index,
+       e.position::bigint as position,
+       to_timestamp(b.timestamp / 1000::double precision) as time,
+       to_timestamp(b.chain_time / 1000::double precision) as chain_time,
+       (select encode(p.template, 'hex') from program_templates p where p.id = e.template_id) as template,
+       e.covenant_id as covenant_key,
+       e.transaction_id as transaction_key
+  from covenant_events e
+  join covenants c on c.id = e.covenant_id
+  join transactions t on t.id = e.transaction_id
+  join chain_blocks b on b.index = e.chain_index;
+comment on view kaspa.covenant_events is 'What each accepted transaction does to each covenant whose UTXOs it spends or creates. In order by chain_index, position. Fast by covenant_id, transaction_id and chain_index.';
+comment on column kaspa.covenant_events.covenant_id is 'Covenant id.';
+comment on column kaspa.covenant_events.transaction_id is 'The transaction.';
+comment on column kaspa.covenant_events.kind is 'genesis: it creates the first UTXOs of the covenant; transition: it spends and creates some; burn: it only spends some.';
+comment on column kaspa.covenant_events.chain_index is 'Position on the chain of the block that accepts the transaction.';
+comment on column kaspa.covenant_events.position is 'Place of the transaction among those that the block accepts, from 0.';
+comment on column kaspa.covenant_events.time is 'Time of the block that accepts the transaction.';
+comment on column kaspa.covenant_events.chain_time is 'chain_time of that block, which never decreases.';
+comment on column kaspa.covenant_events.template is 'Template of the last program that its inputs from the covenant reveal; null if they reveal none.';
+comment on column kaspa.covenant_events.covenant_key is 'Key of the covenant. Joins views fast; differs from one database to another.';
+comment on column kaspa.covenant_events.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+
+create view kaspa.covenant_utxos as
+select encode(c.covenant_id, 'hex') as covenant_id,
+       coalesce((select encode(t.transaction_id, 'hex') from transactions t where t.id = u.transaction_id),
+                (select encode(e.transaction_id, 'hex') from earlier_transactions e where e.id = u.transaction_id)) as transaction_id,
+       u.index::bigint as index,
+       s.address,
+       encode(s.script, 'hex') as script,
+       u.amount as amount_sompi,
+       (u.amount * 0.00000001)::numeric(38,8) as amount_kas,
+       u.block_daa_score,
+       c.id as covenant_key,
+       u.transaction_id as transaction_key,
+       u.script_id as address_key
+  from covenants c
+  join utxos u on u.covenant_id = c.covenant_id
+  left join scripts s on s.id = u.script_id;
+comment on view kaspa.covenant_utxos is 'UTXOs of covenants, at the sink. Fast by covenant_id.';
+comment on column kaspa.covenant_utxos.covenant_id is 'Covenant id.';
+comment on column kaspa.covenant_utxos.transaction_id is 'The transaction that created the UTXO.';
+comment on column kaspa.covenant_utxos.index is 'Output index.';
+comment on column kaspa.covenant_utxos.address is 'Its address; null for a script without one.';
+comment on column kaspa.covenant_utxos.script is 'Its script public key, in hex.';
+comment on column kaspa.covenant_utxos.amount_sompi is 'Amount.';
+comment on column kaspa.covenant_utxos.amount_kas is 'The same in KAS.';
+comment on column kaspa.covenant_utxos.block_daa_score is 'DAA score of the block that accepted it.';
+comment on column kaspa.covenant_utxos.covenant_key is 'Key of the covenant. Joins views fast; differs from one database to another.';
+comment on column kaspa.covenant_utxos.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+comment on column kaspa.covenant_utxos.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
+
+create view kaspa.covenant_hours as
+select to_timestamp(h.hour * 3600::double precision) as hour, h.kind::text as kind, h.events
+  from covenant_hours h where h.events <> 0;
+comment on view kaspa.covenant_hours is 'Number of covenant events by hour and kind, also of those that are older than the retention of the index.';
+comment on column kaspa.covenant_hours.hour is 'Beginning of the hour (UTC), by chain_time of the accepting block.';
+comment on column kaspa.covenant_hours.kind is 'genesis, transition or burn.';
+comment on column kaspa.covenant_hours.events is 'Number of events.';
+
+create view kaspa.programs as
+select encode(p.hash, 'hex') as hash,
+       (select encode(t.template, 'hex') from program_templates t where t.id = p.template_id) as template,
+       p.length::bigint as length,
+       array_remove(array[
+         case when p.uses & 1 <> 0 then 'introspection' end, case when p.uses & 2 <> 0 then 'covenants' end,
+         case when p.uses & 4 <> 0 then 'sequencing' end, case when p.uses & 8 <> 0 then 'groth16' end,
+         case when p.uses & 16 <> 0 then 'risc0' end, case when p.uses & 32 <> 0 then 'unknownZk' end], null) as uses,
+       p.is_bare,
+       p.spend_count,
+       to_timestamp(p.first_seen / 1000::double precision) as first_seen,
+       coalesce((select encode(t.transaction_id, 'hex') from transactions t where t.id = p.transaction_id),
+                (select encode(e.transaction_id, 'hex') from earlier_transactions e where e.id = p.transaction_id)) as transaction_id,
+       p.index::bigint as index,
+       encode(p.kcc_template, 'hex') as kcc_template,
+       p.transaction_id as transaction_key,
+       p.template_id as template_key
+  from programs p;
+comment on view kaspa.programs is 'Programs that accepted spends revealed, if the spent output had a covenant or the program uses a family of opcodes that is named in uses; and bare scripts that use one, from their first output on. Fast by hash.';
+comment on column kaspa.programs.hash is 'BLAKE2b-256 of its bytes, to which a P2SH script commits.';
+comment on column kaspa.programs.template is 'Its template; null if the program does not parse.';
+comment on column kaspa.programs.length is 'Bytes.';
+comment on column kaspa.programs.uses is 'Families of opcodes: introspection, covenants, sequencing, groth16, risc0, unknownZk.';
+comment on column kaspa.programs.is_bare is 'Whether it was known first as the script of an output itself, and not by a spend of a P2SH output.';
+comment on column kaspa.programs.spend_count is 'Number of accepted inputs that revealed it, or spent the bare script.';
+comment on column kaspa.programs.first_seen is 'chain_time of the block that accepts the transaction.';
+comment on column kaspa.programs.transaction_id is 'The first transaction that revealed it or created an output with it; null if it is older than the retention of the index.';
+comment on column kaspa.programs.index is 'Index of that input, or of the output of a bare script.';
+comment on column kaspa.programs.kcc_template is 'Template hash of KCC-1, where a published name says which pushes are the state.';
+comment on column kaspa.programs.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+comment on column kaspa.programs.template_key is 'Key of the template. Joins views fast; differs from one database to another.';
+
+create view kaspa.program_templates as
+select encode(t.template, 'hex') as template,
+       t.program_count,
+       t.spend_count,
+       t.covenant_count,
+       to_timestamp(t.first_seen / 1000::double precision) as first_seen,
+       array(select distinct n.entry ->> 'name' from template_names n where n.template = t.template and n.entry ->> 'name' is not null order by 1) as names,
+       t.id as template_key
+  from program_templates t;
+comment on view kaspa.program_templates is 'Templates: programs with the same opcodes in the same order, with any pushes. Fast by template.';
+comment on column kaspa.program_templates.template is 'BLAKE2b-256 of the opcodes, each push replaced by one zero byte.';
+comment on column kaspa.program_templates.program_count is 'Number of its programs.';
+comment on column kaspa.program_templates.spend_count is 'Number of accepted inputs that revealed one of them.';
+comment on column kaspa.program_templates.covenant_count is 'Number of covenants whose last known program has it.';
+comment on column kaspa.program_templates.first_seen is 'chain_time of the first of its programs.';
+comment on column kaspa.program_templates.names is 'Names that imported files give it: claims, since look-alikes with other constants have the same template.';
+comment on column kaspa.program_templates.template_key is 'Key of the template. Joins views fast; differs from one database to another.';
+
+create view kaspa.program_use_hours as
+select to_timestamp(h.hour * 3600::double precision) as hour,
+       case h.use when 1 then 'introspection' when 2 then 'covenants' when 4 then 'sequencing' when 8 then 'groth16' when 16 then 'risc0'
+                  when 32 then 'unknownZk' end as use,
+       h.spends,
+       h.fees as fees_sompi,
+       (h.fees * 0.00000001)::numeric(38,8) as fees_kas
+  from program_use_hours h where h.spends <> 0;
+comment on view kaspa.program_use_hours is 'Accepted spends of programs by hour and family of opcodes, also of those that are older than the retention of the index. A program of several families is in the row of each.';
+comment on column kaspa.program_use_hours.hour is 'Beginning of the hour (UTC), by chain_time of the accepting block.';
+comment on column kaspa.program_use_hours.use is 'Family of opcodes, as in kaspa.programs.uses.';
+comment on column kaspa.program_use_hours.spends is 'Number of inputs that revealed a program of the family, or spent such a bare script.';
+comment on column kaspa.program_use_hours.fees_sompi is 'Fees of their transactions, each counted once.';
+comment on column kaspa.program_use_hours.fees_kas is 'The same in KAS.';
 
 create view kaspa.index_status as
 select meta.network,

@@ -25,6 +25,11 @@ const RELATIONS = [
   ['clusters.cluster', '||--o{', 'cluster_members.cluster'],
   ['clusters.cluster', '||--o{', 'cluster_merges.cluster'],
   ['transactions.transaction_id', '||--o{', 'cluster_merges.transaction_id'],
+  ['covenants.covenant_id', '||--o{', 'covenant_events.covenant_id'],
+  ['covenants.covenant_id', '||--o{', 'covenant_utxos.covenant_id'],
+  ['transactions.transaction_id', '||--o{', 'covenant_events.transaction_id'],
+  ['program_templates.template', '||--o{', 'programs.template'],
+  ['program_templates.template', '||--o{', 'covenants.template'],
 ] as const;
 
 /** Returns a mermaid diagram. `types` has the type of each `view.column`. Throws if a relation names an unknown column. */

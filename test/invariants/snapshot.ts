@@ -155,7 +155,7 @@ const SECTIONS: Record<string, string> = {
       where i.transaction_id = t.id and previous.existed is not true)`,
 
   utxos: `
-    select json_build_array(t.transaction_id, u.index, s.version, s.script, u.amount, u.block_daa_score, u.is_coinbase)
+    select json_build_array(t.transaction_id, u.index, s.version, s.script, u.amount, u.block_daa_score, u.is_coinbase, u.covenant_id)
     from utxos u left join known_transactions t on t.id = u.transaction_id left join scripts s on s.id = u.script_id`,
 
   balances: `
@@ -183,6 +183,41 @@ const SECTIONS: Record<string, string> = {
   'changes of balances': `
     select json_build_array(s.version, s.script, c.hour, c.change)
     from balance_changes c left join scripts s on s.id = c.script_id where c.change <> 0`,
+
+  covenants: `
+    select json_build_array(c.covenant_id, genesis.transaction_id, c.event_count, c.balance, c.first_seen, c.last_seen, c.utxo_count, c.is_complete)
+    from covenants c left join known_transactions genesis on genesis.id = c.genesis_transaction_id`,
+
+  'events of covenants': `
+    select json_build_array(c.covenant_id, t.transaction_id, e.chain_index, e.position, e.kind, e.previous_seen)
+    from covenant_events e left join covenants c on c.id = e.covenant_id left join known_transactions t on t.id = e.transaction_id`,
+
+  'hours of covenants': `select json_build_array(hour, kind, events) from covenant_hours where events <> 0`,
+
+  // Spends may be in a variant that is not known.
+  'templates of covenants': `
+    select json_build_array(c.covenant_id, t.transaction_id, e.chain_index, e.position, own.template, previous.template, last.template)
+    from covenants c
+    left join covenant_events e on e.covenant_id = c.id
+    left join known_transactions t on t.id = e.transaction_id
+    left join program_templates own on own.id = e.template_id
+    left join program_templates previous on previous.id = e.previous_template_id
+    left join program_templates last on last.id = c.template_id
+    where not exists (select from uncertain)`,
+
+  programs: `
+    select json_build_array(p.hash, t.transaction_id, p.index, p.first_seen, p.spend_count, p.length, p.uses, p.is_bare, p.kcc_template, template.template)
+    from programs p
+    left join known_transactions t on t.id = p.transaction_id
+    left join program_templates template on template.id = p.template_id
+    where not exists (select from uncertain)`,
+
+  'templates of programs': `
+    select json_build_array(template, program_count, spend_count, covenant_count, first_seen) from program_templates
+    where not exists (select from uncertain)`,
+
+  'spends of programs': `
+    select json_build_array(hour, use, spends, fees) from program_use_hours where spends <> 0 and not exists (select from uncertain)`,
 };
 
 /** Only this many chain blocks below the sink may an index lack an accepted variant that another one knows. */

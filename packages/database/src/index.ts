@@ -19,6 +19,7 @@ export type { CopyRowOf } from './copy/define-copy-table.ts';
 export { copyAll } from './copy/copy-all.ts';
 export {
   BALANCES,
+  COVENANT_EVENTS,
   BATCH_TABLES,
   type BatchRow,
   type BatchRows,

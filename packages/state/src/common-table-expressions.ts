@@ -10,9 +10,9 @@ export const ACCEPTED = `
 /** The outputs in the UTXO set of the latest bootstrap block or of `accepted`, without those that `accepted` spend. */
 export const UNSPENT = `
   created as (
-    select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from start_utxos
+    select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id from start_utxos
     union all
-    select o.transaction_id, o.index, o.script_id, o.amount, a.daa_score, a.subnetwork_id = 1
+    select o.transaction_id, o.index, o.script_id, o.amount, a.daa_score, a.subnetwork_id = 1, o.covenant_id
     from accepted a join transaction_outputs o on o.transaction_id = a.id
   ),
   unspent as (

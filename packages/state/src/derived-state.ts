@@ -81,6 +81,8 @@ export type BatchItem =
   | { kind: 'contained'; transactions: readonly number[] }
   /** Transactions whose inputs this batch writes. */
   | { kind: 'spending'; transactions: readonly number[] }
+  /** Variants in which transactions of earlier batches were accepted, which became known now. */
+  | { kind: 'settled'; variants: readonly { transaction: number; variant: number }[] }
   /** What inputs spend that were written earlier and that this batch completes. */
   | { kind: 'spent'; outputs: readonly SpentOutput[] };
 
@@ -145,6 +147,8 @@ export interface DerivedState {
   collect?(item: BatchItem, changes: StateChanges): void;
   /** Reads what `apply` of this kind and of others needs, after the batch's rows are written. */
   read?(client: ClientBase, changes: StateChanges): Promise<void>;
+  /** Whether the statements of `apply` must be sent before those of any `read`, which may wait for what they return. */
+  readonly appliesBeforeReads?: boolean;
   /**
    * Whether `apply` needs what any `read` found, or acceptance or the checkpoint as they were before the batch; only its first statement is sure to
    * see these. Kinds without it are applied while the reads run, or after the batch has updated both.

@@ -14,6 +14,7 @@ import type { ClientBase } from 'pg';
 import { balances } from './balances/balances.ts';
 import { clusters } from './clusters/clusters.ts';
 import { contestedOutputs } from './contested-outputs/contested-outputs.ts';
+import { covenants } from './covenants/covenants.ts';
 import {
   type BatchItem,
   type CatchUpTotals,
@@ -32,6 +33,8 @@ import { minerHours } from './miner-hours/miner-hours.ts';
 import { networkIntervals } from './network-intervals/network-intervals.ts';
 import type { Queryable, Verification } from './queryable.ts';
 import { repeatedTransactions } from './repeated-transactions/repeated-transactions.ts';
+import { programs } from './programs/programs.ts';
+import { reveals } from './reveals/reveals.ts';
 import { scriptActivity } from './script-activity/script-activity.ts';
 import { tagFlags } from './tag-flags/tag-flags.ts';
 import { utxos } from './utxos/utxos.ts';
@@ -49,6 +52,10 @@ const DERIVED_STATE: readonly DerivedState[] = [
   repeatedTransactions,
   contestedOutputs,
   lanes,
+  // What the two that follow need; covenants need the keys of templates.
+  reveals,
+  programs,
+  covenants,
 ];
 
 export function collectState(item: BatchItem, changes: StateChanges): void {
@@ -76,6 +83,7 @@ export async function applyState(
   const apply = (kinds: readonly DerivedState[]) =>
     kinds.map((kind) => async () => await kind.apply?.(client, changes));
   await inPipeline(client, [
+    ...apply(DERIVED_STATE.filter((kind) => kind.appliesBeforeReads === true)),
     async () => {
       for (const kind of DERIVED_STATE) if (kind.read !== undefined) await kind.read(client, changes);
       await inPipeline(client, [
@@ -83,7 +91,7 @@ export async function applyState(
         ...afterReads,
       ]);
     },
-    ...apply(DERIVED_STATE.filter((kind) => kind.appliesAfterReads !== true)),
+    ...apply(DERIVED_STATE.filter((kind) => kind.appliesBeforeReads !== true && kind.appliesAfterReads !== true)),
   ]);
 }
 

@@ -3,9 +3,15 @@ import type { ClientBase } from 'pg';
 import { hourOf } from './hourly-balance-changes/hourly-deltas.ts';
 import { LENGTHS, startOfInterval } from './network-intervals/interval-deltas.ts';
 
-/** Must run after `start_utxos` has its set and the checkpoint is at the block. @param chainTime of the block, Unix milliseconds */
-export async function replaceUtxoSet(client: ClientBase, chainTime: bigint): Promise<void> {
+/**
+ * Must run after `start_utxos` has its set and the checkpoint is at the block.
+ * @param chainTime of the block, Unix milliseconds
+ * @param isGap whether the block is not one of the chain that is known
+ */
+export async function replaceUtxoSet(client: ClientBase, chainTime: bigint, isGap: boolean): Promise<void> {
   await client.query('analyze start_utxos');
+  // What happened to them in the gap is not known, even if they have the same UTXOs after it.
+  if (isGap) await client.query('update covenants set is_complete = false where is_complete and utxo_count > 0');
   await client.query(REPLACE_STATE, [hourOf(chainTime), chainTime]);
   // Another chain block may have accepted the same transaction.
   await client.query(
@@ -27,12 +33,22 @@ const REPLACE_STATE = `
   with vanished as (
     delete from utxos u
      where not exists (select from start_utxos s where s.transaction_id = u.transaction_id and s.index = u.index)
-    returning script_id, amount),
+    returning script_id, amount, covenant_id),
   appeared as (
-    insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
-    select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from start_utxos s
+    insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id)
+    select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id from start_utxos s
      where not exists (select from utxos u where u.script_id = s.script_id and u.transaction_id = s.transaction_id and u.index = s.index)
-    returning script_id, amount),
+    returning script_id, amount, covenant_id),
+  covenants_changed as (
+    insert into covenants (event_count, balance, first_seen, last_seen, utxo_count, is_complete, covenant_id)
+    select 0, sum(amount), $2::bigint, $2::bigint, sum(count), false, covenant_id
+      from (select covenant_id, -amount as amount, -1 as count from vanished
+            union all select covenant_id, amount, 1 from appeared) changed
+     where covenant_id is not null
+     group by covenant_id
+    on conflict (covenant_id) do update set
+      balance = covenants.balance + excluded.balance, utxo_count = covenants.utxo_count + excluded.utxo_count,
+      last_seen = excluded.last_seen, is_complete = false),
   changes as (
     select script_id, sum(amount) as change, sum(count) as count
       from (select script_id, -amount as amount, -1 as count from vanished

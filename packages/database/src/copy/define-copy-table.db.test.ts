@@ -86,7 +86,8 @@ export function rejectedByTheCompiler(): void {
   // @ts-expect-error: the column is not null
   defineCopyTable('block_parents', { block_id: nullable(key) });
   const rows = UTXOS.createBuffer();
-  const utxo = { transaction_id: 1, index: 0, script_id: 2, amount: 3n, block_daa_score: 4n, is_coinbase: false };
+  const position = { block_daa_score: 4n, is_coinbase: false, covenant_id: null };
+  const utxo = { transaction_id: 1, index: 0, script_id: 2, amount: 3n, ...position };
   const { script_id: script, amount, ...rest } = utxo;
   rows.write({ ...rest, script_id: script, amount });
   // @ts-expect-error: a key and an amount, both bigint columns, are swapped

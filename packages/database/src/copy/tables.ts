@@ -155,6 +155,18 @@ export const UTXOS = defineCopyTable('utxos', {
   amount: bigint,
   block_daa_score: daaScore,
   is_coinbase: boolean,
+  covenant_id: nullable(bytea),
+});
+
+export const COVENANT_EVENTS = defineCopyTable('covenant_events', {
+  covenant_id: key,
+  chain_index: key,
+  transaction_id: transactionKey,
+  previous_seen: nullable(chainTime),
+  position: integer,
+  kind: text,
+  template_id: nullable(integer),
+  previous_template_id: nullable(integer),
 });
 
 export const BALANCES = defineCopyTable('balances', {

@@ -770,6 +770,18 @@ export interface CovenantEvents {
    */
   position: number;
   /**
+   * covenants.last_seen before it, which a reorg restores; null if it is the first that is known of the covenant.
+   */
+  previous_seen: bigint | null;
+  /**
+   * covenants.template_id before it, which a reorg restores.
+   */
+  previous_template_id: number | null;
+  /**
+   * program_templates.id of the last program that its inputs from the covenant reveal; null if they reveal none that parses.
+   */
+  template_id: number | null;
+  /**
    * The transaction.
    */
   transaction_id: bigint;
@@ -824,7 +836,7 @@ export interface Covenants {
    */
   last_seen: bigint;
   /**
-   * program_templates.id of the program that the last spend of one of its UTXOs revealed; null before, or if that program does not parse.
+   * program_templates.id of the last program that a spend of one of its UTXOs revealed; null before. Bare scripts and programs that do not parse leave it.
    */
   template_id: number | null;
   /**
@@ -1344,7 +1356,7 @@ export interface Programs {
    */
   index: number;
   /**
-   * Whether it is an output script itself, and not the preimage of a P2SH script.
+   * Whether it was known first as an output script itself, and not as the preimage of a P2SH script.
    */
   is_bare: boolean;
   /**
@@ -1355,6 +1367,10 @@ export interface Programs {
    * Bytes.
    */
   length: number;
+  /**
+   * scripts.id of the same bytes as a bare script, by which spends of it are found; null if no accepted output had it. A reorg leaves it.
+   */
+  script_id: bigint | null;
   /**
    * Number of accepted inputs that revealed it or spent the bare script, and qualify for this table.
    */

@@ -1,4 +1,10 @@
-import { COINBASE_SUBNETWORK, type Covenant, type Hash, type ScriptPublicKey } from '@kasgres/kaspa';
+import {
+  COINBASE_SUBNETWORK,
+  type Covenant,
+  covenantId as idOfCovenant,
+  type Hash,
+  type ScriptPublicKey,
+} from '@kasgres/kaspa';
 import { type Draft, leastFee } from './build-transaction.ts';
 import type { Key, Keyring } from './keyring.ts';
 import type { EconomyOptions } from './options.ts';
@@ -19,7 +25,7 @@ export interface PaymentsOptions {
   wallet: Pick<Wallet, 'take' | 'takeMore'>;
   /** Default: OP_TRUE, a 1-of-2 multisig and a script of an unknown version. */
   nonStandardScripts?: readonly ScriptPublicKey[];
-  /** Derives the id of a covenant that this UTXO founds for the first output. Default: any hash; simulated nodes do not check it. */
+  /** Derives the id of a covenant that this UTXO founds for the first output. Default: as nodes check it. */
   covenantId?: (origin: UtxoEntry, output: Draft['outputs'][number]) => Hash;
 }
 
@@ -61,7 +67,8 @@ export class Payments {
     keyring,
     wallet,
     nonStandardScripts = NON_STANDARD_SCRIPTS,
-    covenantId = ({ key }) => digest(['covenant', key]),
+    covenantId = ({ outpoint }, { amount, scriptPublicKey }) =>
+      idOfCovenant(outpoint, [[0, { amount: BigInt(amount), scriptPublicKey }]]),
   }: PaymentsOptions) {
     this.options = options;
     this.keyring = keyring;

@@ -126,7 +126,11 @@ export async function bootstrapAfterGap(dependencies: BootstrapDependencies, fro
       const bootstrapBlock =
         onChain ??
         (await writeBootstrapBlock(client, await createPreparer(dependencies, counted, block), block, counted, fork));
-      if (!from.firstCatchUp) await replaceState(client, bootstrapBlock.chainTime, atFork.nextTransactionId);
+      if (!from.firstCatchUp) {
+        const { chainTime } = bootstrapBlock;
+        const fromTransactionId = atFork.nextTransactionId;
+        await replaceState(client, { chainTime, fromTransactionId, isGap: onChain === undefined });
+      }
       if (onChain === undefined) {
         const isPruned = block.header.blueScore > from.blueScore;
         await writeGap(client, fork.hash, block.hash, isPruned ? GAP_REASONS.pruned : GAP_REASONS.otherChain);

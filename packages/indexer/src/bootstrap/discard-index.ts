@@ -51,6 +51,12 @@ export const CHAIN_TABLES = [
   'cluster_labels',
   'cluster_links',
   'tag_marks',
+  'covenants',
+  'covenant_events',
+  'covenant_hours',
+  'programs',
+  'program_templates',
+  'program_use_hours',
 ] as const;
 
 /** Lower ids belong to the built-in subnetworks, which a migration inserts. */

@@ -109,7 +109,7 @@ test('it changes only the differences of the two sets', async () => {
      insert into earlier_transactions values (${APPEARED + 2}, 'b')`,
   );
   await client.query('begin');
-  await replaceState(client, TIME, FROM);
+  await replaceState(client, { chainTime: TIME, fromTransactionId: FROM, isGap: true });
   await client.query('commit');
 
   expect(await read('select transaction_id, script_id, amount, block_daa_score from utxos order by 1')).toEqual(

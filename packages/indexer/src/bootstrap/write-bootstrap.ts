@@ -86,9 +86,19 @@ export async function writeGap(client: ClientBase, after: Hash, before: Hash, re
   ]);
 }
 
-/** Must run after `start_utxos` has its set and the checkpoint is at the block. @param chainTime Unix milliseconds */
-export async function replaceState(client: ClientBase, chainTime: bigint, fromTransactionId: number): Promise<void> {
-  await replaceUtxoSet(client, chainTime);
+interface Replacement {
+  /** Of the bootstrap block, Unix milliseconds. */
+  chainTime: bigint;
+  fromTransactionId: number;
+  isGap: boolean;
+}
+
+/** Must run after `start_utxos` has its set and the checkpoint is at the block. */
+export async function replaceState(
+  client: ClientBase,
+  { chainTime, fromTransactionId, isGap }: Replacement,
+): Promise<void> {
+  await replaceUtxoSet(client, chainTime, isGap);
   const late = { from: fromTransactionId, preBootstrap: [], accepted: [], written: 0 };
   const { scripts, outputs } = await resolveLateInputs(client, late);
   await countTouched(client, scripts);

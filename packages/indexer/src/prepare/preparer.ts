@@ -113,6 +113,7 @@ export class Preparer {
       for (const { isNew, transactions } of seen.blocks.values()) {
         if (isNew) collectState({ kind: 'contained', transactions: transactions.map(({ key }) => key) }, state);
       }
+      collectState({ kind: 'settled', variants: settledVariants }, state);
       collectState({ kind: 'spending', transactions: seen.newTransactions.map(({ key }) => key) }, state);
       for (const [block, scripts] of touched) {
         if (seen.blocks.get(block)?.mergingBlock === null) {

@@ -1,38 +1,11 @@
 import { copyAll, copyRows, type CopyRowOf, inPipeline, UTXOS } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { UNSPENT } from '../common-table-expressions.ts';
-import {
-  type AcceptedTransaction,
-  type DerivedState,
-  getOrInsert,
-  type Outpoint,
-  type Utxo,
-} from '../derived-state.ts';
+import type { AcceptedTransaction, DerivedState, Outpoint, Utxo } from '../derived-state.ts';
 import { columnsOf } from '../queryable.ts';
+import { type BareProgram, MarkedSpends, type MarkedUtxo } from './marked-spends.ts';
+import { OutpointMap } from './outpoint-map.ts';
 import { verifyUtxos } from './verify.ts';
-
-class OutpointMap<Item extends Outpoint> {
-  readonly #byTransaction = new Map<number, (Item | undefined)[]>();
-
-  get({ transaction, index }: Outpoint): Item | undefined {
-    return this.#byTransaction.get(transaction)?.[index];
-  }
-
-  add(item: Item): void {
-    getOrInsert<number, (Item | undefined)[]>(this.#byTransaction, item.transaction, () => [])[item.index] = item;
-  }
-
-  delete(outpoint: Outpoint): boolean {
-    const items = this.#byTransaction.get(outpoint.transaction);
-    if (items?.[outpoint.index] === undefined) return false;
-    items[outpoint.index] = undefined;
-    return true;
-  }
-
-  *[Symbol.iterator](): Generator<Item> {
-    for (const items of this.#byTransaction.values()) for (const item of items) if (item !== undefined) yield item;
-  }
-}
 
 /** Nets the UTXOs of a batch: one that it creates and spends never gets a row, and one that it removes and creates again keeps its row. */
 export class UtxoChanges {
@@ -83,15 +56,23 @@ export const utxos: DerivedState = {
   verify: { 4: verifyUtxos },
 
   collect(item, changes) {
-    if (item.kind === 'accepted') changes.of(UtxoChanges).add(item.transaction);
+    if (item.kind !== 'accepted') return;
+    const { transaction } = item;
+    changes.of(UtxoChanges).add(transaction);
+    const marked = changes.of(MarkedSpends);
+    marked.addSpender(transaction);
+    for (const utxo of transaction.created) if (utxo.covenantId !== undefined) marked.mark(utxo);
   },
+
+  appliesBeforeReads: true,
 
   async apply(client, changes) {
     const { created, acceptedAgain, spent } = changes.of(UtxoChanges);
+    const marked = changes.of(MarkedSpends);
     await inPipeline(client, [
       () => acceptAgain(client, acceptedAgain),
       () => copyRows(client, toRows(created)),
-      () => spend(client, spent),
+      () => (marked.deletion = spend(client, spent)),
     ]);
   },
 
@@ -102,6 +83,16 @@ export const utxos: DerivedState = {
       () => readSpent(client, transactions),
     ]);
     changes.of(UtxoChanges).revert({ created, spent });
+    const marked = changes.of(MarkedSpends);
+    for (const { bareProgram, bareUses, ...utxo } of spent) {
+      if (utxo.covenantId === undefined && bareProgram === null) continue;
+      const program = toBare(bareProgram, bareUses);
+      marked.mark(utxo, program);
+      marked.restored.push({ ...utxo, bareProgram: program });
+    }
+    for (const utxo of created) {
+      if (utxo.covenantId !== undefined) marked.removed.push({ ...utxo, bareProgram: undefined });
+    }
   },
 
   async rebuild(client) {
@@ -112,42 +103,62 @@ export const utxos: DerivedState = {
            from transactions t join chain_blocks c on c.index = t.accepting_index
           where c.index > (select max(chain_index) from starts)),
        ${UNSPENT}
-       insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase) select * from unspent`,
+       insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id) select * from unspent`,
     );
   },
 
   async rebuildFromTotals(client, { utxos: unspent }) {
     await copyAll(client, UTXOS, rowsOf(unspent));
+    const { rows } = await client.query<{ any: boolean }>(
+      'select exists (select from transaction_outputs where covenant_id is not null) as any',
+    );
+    if (rows[0]?.any !== true) return;
+    await client.query(
+      `update utxos u set covenant_id = o.covenant_id from transaction_outputs o
+        where o.covenant_id is not null and o.transaction_id = u.transaction_id and o.index = u.index`,
+    );
   },
 };
 
+/** Null as Postgres returns it. */
+type StoredUtxo = Omit<Utxo, 'covenantId'> & { covenantId: Buffer | null };
+
 async function readCreated(client: ClientBase, transactions: readonly bigint[]): Promise<Utxo[]> {
-  const { rows } = await client.query<Utxo>({
+  const { rows } = await client.query<StoredUtxo>({
     name: 'removed-utxos',
     text: `select u.transaction_id::float8 as transaction, u.index, u.script_id::float8 as script, u.amount,
-                  u.block_daa_score as "blockDaaScore", u.is_coinbase as "isCoinbase"
+                  u.block_daa_score as "blockDaaScore", u.is_coinbase as "isCoinbase", u.covenant_id as "covenantId"
              from transaction_outputs o
              join utxos u on u.script_id = o.script_id and u.transaction_id = o.transaction_id and u.index = o.index
             where o.transaction_id = any($1::bigint[])`,
     values: [transactions],
   });
-  return rows;
+  return rows.map((row) => ({ ...row, covenantId: row.covenantId ?? undefined }));
 }
 
-async function readSpent(client: ClientBase, transactions: readonly bigint[]): Promise<Utxo[]> {
-  const { rows } = await client.query<Utxo>({
+interface BareColumns {
+  bareProgram: Buffer | null;
+  bareUses: number | null;
+}
+
+async function readSpent(client: ClientBase, transactions: readonly bigint[]): Promise<(Utxo & BareColumns)[]> {
+  const { rows } = await client.query<StoredUtxo & BareColumns>({
     name: 'removed-spends',
     text: `select i.previous_transaction_id::float8 as transaction, i.previous_index::integer as index, i.script_id::float8 as script, i.amount,
-                  coalesce(u.block_daa_score, c.daa_score) as "blockDaaScore", coalesce(u.is_coinbase, p.subnetwork_id = 1) as "isCoinbase"
+                  coalesce(u.block_daa_score, c.daa_score) as "blockDaaScore", coalesce(u.is_coinbase, p.subnetwork_id = 1) as "isCoinbase",
+                  coalesce(u.covenant_id, o.covenant_id) as "covenantId", bare.hash as "bareProgram", bare.uses as "bareUses"
              from unnest($1::bigint[]) removed (id)
              join transaction_inputs i on i.transaction_id = removed.id
              left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
              left join transactions p on p.id = i.previous_transaction_id
+             left join transaction_outputs o
+               on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.covenant_id is not null
+             left join programs bare on bare.script_id = i.script_id
              left join chain_blocks c on c.index = p.accepting_index
             where i.previous_transaction_id <> all($1::bigint[])`,
     values: [transactions],
   });
-  return rows;
+  return rows.map((row) => ({ ...row, covenantId: row.covenantId ?? undefined }));
 }
 
 async function acceptAgain(client: ClientBase, utxos: readonly Utxo[]): Promise<void> {
@@ -161,17 +172,46 @@ async function acceptAgain(client: ClientBase, utxos: readonly Utxo[]): Promise<
   });
 }
 
-async function spend(client: ClientBase, outpoints: readonly Outpoint[]): Promise<void> {
-  if (outpoints.length === 0) return;
-  const { rowCount } = await client.query({
+interface SpentRow extends BareColumns {
+  /** The number of deleted rows, in a row of its own. */
+  count: number | null;
+  transaction: number;
+  index: number;
+  amount: bigint;
+  covenantId: Buffer | null;
+}
+
+/** Returns the UTXOs with a mark. */
+async function spend(client: ClientBase, outpoints: readonly Outpoint[]): Promise<MarkedUtxo[]> {
+  if (outpoints.length === 0) return [];
+  const { rows } = await client.query<SpentRow>({
     name: 'spend-utxos',
-    text: `delete from utxos u using unnest($1::bigint[], $2::bigint[], $3::integer[]) spent (script_id, transaction_id, index)
-            where u.script_id = spent.script_id and u.transaction_id = spent.transaction_id and u.index = spent.index`,
+    text: `with spent as (
+             delete from utxos u using unnest($1::bigint[], $2::bigint[], $3::integer[]) spent (script_id, transaction_id, index)
+              where u.script_id = spent.script_id and u.transaction_id = spent.transaction_id and u.index = spent.index
+             returning u.transaction_id, u.index, u.script_id, u.amount, u.covenant_id)
+           select count(*)::integer as count, null::float8 as transaction, null::integer as index, null::bigint as amount,
+                  null::bytea as "covenantId", null::bytea as "bareProgram", null::smallint as "bareUses"
+             from spent
+           union all
+           select null, spent.transaction_id::float8, spent.index, spent.amount, spent.covenant_id, p.hash, p.uses
+             from spent left join programs p on p.script_id = spent.script_id
+            where spent.covenant_id is not null or p.hash is not null`,
     values: columnsOf(outpoints, 'script', 'transaction', 'index'),
   });
-  if (rowCount !== outpoints.length) {
-    throw new Error(`${outpoints.length} UTXOs are spent but only ${rowCount} of them were unspent (invariant 4)`);
+  const count = rows.find((row) => row.count !== null)?.count;
+  if (count !== outpoints.length) {
+    throw new Error(`${outpoints.length} UTXOs are spent but only ${count} of them were unspent (invariant 4)`);
   }
+  return rows.flatMap(({ count: ofAll, covenantId, bareProgram, bareUses, ...utxo }) =>
+    ofAll === null
+      ? [{ ...utxo, covenantId: covenantId ?? undefined, bareProgram: toBare(bareProgram, bareUses) }]
+      : [],
+  );
+}
+
+function toBare(hash: Buffer | null, uses: number | null): BareProgram | undefined {
+  return hash === null ? undefined : { hash, uses: uses ?? 0 };
 }
 
 function toRows(created: Iterable<Utxo>): ReturnType<typeof UTXOS.createBuffer> {
@@ -181,7 +221,7 @@ function toRows(created: Iterable<Utxo>): ReturnType<typeof UTXOS.createBuffer> 
 }
 
 function* rowsOf(created: Iterable<Utxo>): Generator<CopyRowOf<typeof UTXOS>> {
-  for (const { transaction, index, script, amount, blockDaaScore, isCoinbase } of created) {
+  for (const { transaction, index, script, amount, blockDaaScore, isCoinbase, covenantId } of created) {
     yield {
       transaction_id: transaction,
       index,
@@ -189,6 +229,7 @@ function* rowsOf(created: Iterable<Utxo>): Generator<CopyRowOf<typeof UTXOS>> {
       amount,
       block_daa_score: blockDaaScore,
       is_coinbase: isCoinbase,
+      covenant_id: covenantId,
     };
   }
 }

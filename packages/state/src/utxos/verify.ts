@@ -19,7 +19,7 @@ const SELECT_WRONG_EARLIER_BOOTSTRAPS = `
 
 const SELECT_WRONG_UTXOS = `
   with ${ACCEPTED}, ${UNSPENT},
-  stored as (select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from utxos)
+  stored as (select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id from utxos)
   select format('UTXO %s of transaction %s is missing', index, transaction_id) as fault from (table unspent except all table stored) missing
   union all
   select format('UTXO %s of transaction %s is wrong', index, transaction_id) from (table stored except all table unspent) wrong

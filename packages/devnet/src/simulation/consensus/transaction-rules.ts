@@ -1,5 +1,5 @@
-/** The rules for payments. Scripts and covenants are not checked. Source of the messages: rusty-kaspa, consensus/core/src/errors/tx.rs. */
-import { type Outpoint, toHex } from '@kasgres/kaspa';
+/** The rules for payments. Scripts are not run. Source of the messages: rusty-kaspa, consensus/core/src/errors/tx.rs. */
+import { checkCovenants, type Outpoint, toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import { requiredStorageMass } from '../../economy/build-transaction.ts';
 import { spentKeysOf, type UtxoEntry, type UtxoLookup } from '../../economy/utxo.ts';
@@ -58,6 +58,11 @@ export function checkTransaction(
   if (transaction.inputs.some(({ sequence }, index) => isLocked(sequence, spent[index], daaScore))) {
     return refuse('one of the transaction sequence locks conditions was not met');
   }
+  const covenantError = checkCovenants(
+    transaction,
+    spent.map(({ covenantId }) => covenantId),
+  );
+  if (covenantError !== undefined) return refuse(`covenants error: ${covenantError.kind}`);
   if (!rules.hasValidSignatures(transaction)) {
     return refuse('failed to verify the signature script: false stack entry at end of script execution');
   }

@@ -1,0 +1,107 @@
+/** Computes covenants and their events from rows, after programs, whose reveals give the templates. */
+import type { ClientBase } from 'pg';
+import { ACCEPTED, UNSPENT } from '../common-table-expressions.ts';
+import { DROP_FOUND, rebuildPrograms } from '../programs/rebuild.ts';
+
+export async function rebuildCovenants(client: ClientBase): Promise<void> {
+  await rebuildPrograms(client);
+  await client.query('drop table if exists found_events');
+  await client.query(CREATE_EVENTS);
+  await client.query('analyze found_events');
+  await client.query(INSERT_COVENANTS);
+  await client.query('analyze covenants');
+  await client.query(INSERT_EVENTS);
+  await client.query(SET_TEMPLATES);
+  await client.query(COUNT_TEMPLATES);
+  await client.query(
+    `insert into covenant_hours (hour, kind, events)
+     select (chain_time / 3600000)::integer, kind, count(*) from found_events group by 1, 2`,
+  );
+  await client.query('drop table found_events');
+  await client.query(DROP_FOUND);
+}
+
+/** What accepted transactions do to covenants, by facts. A UTXO set may have outputs that have rows, too. */
+export const EVENTS = `
+  covenant_outputs as (
+    select transaction_id, index, amount, covenant_id from transaction_outputs where covenant_id is not null
+    union
+    select transaction_id, index, amount, covenant_id from start_utxos where covenant_id is not null),
+  touches as (
+    select o.covenant_id, o.transaction_id, 0 as spent, 1 as created
+      from transaction_outputs o join transactions t on t.id = o.transaction_id
+     where o.covenant_id is not null and t.accepting_index is not null
+    union all
+    select o.covenant_id, i.transaction_id, 1, 0
+      from covenant_outputs o
+      join transaction_inputs i on i.previous_transaction_id = o.transaction_id and i.previous_index = o.index
+      join transactions t on t.id = i.transaction_id
+     where t.accepting_index is not null),
+  events as (
+    select touch.covenant_id, touch.transaction_id, c.index as chain_index, c.chain_time, array_position(c.accepted_transactions, t.id) - 1 as position,
+           (case when spent = 0 then 'genesis' when created = 0 then 'burn' else 'transition' end)::covenant_event_kind as kind
+      from (select covenant_id, transaction_id, sum(spent) as spent, sum(created) as created from touches group by covenant_id, transaction_id) touch
+      join transactions t on t.id = touch.transaction_id
+      join chain_blocks c on c.index = t.accepting_index)`;
+
+/** The covenants of the latest UTXO set, by when it begins. */
+const STARTING = `
+  starting as (
+    select u.covenant_id, c.index, c.chain_time
+      from (select distinct covenant_id from start_utxos where covenant_id is not null) u
+     cross join (select * from starts order by chain_index desc limit 1) s
+      join chain_blocks c on c.index = s.chain_index)`;
+
+const CREATE_EVENTS = `create temporary table found_events as with ${EVENTS} select * from events`;
+
+/** A covenant of the chain below a gap is not complete, unless it ended there. */
+const INSERT_COVENANTS = `
+  with ${ACCEPTED}, ${UNSPENT}, ${STARTING},
+  live as (select covenant_id, count(*)::integer as utxos, sum(amount)::bigint as balance from unspent where covenant_id is not null group by covenant_id),
+  firsts as (select distinct on (covenant_id) * from found_events order by covenant_id, chain_index, position),
+  counts as (
+    select covenant_id, count(*) as events, max(chain_time) as last_seen,
+           (array_agg(kind order by chain_index desc, position desc) filter (where chain_index <= (select max(chain_index) from starts)))[1] as before_gap
+      from found_events group by covenant_id)
+  insert into covenants (genesis_transaction_id, event_count, balance, first_seen, last_seen, utxo_count, is_complete, covenant_id)
+  select case when is_complete or s.index is null and f.kind = 'genesis' then f.transaction_id end, coalesce(counts.events, 0),
+         coalesce(live.balance, 0), least(f.chain_time, s.chain_time), greatest(counts.last_seen, s.chain_time), coalesce(live.utxos, 0),
+         is_complete, covenant_id
+    from firsts f
+    full join starting s using (covenant_id)
+    left join counts using (covenant_id)
+    left join live using (covenant_id)
+   cross join lateral (
+     select s.index is null and f.kind = 'genesis' and (counts.before_gap is null or counts.before_gap = 'burn' and live.utxos is null) as is_complete) complete
+   order by f.chain_index nulls first, f.position`;
+
+/** The templates of the last programs that inputs of each transaction reveal, by covenant. */
+const INSERT_EVENTS = `
+  with ${STARTING},
+  revealed as (
+    select distinct on (r.covenant_id, r.transaction_id) r.covenant_id, r.transaction_id, t.id as template_id
+      from found_reveals r join program_templates t using (template)
+     where r.covenant_id is not null
+     order by r.covenant_id, r.transaction_id, r.index desc),
+  ordered as (
+    select e.*, r.template_id, row_number() over (partition by e.covenant_id order by chain_index, position) as number,
+           lag(e.chain_time) over (partition by e.covenant_id order by chain_index, position) as previous_seen
+      from found_events e left join revealed r using (covenant_id, transaction_id))
+  insert into covenant_events (covenant_id, chain_index, transaction_id, previous_seen, position, kind, template_id, previous_template_id)
+  select c.id, o.chain_index, o.transaction_id, case when s.index < o.chain_index then greatest(o.previous_seen, s.chain_time) else o.previous_seen end,
+         o.position, o.kind, o.template_id,
+         (max(array[number, o.template_id::bigint]) filter (where o.template_id is not null)
+            over (partition by o.covenant_id order by number rows between unbounded preceding and 1 preceding))[2]::integer
+    from ordered o join covenants c using (covenant_id) left join starting s using (covenant_id)
+   order by o.chain_index, o.position`;
+
+const SET_TEMPLATES = `
+  update covenants c set template_id = last.template_id
+    from (select distinct on (covenant_id) covenant_id, template_id
+            from covenant_events where template_id is not null order by covenant_id, chain_index desc, position desc) last
+   where c.id = last.covenant_id`;
+
+const COUNT_TEMPLATES = `
+  update program_templates t set covenant_count = c.covenants
+    from (select template_id, count(*) as covenants from covenants where template_id is not null group by template_id) c
+   where t.id = c.template_id`;

@@ -1,0 +1,160 @@
+/** Nets what a batch does to programs: who revealed or created each first, how often it was spent, and the fees by family of opcodes. */
+import type { ScriptKey, TransactionKey } from '@kasgres/database';
+import { type Hash, type Sompi, toHex } from '@kasgres/kaspa';
+import { bareProgram, describeProgram, type ProgramDescription, USES } from '@kasgres/programs';
+import { type AcceptedTransaction, type ChainBlock, getOrInsert } from '../derived-state.ts';
+import { hourOf } from '../hourly-balance-changes/hourly-deltas.ts';
+import type { Reveal, Reveals } from '../reveals/reveals.ts';
+import type { BareProgram, MarkedSpend, MarkedSpends } from '../utxos/marked-spends.ts';
+import { knownKccTemplate } from './kcc-template.ts';
+import { isPublicKeyScript } from './sightings.ts';
+
+/** Where a program was seen. Inputs come before the outputs of their transaction. */
+export interface Place {
+  chainBlock: Pick<ChainBlock, 'index' | 'chainTime'>;
+  position: number;
+  transaction: TransactionKey;
+  index: number;
+}
+
+interface BareOutput extends Place {
+  script: ScriptKey;
+  program: Uint8Array;
+  description: ProgramDescription;
+}
+
+/** A program that the batch reveals, or creates as a bare script. */
+export interface SeenProgram extends ProgramDescription {
+  first: Place;
+  isBare: boolean;
+  script: ScriptKey | undefined;
+  kccTemplate: Hash | undefined;
+}
+
+/** A spend that is counted or uncounted. */
+export interface ProgramSpend {
+  hash: Hash;
+  uses: number;
+  transaction: TransactionKey;
+  chainTime: bigint;
+  fee: Sompi;
+}
+
+export interface HourDelta {
+  hour: number;
+  use: number;
+  spends: number;
+  fees: Sompi;
+}
+
+/** Whether a reveal makes a program: of a covenant, or with opcodes of a family. */
+export function isOfProgram(
+  { covenantId }: Pick<Reveal, 'covenantId'>,
+  { uses }: Pick<ProgramDescription, 'uses'>,
+): boolean {
+  return covenantId !== undefined || uses !== 0;
+}
+
+export class ProgramChanges {
+  readonly #bareOutputs: BareOutput[] = [];
+  /** Spends of bare scripts by removed chain blocks. */
+  removedBareSpends: readonly ProgramSpend[] = [];
+  /** Transactions of removed chain blocks, of which some revealed or created programs first. */
+  removedTransactions: readonly bigint[] = [];
+  /** Time of the lowest removed chain block. */
+  removedFrom: bigint | undefined;
+  /** The writing of programs and templates, which the covenants of the batch refer to. */
+  applied: Promise<unknown> | undefined;
+
+  /** Marks the UTXOs that are bare programs. */
+  addOutputs({ created, content, ...place }: AcceptedTransaction, marked: MarkedSpends): void {
+    const { chainBlock, position, key: transaction } = place;
+    for (const [index, { scriptPublicKey }] of content.outputs.entries()) {
+      if (isPublicKeyScript(scriptPublicKey.script)) continue;
+      const program = bareProgram(scriptPublicKey);
+      const utxo = created[index];
+      if (program === undefined || utxo === undefined) continue;
+      const description = describeProgram(program);
+      this.#bareOutputs.push({ chainBlock, position, transaction, index, script: utxo.script, program, description });
+      marked.mark(utxo, description);
+    }
+  }
+
+  /** Returns the programs of the batch, and the spends of all: also of programs that were known before. */
+  seen(reveals: Reveals, marked: readonly MarkedSpend[]): { programs: SeenProgram[]; spends: ProgramSpend[] } {
+    const programs = new Map<string, SeenProgram>();
+    const spends: ProgramSpend[] = [];
+    const see = (program: Uint8Array, description: ProgramDescription, first: Place, script?: ScriptKey): void => {
+      const isBare = script !== undefined;
+      const name = toHex(description.hash);
+      const known = programs.get(name);
+      if (known === undefined) {
+        const kccTemplate = knownKccTemplate(program, description.template);
+        programs.set(name, { ...description, first, isBare, script, kccTemplate });
+        return;
+      }
+      known.script ??= script;
+      if (isBefore(first, known.first)) Object.assign(known, { first, isBare });
+    };
+    for (const reveal of reveals.found) {
+      const description = reveals.describe(reveal);
+      if (!isOfProgram(reveal, description)) continue;
+      see(reveal.program, description, { ...reveal, index: reveal.input });
+      spends.push(spendOf(reveal, description));
+    }
+    for (const { script, program, description, ...first } of this.#bareOutputs)
+      see(program, description, first, script);
+    for (const { spender, utxo } of marked) {
+      if (utxo.bareProgram !== undefined) spends.push(bareSpendOf(spender, utxo.bareProgram));
+    }
+    return { programs: [...programs.values()], spends };
+  }
+}
+
+export function isBefore(a: Place, b: Place): boolean {
+  if (a.chainBlock.index !== b.chainBlock.index) return a.chainBlock.index < b.chainBlock.index;
+  return a.position < b.position;
+}
+
+export function spendOf(reveal: Reveal, { hash, uses }: ProgramDescription): ProgramSpend {
+  const { transaction, fee, chainBlock } = reveal;
+  return { hash, uses, transaction, fee, chainTime: chainBlock.chainTime };
+}
+
+function bareSpendOf({ key, fee, chainBlock }: MarkedSpend['spender'], { hash, uses }: BareProgram): ProgramSpend {
+  return { hash, uses, transaction: key, fee, chainTime: chainBlock.chainTime };
+}
+
+/** Returns the changes by hour and family. The fee of a transaction counts once for each family. */
+export function hourDeltas(added: readonly ProgramSpend[], removed: readonly ProgramSpend[]): HourDelta[] {
+  const deltas = new Map<string, HourDelta>();
+  const add = (spends: readonly ProgramSpend[], sign: 1 | -1): void => {
+    const counted = new Set<string>();
+    for (const { uses, transaction, chainTime, fee } of spends) {
+      const hour = hourOf(chainTime);
+      for (const use of Object.values(USES)) {
+        if ((uses & use) === 0) continue;
+        const delta = getOrInsert(deltas, `${hour}:${use}`, () => ({ hour, use, spends: 0, fees: 0n }));
+        delta.spends += sign;
+        const payment = `${transaction}:${use}`;
+        if (!counted.has(payment)) delta.fees += BigInt(sign) * fee;
+        counted.add(payment);
+      }
+    }
+  };
+  add(added, 1);
+  add(removed, -1);
+  return [...deltas.values()].filter(({ spends, fees }) => spends !== 0 || fees !== 0n);
+}
+
+/** Returns how often each program was spent, by hash. */
+export function countSpends(added: readonly ProgramSpend[], removed: readonly ProgramSpend[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  const add = ({ hash }: ProgramSpend, by: number): void => {
+    const name = toHex(hash);
+    counts.set(name, (counts.get(name) ?? 0) + by);
+  };
+  for (const spend of added) add(spend, 1);
+  for (const spend of removed) add(spend, -1);
+  return counts;
+}

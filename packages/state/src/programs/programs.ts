@@ -1,0 +1,212 @@
+/**
+ * Programs and their templates. A program is known from its first reveal, or, as a bare script, from its first output; it goes with the
+ * transaction of that, since a reorg removes a suffix of the chain.
+ */
+import { inPipeline } from '@kasgres/database';
+import { fromHex, toHex } from '@kasgres/kaspa';
+import type { ClientBase } from 'pg';
+import type { DerivedState, RemovedChainBlock, StateChanges } from '../derived-state.ts';
+import { columnsOf } from '../queryable.ts';
+import { Reveals } from '../reveals/reveals.ts';
+import { MarkedSpends } from '../utxos/marked-spends.ts';
+import {
+  countSpends,
+  type HourDelta,
+  hourDeltas,
+  isOfProgram,
+  ProgramChanges,
+  type ProgramSpend,
+  type SeenProgram,
+  spendOf,
+} from './program-changes.ts';
+import { verifyPrograms } from './verify.ts';
+
+export const programs: DerivedState = {
+  name: 'programs',
+  emptied: ['programs', 'program_templates', 'program_use_hours'],
+  appliesAfterReads: true,
+  verify: { 4: verifyPrograms },
+
+  collect(item, changes) {
+    if (item.kind === 'accepted') changes.of(ProgramChanges).addOutputs(item.transaction, changes.of(MarkedSpends));
+  },
+
+  async apply(client, changes) {
+    await (changes.of(ProgramChanges).applied = applyPrograms(client, changes));
+  },
+
+  async readRemoved(client, removed, changes) {
+    const programChanges = changes.of(ProgramChanges);
+    programChanges.removedTransactions = removed.flatMap(({ accepted }) => accepted);
+    programChanges.removedFrom = removed[0]?.chainBlock.chainTime;
+    programChanges.removedBareSpends = await readBareSpends(client, removed);
+  },
+};
+
+async function readBareSpends(client: ClientBase, removed: readonly RemovedChainBlock[]): Promise<ProgramSpend[]> {
+  const times = removed.flatMap(({ accepted, chainBlock }) => accepted.map(() => chainBlock.chainTime));
+  const { rows } = await client.query<ProgramSpend>({
+    name: 'removed-bare-spends',
+    // A chain without bare programs needs no more than the first condition.
+    text: `select p.hash, p.uses, i.transaction_id::float8 as transaction, removed.chain_time as "chainTime", coalesce(t.fee, 0) as fee
+             from unnest($1::bigint[], $2::bigint[]) removed (id, chain_time)
+             join transaction_inputs i on i.transaction_id = removed.id
+             join programs p on p.script_id = i.script_id
+             join transactions t on t.id = removed.id
+            where exists (select from programs where script_id is not null)`,
+    values: [removed.flatMap(({ accepted }) => accepted), times],
+  });
+  return rows;
+}
+
+async function applyPrograms(client: ClientBase, changes: StateChanges): Promise<void> {
+  const reveals = changes.of(Reveals);
+  const programChanges = changes.of(ProgramChanges);
+  const seen = programChanges.seen(reveals, await changes.of(MarkedSpends).find());
+  const removed = removedSpends(reveals, programChanges);
+  const gone = await removePrograms(client, programChanges);
+  const counts = countSpends(
+    seen.spends,
+    removed.filter(({ hash }) => !gone.has(toHex(hash))),
+  );
+  await inPipeline(client, [
+    () => moveFirst(client, seen.programs, reveals),
+    () => writeTemplates(client, seen.programs),
+    () => writePrograms(client, seen.programs),
+    () => writeCounts(client, counts),
+    () => writeHours(client, hourDeltas(seen.spends, removed)),
+  ]);
+}
+
+function removedSpends(reveals: Reveals, { removedBareSpends }: ProgramChanges): ProgramSpend[] {
+  const revealed = reveals.removed.flatMap((reveal) => {
+    const description = reveals.describe(reveal);
+    return isOfProgram(reveal, description) ? [spendOf(reveal, description)] : [];
+  });
+  return [...revealed, ...removedBareSpends];
+}
+
+/** Deletes programs that removed chain blocks revealed or created first, and templates without programs. Returns the hashes. */
+async function removePrograms(
+  client: ClientBase,
+  { removedTransactions, removedFrom }: ProgramChanges,
+): Promise<Set<string>> {
+  if (removedTransactions.length === 0) return new Set();
+  const { rows } = await client.query<{ hash: Buffer }>({
+    name: 'remove-programs',
+    // A transaction from before a gap may be accepted again, and be removed from there.
+    text: `with gone as (
+             delete from programs where transaction_id = any($1::bigint[]) and first_seen >= $2 returning hash, template_id, spend_count),
+           fewer as (
+             select template_id, count(*) as programs, sum(spend_count) as spends from gone where template_id is not null group by template_id),
+           without_programs as (
+             delete from program_templates t using fewer where t.id = fewer.template_id and t.program_count = fewer.programs),
+           with_programs as (
+             update program_templates t set program_count = t.program_count - fewer.programs, spend_count = t.spend_count - fewer.spends
+               from fewer where t.id = fewer.template_id and t.program_count > fewer.programs)
+           select hash from gone`,
+    values: [removedTransactions, removedFrom],
+  });
+  return new Set(rows.map(({ hash }) => toHex(hash)));
+}
+
+/** A variant that became known late may reveal a program before what was the first. */
+async function moveFirst(client: ClientBase, seen: readonly SeenProgram[], { settled }: Reveals): Promise<void> {
+  if (settled.length === 0 || seen.length === 0) return;
+  await client.query(
+    `update programs p set transaction_id = seen.transaction_id, index = seen.index, first_seen = seen.first_seen, is_bare = seen.is_bare
+       from unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bigint[], $5::boolean[], $6::bigint[])
+            seen (hash, transaction_id, index, first_seen, is_bare, chain_index),
+            transactions t
+      where p.hash = seen.hash and t.id = p.transaction_id and t.accepting_index > seen.chain_index`,
+    [...columnsOfSeen(seen), seen.map(({ first }) => first.chainBlock.index)],
+  );
+}
+
+function columnsOfSeen(seen: readonly SeenProgram[]): unknown[] {
+  return [
+    seen.map(({ hash }) => Buffer.from(hash)),
+    seen.map(({ first }) => first.transaction),
+    seen.map(({ first }) => first.index),
+    seen.map(({ first }) => first.chainBlock.chainTime),
+    seen.map(({ isBare }) => isBare),
+  ];
+}
+
+async function writeTemplates(client: ClientBase, seen: readonly SeenProgram[]): Promise<void> {
+  const templates = new Map<string, bigint>();
+  for (const { template, first } of seen) {
+    if (template === undefined) continue;
+    const name = toHex(template);
+    const { chainTime } = first.chainBlock;
+    const known = templates.get(name);
+    if (known === undefined || chainTime < known) templates.set(name, chainTime);
+  }
+  if (templates.size === 0) return;
+  await client.query({
+    name: 'write-templates',
+    text: `insert into program_templates (template, program_count, spend_count, covenant_count, first_seen)
+           select seen.template, 0, 0, 0, seen.first_seen from unnest($1::bytea[], $2::bigint[]) seen (template, first_seen)
+           on conflict (template) do update set first_seen = excluded.first_seen where program_templates.first_seen > excluded.first_seen`,
+    values: [[...templates.keys()].map((name) => Buffer.from(fromHex(name))), [...templates.values()]],
+  });
+}
+
+async function writePrograms(client: ClientBase, seen: readonly SeenProgram[]): Promise<void> {
+  if (seen.length === 0) return;
+  const asBuffers = (hashes: (Uint8Array | undefined)[]) =>
+    hashes.map((hash) => (hash === undefined ? null : Buffer.from(hash)));
+  await client.query({
+    name: 'write-programs',
+    text: `with seen as (
+             select * from unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bigint[], $5::boolean[], $6::integer[], $7::smallint[], $8::bytea[],
+                                  $9::bigint[], $10::bytea[])
+               seen (hash, transaction_id, index, first_seen, is_bare, length, uses, template, script_id, kcc_template)),
+           written as (
+             insert into programs (transaction_id, first_seen, spend_count, script_id, template_id, index, length, uses, is_bare, hash, kcc_template)
+             select seen.transaction_id, seen.first_seen, 0, seen.script_id, t.id, seen.index, seen.length, seen.uses, seen.is_bare, seen.hash,
+                    seen.kcc_template
+               from seen left join program_templates t on t.template = seen.template
+             on conflict (hash) do update set script_id = excluded.script_id
+              where programs.script_id is null and excluded.script_id is not null
+             returning template_id, xmax = 0 as is_new)
+           update program_templates t set program_count = t.program_count + added.programs
+             from (select template_id, count(*) as programs from written where is_new group by template_id) added
+            where t.id = added.template_id`,
+    values: [
+      ...columnsOfSeen(seen),
+      ...columnsOf(seen, 'length', 'uses'),
+      asBuffers(seen.map(({ template }) => template)),
+      seen.map(({ script }) => script ?? null),
+      asBuffers(seen.map(({ kccTemplate }) => kccTemplate)),
+    ],
+  });
+}
+
+async function writeCounts(client: ClientBase, counts: ReadonlyMap<string, number>): Promise<void> {
+  const changed = [...counts].filter(([, count]) => count !== 0);
+  if (changed.length === 0) return;
+  await client.query({
+    name: 'count-program-spends',
+    text: `with changed as (
+             update programs p set spend_count = p.spend_count + spent.count
+               from unnest($1::bytea[], $2::bigint[]) spent (hash, count) where p.hash = spent.hash
+             returning p.template_id, spent.count)
+           update program_templates t set spend_count = t.spend_count + spent.count
+             from (select template_id, sum(count)::bigint as count from changed group by template_id) spent
+            where t.id = spent.template_id`,
+    values: [changed.map(([hash]) => Buffer.from(fromHex(hash))), changed.map(([, count]) => count)],
+  });
+}
+
+async function writeHours(client: ClientBase, hours: readonly HourDelta[]): Promise<void> {
+  if (hours.length === 0) return;
+  await client.query({
+    name: 'write-program-hours',
+    text: `insert into program_use_hours (hour, use, spends, fees)
+           select * from unnest($1::integer[], $2::smallint[], $3::bigint[], $4::bigint[])
+           on conflict (hour, use) do update set
+             spends = program_use_hours.spends + excluded.spends, fees = program_use_hours.fees + excluded.fees`,
+    values: columnsOf(hours, 'hour', 'use', 'spends', 'fees'),
+  });
+}

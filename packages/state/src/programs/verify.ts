@@ -1,0 +1,197 @@
+import { toHex } from '@kasgres/kaspa';
+import { describeProgram, type ProgramDescription } from '@kasgres/programs';
+import { CUT } from '../common-table-expressions.ts';
+import { faultsOf, type Queryable } from '../queryable.ts';
+import { revealPages } from '../reveals/read.ts';
+import { hourDeltas, isBefore, isOfProgram, type Place, type ProgramSpend, spendOf } from './program-changes.ts';
+import { bareScriptPages } from './rebuild.ts';
+
+const MAX_FAULTS = 20;
+const PROGRAMS_AT_ONCE = 5_000;
+
+const verifyTemplates = faultsOf(`
+  with stored as (
+    select id, encode(template, 'hex') as template, program_count as programs, spend_count::numeric as spends, first_seen from program_templates),
+  expected as (
+    select template_id as id, count(*) as programs, sum(spend_count) as spends, min(first_seen) as first_seen
+      from programs where template_id is not null group by template_id)
+  select format('template %s has %s programs with %s spends since %s, but its row says %s with %s since %s', coalesce(s.template, id::text), e.programs,
+                e.spends, e.first_seen, s.programs, s.spends, s.first_seen) as fault
+    from stored s full join expected e using (id)
+   where (s.programs, s.spends, s.first_seen) is distinct from (e.programs, e.spends, e.first_seen)
+   limit ${MAX_FAULTS}`);
+
+/** What the rows that are kept say of a program. */
+interface Expected extends ProgramDescription {
+  first: Place | undefined;
+  isBare: boolean;
+  scriptId: bigint | null;
+  spends: number;
+}
+
+interface Stored {
+  hash: Buffer;
+  template: Buffer | null;
+  spends: bigint;
+  scriptId: bigint | null;
+  transaction: number;
+  firstSeen: bigint;
+  index: number;
+  length: number;
+  uses: number;
+  isBare: boolean;
+}
+
+/** After a gap or a cut, rows give at least what is kept; else they are exact. */
+export async function verifyPrograms(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ exact: boolean }>(
+    `with ${CUT} select not exists (select from cut) and not exists (select from gaps) as exact`,
+  );
+  const isExact = rows[0]?.exact === true;
+  const { programs, spends } = await readExpected(db);
+  const faults = await compare(db, programs, isExact);
+  if (isExact) faults.push(...(await compareHours(db, spends)));
+  return [...(await verifyTemplates(db)), ...faults];
+}
+
+async function readExpected(db: Queryable): Promise<{ programs: Map<string, Expected>; spends: ProgramSpend[] }> {
+  const programs = new Map<string, Expected>();
+  const spends: ProgramSpend[] = [];
+  const see = (description: ProgramDescription, first: Place | undefined, scriptId: bigint | null): Expected => {
+    const name = toHex(description.hash);
+    let program = programs.get(name);
+    if (program === undefined) {
+      program = { ...description, first: undefined, isBare: false, scriptId: null, spends: 0 };
+      programs.set(name, program);
+    }
+    program.scriptId ??= scriptId;
+    if (first !== undefined && (program.first === undefined || isBefore(first, program.first))) {
+      Object.assign(program, { first, isBare: scriptId !== null });
+    }
+    return program;
+  };
+  for await (const page of revealPages(db)) {
+    for (const reveal of page) {
+      const description = describeProgram(reveal.program);
+      if (!isOfProgram(reveal, description)) continue;
+      const { chainBlock, position, transaction, input: index } = reveal;
+      see(description, { chainBlock, position, transaction, index }, null).spends += 1;
+      spends.push(spendOf(reveal, description));
+    }
+  }
+  for await (const page of bareScriptPages(db)) {
+    const scripts = new Map(page.map((script) => [script.id, script]));
+    for (const { scriptId, ...first } of await readBareOutputs(db, [...scripts.keys()])) {
+      const script = scripts.get(scriptId);
+      if (script !== undefined) see(script, first, scriptId);
+    }
+    for (const { scriptId, ...spend } of await readBareSpends(db, [...scripts.keys()])) {
+      const script = scripts.get(scriptId);
+      if (script === undefined) continue;
+      see(script, undefined, scriptId).spends += 1;
+      spends.push({ ...spend, hash: script.hash, uses: script.uses });
+    }
+  }
+  return { programs, spends };
+}
+
+/** Returns the first accepted output of each script. */
+async function readBareOutputs(db: Queryable, scripts: readonly bigint[]): Promise<(Place & { scriptId: bigint })[]> {
+  const { rows } = await db.query<
+    Omit<Place, 'chainBlock'> & { scriptId: bigint; chainIndex: number; chainTime: bigint }
+  >(
+    `select distinct on (o.script_id) o.script_id as "scriptId", o.transaction_id::float8 as transaction, o.index, c.index::float8 as "chainIndex",
+            c.chain_time as "chainTime", array_position(c.accepted_transactions, t.id) - 1 as position
+       from transaction_outputs o
+       join transactions t on t.id = o.transaction_id
+       join chain_blocks c on c.index = t.accepting_index
+      where o.script_id = any($1::bigint[])
+      order by o.script_id, c.index, position, o.index`,
+    [scripts],
+  );
+  return rows.map(({ chainIndex, chainTime, ...row }) => ({ ...row, chainBlock: { index: chainIndex, chainTime } }));
+}
+
+async function readBareSpends(
+  db: Queryable,
+  scripts: readonly bigint[],
+): Promise<(Pick<ProgramSpend, 'transaction' | 'chainTime' | 'fee'> & { scriptId: bigint })[]> {
+  const { rows } = await db.query<Pick<ProgramSpend, 'transaction' | 'chainTime' | 'fee'> & { scriptId: bigint }>(
+    `select i.script_id as "scriptId", i.transaction_id::float8 as transaction, c.chain_time as "chainTime", coalesce(t.fee, 0) as fee
+       from transaction_inputs i
+       join transactions t on t.id = i.transaction_id
+       join chain_blocks c on c.index = t.accepting_index
+      where i.script_id = any($1::bigint[])`,
+    [scripts],
+  );
+  return rows;
+}
+
+async function compare(db: Queryable, programs: Map<string, Expected>, isExact: boolean): Promise<string[]> {
+  const faults: string[] = [];
+  for await (const page of programPages(db)) {
+    for (const stored of page) {
+      const name = toHex(stored.hash);
+      const expected = programs.get(name);
+      programs.delete(name);
+      if (expected === undefined && !isExact) continue;
+      const difference =
+        expected === undefined ? 'nothing reveals or creates it' : differenceOf(stored, expected, isExact);
+      if (difference !== undefined) faults.push(`program ${name}: ${difference}`);
+    }
+  }
+  for (const name of programs.keys()) faults.push(`program ${name} has no row`);
+  return faults.slice(0, MAX_FAULTS);
+}
+
+function differenceOf(stored: Stored, expected: Expected, isExact: boolean): string | undefined {
+  const { first } = expected;
+  const template = stored.template === null ? undefined : toHex(stored.template);
+  if (stored.length !== expected.length || stored.uses !== expected.uses) {
+    return `it has ${expected.length} bytes and uses ${expected.uses}, but its row says ${stored.length} and ${stored.uses}`;
+  }
+  if (template !== (expected.template && toHex(expected.template))) return `its row has the wrong template ${template}`;
+  if (expected.scriptId !== null && stored.scriptId !== expected.scriptId)
+    return 'its row has not the script of its outputs';
+  const isWrong = isExact ? Number(stored.spends) !== expected.spends : Number(stored.spends) < expected.spends;
+  if (isWrong) return `${expected.spends} inputs spend it, but its row says ${stored.spends}`;
+  if (!isExact || first === undefined) return undefined;
+  const isRight =
+    stored.transaction === first.transaction &&
+    stored.index === first.index &&
+    stored.isBare === expected.isBare &&
+    stored.firstSeen === first.chainBlock.chainTime;
+  if (isRight) return undefined;
+  return `transaction ${first.transaction} (${first.index}) was the first, but its row says ${stored.transaction} (${stored.index})`;
+}
+
+async function* programPages(db: Queryable): AsyncGenerator<Stored[]> {
+  for (let after: Buffer = Buffer.alloc(0); ; ) {
+    const { rows } = await db.query<Stored>(
+      `select p.hash, t.template, p.spend_count as spends, p.script_id as "scriptId", p.transaction_id::float8 as transaction,
+              p.first_seen as "firstSeen", p.index, p.length, p.uses, p.is_bare as "isBare"
+         from programs p left join program_templates t on t.id = p.template_id
+        where p.hash > $1 order by p.hash limit ${PROGRAMS_AT_ONCE}`,
+      [after],
+    );
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows;
+    after = last.hash;
+  }
+}
+
+async function compareHours(db: Queryable, spends: readonly ProgramSpend[]): Promise<string[]> {
+  const { rows } = await db.query<{ hour: number; use: number; spends: bigint; fees: bigint }>(
+    'select hour, use, spends, fees from program_use_hours where spends <> 0',
+  );
+  const nameOf = ({ hour, use }: { hour: number; use: number }): string => `use ${use} in hour ${hour}`;
+  const expected = new Map(
+    hourDeltas(spends, []).map((row) => [nameOf(row), `${row.spends} spends with ${row.fees} sompi`]),
+  );
+  const stored = new Map(rows.map((row) => [nameOf(row), `${row.spends} spends with ${row.fees} sompi`]));
+  return [...new Set([...expected.keys(), ...stored.keys()])]
+    .filter((name) => expected.get(name) !== stored.get(name))
+    .map((name) => `${name}: ${expected.get(name) ?? 'nothing'}, but the row says ${stored.get(name) ?? 'nothing'}`)
+    .slice(0, MAX_FAULTS);
+}

@@ -1,0 +1,130 @@
+/**
+ * Programs that accepted inputs reveal: an input of other kinds, with no rows of its own. Only an input whose last push is notable, or whose
+ * UTXO has a covenant, takes a look at the spent script, so plain payments need none.
+ */
+import type { ScriptKey, TransactionKey } from '@kasgres/database';
+import { blake2b256, type Hash, type Sompi } from '@kasgres/kaspa';
+import { describeProgram, type ProgramDescription } from '@kasgres/programs';
+import type { ClientBase } from 'pg';
+import type { AcceptedTransaction, ChainBlock, DerivedState, StateChanges } from '../derived-state.ts';
+import { feeOf, MarkedSpends } from '../utxos/marked-spends.ts';
+import { isNotable, possibleProgram } from './candidates.ts';
+import { readReveals, readSettled, type SettledVariant } from './read.ts';
+
+export interface Reveal {
+  transaction: TransactionKey;
+  input: number;
+  chainBlock: Pick<ChainBlock, 'index' | 'chainTime'>;
+  /** Place of the transaction among those that the chain block accepts, from 0. */
+  position: number;
+  fee: Sompi;
+  program: Uint8Array;
+  hash: Hash;
+  /** Of the UTXO that the input spends. */
+  covenantId: Hash | undefined;
+}
+
+interface Candidate extends Omit<Reveal, 'hash' | 'covenantId'> {
+  script: ScriptKey;
+  isNotable: boolean;
+}
+
+export class Reveals {
+  /** The reveals of a batch, of programs that are notable or of a covenant, in the order of acceptance; then those of `settled`. */
+  readonly found: Reveal[] = [];
+  /** The reveals of removed chain blocks. */
+  readonly removed: Reveal[] = [];
+  /** Variants of transactions of earlier batches that became known. */
+  settled: readonly SettledVariant[] = [];
+  readonly candidates: Candidate[] = [];
+  readonly #descriptions = new Map<Uint8Array, ProgramDescription>();
+
+  add(transaction: AcceptedTransaction): void {
+    const { key, chainBlock, position, content, spent, acceptedVariant } = transaction;
+    if (acceptedVariant === null) return;
+    for (const [input, { signatureScript }] of content.inputs.entries()) {
+      const program = possibleProgram(signatureScript);
+      if (program === undefined) continue;
+      this.candidates.push({
+        transaction: key,
+        input,
+        chainBlock,
+        position,
+        fee: feeOf(transaction),
+        program,
+        script: spent[input]?.script as ScriptKey,
+        isNotable: isNotable(program),
+      });
+    }
+  }
+
+  /** Describes each program once. */
+  describe({ program }: Reveal): ProgramDescription {
+    let description = this.#descriptions.get(program);
+    if (description === undefined) {
+      description = describeProgram(program);
+      this.#descriptions.set(program, description);
+    }
+    return description;
+  }
+}
+
+export const reveals: DerivedState = {
+  name: 'reveals',
+
+  collect(item, changes) {
+    if (item.kind === 'accepted') changes.of(Reveals).add(item.transaction);
+    if (item.kind === 'settled') changes.of(Reveals).settled = item.variants;
+  },
+
+  async read(client, changes) {
+    await findReveals(client, changes);
+  },
+
+  async readRemoved(client, removed, changes) {
+    const transactions = removed.flatMap(({ accepted }) => accepted);
+    changes.of(Reveals).removed.push(...(await readReveals(client, transactions)));
+  },
+};
+
+async function findReveals(client: ClientBase, changes: StateChanges): Promise<void> {
+  const { candidates, settled, found } = changes.of(Reveals);
+  if (candidates.length > 0) {
+    const covenants = await covenantsOfInputs(changes);
+    const wanted = candidates.flatMap(({ isNotable: isWanted, ...candidate }) => {
+      const covenantId = covenants.get(candidate.transaction)?.get(candidate.input);
+      return isWanted || covenantId !== undefined ? [{ ...candidate, covenantId }] : [];
+    });
+    const hashes = await readHashes(client, new Set(wanted.map(({ script }) => script)));
+    for (const { script, ...reveal } of wanted) {
+      const expected = hashes.get(script);
+      if (expected === undefined) continue;
+      const hash = blake2b256(reveal.program);
+      if (Buffer.compare(hash, expected) === 0) found.push({ ...reveal, hash });
+    }
+  }
+  if (settled.length > 0) found.push(...(await readSettled(client, settled)));
+}
+
+async function covenantsOfInputs(changes: StateChanges): Promise<Map<TransactionKey, Map<number, Hash>>> {
+  const covenants = new Map<TransactionKey, Map<number, Hash>>();
+  for (const { spender, input, utxo } of await changes.of(MarkedSpends).find()) {
+    if (utxo.covenantId === undefined) continue;
+    const inputs = covenants.get(spender.key);
+    if (inputs === undefined) covenants.set(spender.key, new Map([[input, utxo.covenantId]]));
+    else inputs.set(input, utxo.covenantId);
+  }
+  return covenants;
+}
+
+/** Returns the hashes of programs to which P2SH scripts commit. */
+async function readHashes(client: ClientBase, scripts: ReadonlySet<ScriptKey>): Promise<Map<ScriptKey, Hash>> {
+  if (scripts.size === 0) return new Map();
+  const { rows } = await client.query<{ id: number; hash: Buffer }>({
+    name: 'read-program-hashes',
+    text: `select id::float8 as id, substring(script from 3 for 32) as hash
+             from scripts where id = any($1::bigint[]) and type = 'scripthash'`,
+    values: [[...scripts]],
+  });
+  return new Map(rows.map(({ id, hash }) => [id, hash]));
+}
