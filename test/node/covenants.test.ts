@@ -10,7 +10,7 @@ import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { expectInvariants, snapshotOfFreshIndex } from '../support/harness.ts';
 import { findKaspad } from '../support/kaspad.ts';
 import { startIndex, startIndexing, startPeer, untilIndexed } from './harness.ts';
-import { CovenantLoad, type CovenantTruth } from './load/covenant-load.ts';
+import { CovenantLoad, type CovenantFacts } from './load/covenant-load.ts';
 
 const { COVENANT_SEEDS = '1,2,3' } = process.env;
 const ROUNDS = 200;
@@ -38,13 +38,13 @@ describe.skipIf(findKaspad() === undefined)('an index of covenants', () => {
     await loading;
     await untilIndexed(index, peer);
     const { pool } = index.database;
-    expect(await readIndexed(pool)).toEqual(await load.truth());
+    expect(await readIndexed(pool)).toEqual(await load.facts());
     await expectInvariants(pool, peer.node);
     expect(differencesOf(await snapshotOfFreshIndex(peer.kaspad.url, peer.node), await takeSnapshot(pool))).toEqual([]);
   });
 });
 
-async function readIndexed(pool: Pick<Pool, 'query'>): Promise<CovenantTruth> {
+async function readIndexed(pool: Pick<Pool, 'query'>): Promise<CovenantFacts> {
   const { rows: events } = await pool.query<{ covenantId: string; transactionId: string; kind: string }>(
     `select covenant_id as "covenantId", transaction_id as "transactionId", kind from kaspa.covenant_events order by chain_index, position`,
   );

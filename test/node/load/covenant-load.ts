@@ -2,7 +2,7 @@
  * Covenants on a real simnet node, whose only miner this is: births of one and of two, moves, splits, merges, burns, a new covenant from the UTXO of
  * another one, as bare scripts and as programs, and rival spends in sibling blocks. What is true in the end is computed from the transactions alone.
  */
-import { type DagTransaction, Random, readTransaction, withDerived } from '@kasgres/devnet';
+import { type DagTransaction, Random, withDerived } from '@kasgres/devnet';
 import { blake2b256, covenantId, NATIVE_SUBNETWORK, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
 import type { NodeClient } from '@kasgres/node';
 import { requiredStorageMass } from '../../../packages/devnet/src/economy/build-transaction.ts';
@@ -43,7 +43,7 @@ interface Made {
 }
 
 /** Ids and hashes are hex. */
-export interface CovenantTruth {
+export interface CovenantFacts {
   /** The events of each covenant, in the order of acceptance. */
   events: Map<string, { transactionId: string; kind: string }[]>;
   /** The covenant and the amount of each UTXO, by outpoint. */
@@ -120,32 +120,32 @@ export class CovenantLoad {
     for (let block = 0; block < 4; block += 1) await this.#mine([]);
   }
 
-  async truth(): Promise<CovenantTruth> {
-    const truth: CovenantTruth = { events: new Map(), utxos: new Map(), programs: new Set() };
+  async facts(): Promise<CovenantFacts> {
+    const facts: CovenantFacts = { events: new Map(), utxos: new Map(), programs: new Set() };
     for (const id of await this.#acceptedIds()) {
       const made = this.#made.get(id);
       if (made === undefined) continue;
       const spent = new Set<string>();
       for (const { entry, lock } of made.spent) {
-        const covenant = truth.utxos.get(nameOf(entry))?.covenantId;
-        truth.utxos.delete(nameOf(entry));
+        const covenant = facts.utxos.get(nameOf(entry))?.covenantId;
+        facts.utxos.delete(nameOf(entry));
         if (covenant === undefined) continue;
         spent.add(covenant);
-        if (lock.program !== undefined) truth.programs.add(toHex(blake2b256(lock.program)));
+        if (lock.program !== undefined) facts.programs.add(toHex(blake2b256(lock.program)));
       }
       const created = new Set<string>();
       for (const { entry } of made.created) {
         if (entry.covenantId === undefined) continue;
         const covenant = toHex(entry.covenantId);
         created.add(covenant);
-        truth.utxos.set(nameOf(entry), { covenantId: covenant, amount: entry.amount });
+        facts.utxos.set(nameOf(entry), { covenantId: covenant, amount: entry.amount });
       }
       for (const covenant of spent.union(created)) {
         const kind = !spent.has(covenant) ? 'genesis' : created.has(covenant) ? 'transition' : 'burn';
-        truth.events.set(covenant, [...(truth.events.get(covenant) ?? []), { transactionId: id, kind }]);
+        facts.events.set(covenant, [...(facts.events.get(covenant) ?? []), { transactionId: id, kind }]);
       }
     }
-    return truth;
+    return facts;
   }
 
   #birth(): Made[] {
@@ -306,7 +306,7 @@ export class CovenantLoad {
     );
     await submit(this.#node, block);
     this.#first ??= toHex(block.hash);
-    return withDerived(readTransaction(block.message.transactions[0]));
+    return block.coinbase;
   }
 }
 

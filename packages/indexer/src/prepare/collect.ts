@@ -59,7 +59,7 @@ export function sumUpChain(totals: ChainTotals, chain: readonly AddedChain[], kn
     for (const acceptance of accepted) {
       const { key, transaction } = acceptance;
       totals.beginTransaction(isCoinbase(transaction));
-      totals.sightings.see(transaction);
+      totals.foundUses.see(transaction);
       forEachSpent(transaction, inputsOf(acceptance, known), (spent, index, { amount, script }) => {
         totals.spend(script, amount);
         utxos.spend(spent, index);

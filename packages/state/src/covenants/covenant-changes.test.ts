@@ -31,6 +31,7 @@ function accepted({ key, at, spends = [], creates = [] }: Accepted): AcceptedTra
     position: key,
     isCoinbase: false,
     deltas: new Map(),
+    lane: undefined,
     acceptedVariant: 0,
     content: {
       version: 1,

@@ -67,7 +67,7 @@ export const covenants: DerivedState = {
   rebuild: rebuildCovenants,
 
   async rebuildFromTotals(client, { chain }) {
-    if (chain.sightings.covenants || chain.sightings.programs) await rebuildCovenants(client);
+    if (chain.foundUses.covenants || chain.foundUses.programs) await rebuildCovenants(client);
   },
 };
 

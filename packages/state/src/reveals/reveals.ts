@@ -1,5 +1,5 @@
 /**
- * Programs that accepted inputs reveal: an input of other kinds, with no rows of its own. Only an input whose last push is notable, or whose
+ * Programs that accepted inputs reveal: an input of other kinds, which has no rows. Only an input whose last push is notable, or whose
  * UTXO has a covenant, takes a look at the spent script, so plain payments need none.
  */
 import type { ScriptKey, TransactionKey } from '@kasgres/database';

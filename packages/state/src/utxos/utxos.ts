@@ -173,7 +173,7 @@ async function acceptAgain(client: ClientBase, utxos: readonly Utxo[]): Promise<
 }
 
 interface SpentRow extends BareColumns {
-  /** The number of deleted rows, in a row of its own. */
+  /** The number of deleted rows; null in rows of UTXOs. */
   count: number | null;
   transaction: number;
   index: number;
