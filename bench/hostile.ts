@@ -36,6 +36,11 @@ const SIZES: Record<HostileKind, HostileSize> = {
   claims: { transactions: 4, inputs: 1_000, blocks: 10 },
   forbidden: { transactions: 1, inputs: 1, blocks: 1 },
   chains: { transactions: 1, inputs: 1, blocks: 20 },
+  programs: { transactions: 1, inputs: 1, blocks: 4 },
+  bindings: { transactions: 300, inputs: 1, blocks: 10 },
+  births: { transactions: 1, inputs: 1, blocks: 10 },
+  payloads: { transactions: 10, inputs: 1, blocks: 10 },
+  lanes: { transactions: 300, inputs: 1, blocks: 10 },
 };
 const MAX_COST_RATIO = 3;
 const BLOCK_MASS = 500_000n;

@@ -25,6 +25,7 @@ const SIMULATION = {
   DEVNET_PAST_BLOCKS: '6000',
   DEVNET_PAST_TRANSACTIONS: '60000',
   DEVNET_BLOCKS_PER_SECOND: '0',
+  DEVNET_APPLICATION_RATE: '0',
   DEVNET_TRANSACTIONS_PER_SECOND: '0',
 };
 const STAGES = ['wait', 'prepare', 'apply', 'finish'] as const;

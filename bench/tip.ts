@@ -59,6 +59,7 @@ const { json, numbers } = readOptions({
 const node = await findNode({
   DEVNET_PAST_BLOCKS: '1500',
   DEVNET_PAST_TRANSACTIONS: '20000',
+  DEVNET_APPLICATION_RATE: '0',
   DEVNET_BLOCKS_PER_SECOND: String(numbers['blocks-per-second']),
   DEVNET_TRANSACTIONS_PER_SECOND: String(numbers['transactions-per-second']),
 });

@@ -12,12 +12,13 @@ import { openHarness, type Harness } from '../api/harness.ts';
 import { cluster } from '../simulation/clusters-harness.ts';
 import { ApiClient, type ApiResponse } from '../support/api-client.ts';
 import { mineRewards, namespaceOf, payInLane } from '../support/lane-payments.ts';
-import { SimulatedDag } from '../support/simulated-dag.ts';
+import { APPLICATION_RATE, SimulatedDag } from '../support/simulated-dag.ts';
 
 const FILE = '../../packages/api/src/generated/examples.json';
 /** Enough for the hash rate, whose window is 1,000 blocks. */
 const ROUNDS = 1000;
 const SEED = 'api';
+const SIMULATION = { applicationRate: APPLICATION_RATE };
 /** The clustering depth of the network. */
 const CLUSTER_DEPTH = 100n;
 /** kaspad 2.1 does not implement the former operation, and the simulated node not the latter. */
@@ -41,7 +42,7 @@ let harness: Harness;
 let chain: ExampleChain;
 
 beforeAll(async () => {
-  harness = await openHarness({ mine: mineChain, seed: SEED });
+  harness = await openHarness({ mine: mineChain, seed: SEED, simulation: SIMULATION });
   chain = await prepareChain();
 });
 afterAll(() => harness.close());
@@ -119,7 +120,7 @@ async function findOne<T extends object>(wanted: string, sql: string): Promise<T
 
 /** Returns the third payment of an identical network, without the fields that a node derives; the harness makes the first two. */
 async function nextPayment(): Promise<object> {
-  const twin = await SimulatedDag.start(SEED);
+  const twin = await SimulatedDag.start(SEED, undefined, undefined, SIMULATION);
   const node = new NodeClient({ url: twin.server.url });
   try {
     mineChain(twin);

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkUtxoCommitment } from '@kasgres/cli';
-import type { UtxoEntry } from '@kasgres/devnet';
+import { foundedBy, type UtxoEntry } from '@kasgres/devnet';
 import { COINBASE_SUBNETWORK, fromHex, NATIVE_SUBNETWORK, scriptToAddress, toHex } from '@kasgres/kaspa';
 import { type NodeClient, type protocol, toTransactionMessage } from '@kasgres/node';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -32,7 +32,7 @@ import { expectInvariants } from '../support/harness.ts';
 import { type IndexedNode, isExternalNode, isWithoutNode, startIndexedNode } from './indexed-node.ts';
 import type { Load } from './load/load.ts';
 import { IDLE_MINER, mineTemplate } from './load/miner.ts';
-import { covenantId, idOf, outputsOf, type Payment, sign } from './load/payment.ts';
+import { idOf, outputsOf, type Payment, sign } from './load/payment.ts';
 import { draftOf } from './load/traffic.ts';
 
 const MIN_SOMPI = 1_000_000_000n;
@@ -46,7 +46,7 @@ const TEMPLATE_DEADLINE_MS = 20_000;
 function createPayments({ keys, wallet }: Load): Payment[] {
   const [plain, second, founding] = [takeUtxo(wallet), takeUtxo(wallet), takeUtxo(wallet)];
   const small = { amount: SMALL_SOMPI, scriptPublicKey: IDLE_MINER };
-  const covenant = { authorizingInput: 0, covenantId: covenantId(founding, small) };
+  const covenant = { authorizingInput: 0, covenantId: foundedBy(founding, [[0, small]]) };
   const outputs = (utxo: UtxoEntry) => [small, restOf(utxo, SMALL_SOMPI + FEE_SOMPI)];
   return [
     draftOf(plain, outputs(plain), { sequence: MAX_SEQUENCE, payload: Buffer.from('by HTTP') }),

@@ -11,11 +11,11 @@ import type { SimulationOptions } from '../../packages/devnet/src/simulation/ind
 import { checkInvariant3 } from '../invariants/acceptance.ts';
 import { differencesOf, findOpenVariants, type Snapshot, takeSnapshot } from '../invariants/snapshot.ts';
 import { type Program, startIndexer } from './programs.ts';
-import { type RunningIndexer, SimulatedDag, startIndexing } from './simulated-dag.ts';
+import { APPLICATION_RATE, type RunningIndexer, SimulatedDag, startIndexing } from './simulated-dag.ts';
 
 const { SEED: wanted = '1', HOSTILE_RATE = '0.1' } = process.env;
-/** The share of rounds in which a hostile miner adds blocks, in every seed. */
-const HOSTILE = { hostileRate: Number(HOSTILE_RATE) };
+/** In every seed: the share of rounds in which a hostile miner adds blocks, and transactions of applications. */
+const EVERY_SEED = { hostileRate: Number(HOSTILE_RATE), applicationRate: APPLICATION_RATE };
 /** The same in every run, so that a failure is due to the code; `SEED=random` tries other simulated DAGs. */
 export const SEED = wanted === 'random' ? String(randomInt(2 ** 32)) : wanted;
 
@@ -40,7 +40,7 @@ export async function createHarness(
   simulation?: Partial<SimulationOptions>,
 ): Promise<Harness> {
   console.log(`SEED=${SEED} (${name})`);
-  const options = { ...HOSTILE, ...simulation };
+  const options = { ...EVERY_SEED, ...simulation };
   const simulatedDag = await SimulatedDag.start(`${SEED} ${name}`, faults, nodeOptions, options);
   onTestEnd(async () => simulatedDag.stop());
   const node = new NodeClient({ url: simulatedDag.server.url });

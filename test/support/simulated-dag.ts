@@ -47,6 +47,8 @@ const SLOW_CLOCK_EVERY = 4;
 const SLOW_CLOCK_MS = 600_000;
 /** UTXOs mature soon, so that a short chain has many transactions. */
 export const PARAMS = { ...SIMNET_PARAMS, coinbaseMaturity: 20 };
+/** The share of payments that a transaction of an application follows, where a test is about covenants, programs, lanes or protocols. */
+export const APPLICATION_RATE = 0.25;
 /** So few UTXOs that even a small set is served in several chunks. */
 export const CHUNK_UTXOS = 50;
 
@@ -93,6 +95,7 @@ export class SimulatedDag {
       redRate: 0.004,
       nonStandardRate: 0.01,
       variantRate: 0.1,
+      applicationRate: 0,
       ...simulation,
     };
     const server = await NodeServer.start({ state: node, ...(faults && { faults }) });

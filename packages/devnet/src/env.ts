@@ -62,6 +62,9 @@ export const devnetEnvSchema = z.object({
   DEVNET_NON_STANDARD_RATE: rate
     .default(DEFAULT_OPTIONS.nonStandardRate)
     .describe('share of payments to scripts without address'),
+  DEVNET_APPLICATION_RATE: rate
+    .default(DEFAULT_OPTIONS.applicationRate)
+    .describe('transactions of covenants, programs, lanes and protocols for each payment'),
 });
 
 function isAscending(range: string): boolean {
@@ -97,6 +100,7 @@ export function readDevnetEnv(args: readonly string[], variables: NodeJS.Process
       doubleSpendRate: env.DEVNET_DOUBLE_SPEND_RATE,
       variantRate: env.DEVNET_TWO_BODIES_RATE,
       nonStandardRate: env.DEVNET_NON_STANDARD_RATE,
+      applicationRate: env.DEVNET_APPLICATION_RATE,
     },
   };
 }

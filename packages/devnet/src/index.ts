@@ -37,17 +37,14 @@ export { type Key, Keyring, type Landmark, landmarks } from './economy/keyring.t
 export {
   type Draft,
   buildTransaction,
+  foundedBy,
   MassBudget,
   requiredStorageMass,
   withDerived,
 } from './economy/build-transaction.ts';
-export {
-  ANYONES_SCRIPT,
-  HOSTILE_KINDS,
-  type HostileKind,
-  type HostileSize,
-  HostileTransactions,
-} from './economy/hostile-transactions.ts';
+export { ANYONES_SCRIPT, type HostileSize } from './economy/hostile-parts.ts';
+export { HOSTILE_KINDS, type HostileKind, HostileTransactions } from './economy/hostile-transactions.ts';
+export { Applications } from './economy/applications.ts';
 export { Payments } from './economy/payments.ts';
 export { digest, Random } from './economy/random.ts';
 export { createdEntries, outpointKey, scriptKey, type UtxoEntry } from './economy/utxo.ts';

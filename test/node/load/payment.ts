@@ -8,7 +8,6 @@ import {
   withDerived,
 } from '@kasgres/devnet';
 import {
-  covenantId as idOfCovenant,
   type Hash,
   NATIVE_SUBNETWORK,
   toHex,
@@ -71,11 +70,6 @@ export function idOf({ transaction }: Payment): string {
 export function fitting(payments: readonly Payment[]): Payment[] {
   const budget = new MassBudget();
   return payments.filter(({ transaction }) => budget.take(transaction));
-}
-
-/** Returns the id of a covenant that this UTXO founds for the first output. */
-export function covenantId({ outpoint }: UtxoEntry, { amount, scriptPublicKey }: Draft['outputs'][number]): Hash {
-  return idOfCovenant(outpoint, [[0, { amount: BigInt(amount), scriptPublicKey }]]);
 }
 
 /** Returns what each input signs: the whole transaction except the signature scripts, and the UTXO that the input spends. */

@@ -10,7 +10,7 @@ import {
 } from '@kasgres/devnet';
 import type { Hash } from '@kasgres/kaspa';
 import type { LoadKeys } from './keys.ts';
-import { covenantId, fitting, type Payment, sign } from './payment.ts';
+import { fitting, type Payment, sign } from './payment.ts';
 import type { Wallet } from './wallet.ts';
 
 const MEMPOOL_FEE_SOMPI = 2_000_000;
@@ -43,7 +43,7 @@ export class Traffic {
     this.#keys = keys;
     this.#wallet = wallet;
     const { nonStandard: nonStandardScripts } = keys;
-    this.#payments = new Payments({ options, keyring: keys, wallet: wallet.economy, nonStandardScripts, covenantId });
+    this.#payments = new Payments({ options, keyring: keys, wallet: wallet.economy, nonStandardScripts });
   }
 
   /** Returns the next payment, `undefined` while there is no UTXO to spend. */

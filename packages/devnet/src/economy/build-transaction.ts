@@ -1,6 +1,8 @@
 import {
   computeMass,
   type Covenant,
+  covenantId,
+  type Hash,
   NATIVE_SUBNETWORK,
   type ScriptPublicKey,
   storageMass,
@@ -13,10 +15,19 @@ import type { DagTransaction } from '../dag/dag.ts';
 import { signatureScript } from './signatures.ts';
 import type { UtxoEntry } from './utxo.ts';
 
+export interface DraftInput {
+  entry: UtxoEntry;
+  /** The program of a UTXO that was paid to a script hash. */
+  redeemScript: Uint8Array | undefined;
+  /** What the signature script pushes between the signature and the program. */
+  arguments?: readonly Uint8Array[];
+  hashType?: number;
+}
+
 export interface Draft {
   version: number;
   /** The default hash type is "all". */
-  utxos: { entry: UtxoEntry; redeemScript: Uint8Array | undefined; hashType?: number }[];
+  utxos: DraftInput[];
   outputs: { amount: number; scriptPublicKey: ScriptPublicKey; covenant?: Covenant }[];
   payload: Uint8Array;
   lockTime?: bigint;
@@ -53,13 +64,32 @@ export function buildTransaction(draft: Draft): Transaction {
     ...unsigned,
     inputs: unsigned.inputs.map((input, index) => {
       const utxo = utxos[index];
-      return { ...input, signatureScript: signatureScript(id, index, utxo?.redeemScript, utxo?.hashType) };
+      return {
+        ...input,
+        signatureScript: signatureScript(id, index, utxo === undefined ? [] : pushesOf(utxo), utxo?.hashType),
+      };
     }),
     storageMass: requiredStorageMass(
       unsigned,
       utxos.map(({ entry }) => entry),
     ),
   };
+}
+
+/** Returns what follows the signature. */
+export function pushesOf({ arguments: values = [], redeemScript }: DraftInput): readonly Uint8Array[] {
+  return redeemScript === undefined ? values : [...values, redeemScript];
+}
+
+/** Returns the id of the covenant that a UTXO founds for these outputs, which are in ascending order. */
+export function foundedBy(
+  { outpoint }: Pick<UtxoEntry, 'outpoint'>,
+  outputs: readonly (readonly [index: number, { amount: number | bigint; scriptPublicKey: ScriptPublicKey }])[],
+): Hash {
+  return covenantId(
+    outpoint,
+    outputs.map(([index, { amount, scriptPublicKey }]) => [index, { amount: BigInt(amount), scriptPublicKey }]),
+  );
 }
 
 /** Returns a fee in sompi for which any node relays a transaction with these numbers of inputs, outputs and payload bytes. */

@@ -11,12 +11,24 @@ import {
   MAX_LANES,
   MAX_SOMPI,
 } from '../simulation/consensus/isolation-rules.ts';
-import { MassBudget, requiredStorageMass, withDerived } from './build-transaction.ts';
+import { MassBudget, withDerived } from './build-transaction.ts';
+import { HOSTILE_APPLICATIONS, type HostileSource } from './hostile-applications.ts';
+import {
+  ANYONES_SCRIPT,
+  bare,
+  firstOutput,
+  type HostileSize,
+  isDefined,
+  laneOf,
+  nowhere,
+  type Plan,
+  plain,
+  someAmounts,
+  times,
+  withInput,
+} from './hostile-parts.ts';
 import type { Random } from './random.ts';
 import { createdEntries, outpointKey, spentKeysOf, type UtxoEntry } from './utxo.ts';
-
-/** The contents of blocks, without their coinbases. They may be mined in any order, also as siblings. */
-export type Plan = readonly (readonly DagTransaction[])[];
 
 /** The miner's view of the chain. */
 export interface HostileView {
@@ -29,19 +41,9 @@ export interface HostileView {
   isAnyones(entry: UtxoEntry): boolean;
 }
 
-export interface HostileSize {
-  /** Of a block. */
-  transactions: number;
-  /** Of a transaction. */
-  inputs: number;
-  /** Blocks of a plan. */
-  blocks: number;
-}
-
 const REMEMBERED_PAYMENTS = 200;
 const REMEMBERED_OUTPUTS = 200;
 const MAX_UINT32 = 2 ** 32 - 1;
-export const ANYONES_SCRIPT: ScriptPublicKey = { version: 0, script: Uint8Array.of(0x51) };
 const MAX_UINT64 = 2n ** 64n - 1n;
 /** A signature of zeros, and its hash type. No script takes it. */
 const BROKEN_SIGNATURE = Buffer.concat([Uint8Array.of(0x41), Buffer.alloc(64), Uint8Array.of(1)]);
@@ -56,7 +58,7 @@ const ODD_TEXTS: readonly Uint8Array[] = [
   Buffer.from(`'"<script>\\`),
 ];
 
-export class HostileTransactions {
+export class HostileTransactions implements HostileSource {
   /** The latest accepted payments of others. */
   private readonly payments: DagTransaction[] = [];
   private readonly outputs: UtxoEntry[] = [];
@@ -151,6 +153,11 @@ export class HostileTransactions {
     return entry && this.view.find(entry.key);
   }
 
+  someOfCovenant(random: Random): UtxoEntry | undefined {
+    const found = this.outputs.filter(({ covenantId }) => covenantId !== undefined);
+    return found.length === 0 ? undefined : random.pick(found);
+  }
+
   /** Returns the same ids each time, in variants that nobody has seen. */
   freshVariants(random: Random, count: number): DagTransaction[] {
     while (this.repeated.length < count) this.repeated.push(bare([nowhere(random)], random.chance(0.1) ? [1n] : []));
@@ -179,6 +186,8 @@ export class HostileTransactions {
 type MakePlan = (miner: HostileTransactions, random: Random, size: HostileSize) => Plan;
 
 const PLANS = {
+  ...HOSTILE_APPLICATIONS,
+
   /** They spend outpoints that do not exist. */
   phantoms: (miner, random, { transactions, inputs, blocks }) =>
     times(blocks, () =>
@@ -284,66 +293,10 @@ const PLANS = {
 export type HostileKind = keyof typeof PLANS;
 export const HOSTILE_KINDS = Object.keys(PLANS) as readonly HostileKind[];
 
-/** Spends an output that anybody may spend for another one, with the storage mass that it needs. */
-function plain(spent: UtxoEntry, amount: bigint, payload?: Uint8Array): DagTransaction {
-  const transaction = bare([spent.outpoint], [amount], payload);
-  return withDerived({ ...transaction, storageMass: requiredStorageMass(transaction, [spent]) });
-}
-
-/** Returns a transaction of the least mass. */
-function bare(
-  spent: readonly Outpoint[],
-  amounts: readonly bigint[],
-  payload: Uint8Array = new Uint8Array(0),
-): DagTransaction {
-  return withDerived({
-    version: 0,
-    inputs: spent.map((previousOutpoint) => ({
-      previousOutpoint,
-      signatureScript: new Uint8Array(0),
-      sequence: 0n,
-      sigOpCount: 0,
-      computeBudget: 0,
-    })),
-    outputs: amounts.map((amount) => ({ amount, scriptPublicKey: ANYONES_SCRIPT, covenant: undefined })),
-    lockTime: 0n,
-    subnetworkId: NATIVE_SUBNETWORK,
-    gas: 0n,
-    payload,
-    storageMass: 0n,
-  });
-}
-
-function withInput(transaction: DagTransaction, change: Partial<Transaction['inputs'][number]>): DagTransaction {
-  return withDerived({ ...transaction, inputs: transaction.inputs.map((input) => ({ ...input, ...change })) });
-}
-
-function nowhere(random: Random): Outpoint {
-  return { transactionId: random.bytes(32), index: random.pick([0, 0, 1, 2 ** 31, MAX_UINT32]) };
-}
-
-function firstOutput({ transactionId }: DagTransaction): Outpoint {
-  return { transactionId, index: 0 };
-}
-
-/** Returns amounts that add up to at most the maximum supply. */
-function someAmounts(random: Random): bigint[] {
-  const count = random.pick([0, 1, 1, 2, 3]);
-  const limit = MAX_SOMPI / BigInt(Math.max(1, count));
-  return times(count, () => random.pick([1n, 1_000_000_000n, limit, 1n + (random.uint64() % limit)]));
-}
-
-function laneOf(random: Random): Uint8Array {
-  const id = new Uint8Array(NATIVE_SUBNETWORK.length);
-  // The second byte is not zero, so that it is no subnetwork of the protocol.
-  id.set([random.below(256), random.between(1, 255), random.below(256), random.below(256)]);
-  return id;
-}
-
 /** Drops what a block may not contain together with what is before it. */
 function fitting(block: readonly DagTransaction[]): DagTransaction[] {
   const budget = new MassBudget();
-  const lanes = new Set<string>();
+  const gasByLane = new Map<string, bigint>();
   const ids = new Set<string>();
   const spentIds = new Set<string>();
   const spentKeys = new Set<string>();
@@ -353,8 +306,10 @@ function fitting(block: readonly DagTransaction[]): DagTransaction[] {
     const keys = spentKeysOf(transaction);
     if (ids.has(id) || spentIds.has(id) || inputs.some((spent) => ids.has(spent))) return false;
     if (keys.some((key) => spentKeys.has(key)) || !budget.hasRoomFor(transaction)) return false;
-    lanes.add(toHex(transaction.subnetworkId));
-    if (lanes.size > MAX_LANES) return false;
+    const lane = toHex(transaction.subnetworkId);
+    const gas = (gasByLane.get(lane) ?? 0n) + transaction.gas;
+    if (gas > MAX_GAS_PER_LANE || (!gasByLane.has(lane) && gasByLane.size === MAX_LANES)) return false;
+    gasByLane.set(lane, gas);
     budget.take(transaction);
     ids.add(id);
     for (const spent of inputs) spentIds.add(spent);
@@ -366,12 +321,4 @@ function fitting(block: readonly DagTransaction[]): DagTransaction[] {
 function remember<T>(list: T[], items: readonly T[], limit: number): void {
   list.push(...items);
   if (list.length > 2 * limit) list.splice(0, list.length - limit);
-}
-
-function times<T>(count: number, make: (_: undefined, index: number) => T): T[] {
-  return Array.from({ length: count }, make);
-}
-
-function isDefined<T>(value: T | undefined): value is T {
-  return value !== undefined;
 }

@@ -2,6 +2,7 @@ import { type AddressPrefix, type ScriptPublicKey, scriptToAddress } from '@kasg
 import { scriptKey } from './utxo.ts';
 import type { EconomyOptions } from './options.ts';
 import { Random } from './random.ts';
+import { p2shOf } from './scripts.ts';
 
 export interface Owner {
   kind: 'miner' | 'exchange' | 'user';
@@ -111,9 +112,7 @@ function unsignedScript(
     return { scriptPublicKey: { version: 0, script }, redeemScript: undefined };
   }
   if (form < ecdsaShare + scriptHashShare) {
-    // The hash has the right length and is not that of the redeem script.
-    const script = Buffer.concat([Uint8Array.of(0xaa, 0x20), random.bytes(32), Uint8Array.of(0x87)]);
-    return { scriptPublicKey: { version: 0, script }, redeemScript: toSchnorr };
+    return { scriptPublicKey: p2shOf(toSchnorr), redeemScript: toSchnorr };
   }
   return { scriptPublicKey: { version: 0, script: toSchnorr }, redeemScript: undefined };
 }

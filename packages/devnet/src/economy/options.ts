@@ -16,6 +16,8 @@ const ECONOMY = {
   nonStandardRate: 0.001,
   /** The payment has a lock time, a relative lock, or a subnetwork and gas. */
   specialRate: 0,
+  /** Per payment: a transaction of an application follows it, with a covenant, a program, a lane or a message (`Applications`). */
+  applicationRate: 0.2,
   /** Per payee. */
   newAddressRate: 0.3,
   /** Per address of a user, as `scriptHashShare`. */

@@ -1,11 +1,5 @@
-import {
-  COINBASE_SUBNETWORK,
-  type Covenant,
-  covenantId as idOfCovenant,
-  type Hash,
-  type ScriptPublicKey,
-} from '@kasgres/kaspa';
-import { type Draft, leastFee } from './build-transaction.ts';
+import { COINBASE_SUBNETWORK, type Covenant, type ScriptPublicKey } from '@kasgres/kaspa';
+import { type Draft, foundedBy, leastFee } from './build-transaction.ts';
 import type { Key, Keyring } from './keyring.ts';
 import type { EconomyOptions } from './options.ts';
 import { digest, type Random } from './random.ts';
@@ -25,8 +19,6 @@ export interface PaymentsOptions {
   wallet: Pick<Wallet, 'take' | 'takeMore'>;
   /** Default: OP_TRUE, a 1-of-2 multisig and a script of an unknown version. */
   nonStandardScripts?: readonly ScriptPublicKey[];
-  /** Derives the id of a covenant that this UTXO founds for the first output. Default: as nodes check it. */
-  covenantId?: (origin: UtxoEntry, output: Draft['outputs'][number]) => Hash;
 }
 
 interface Plan {
@@ -60,21 +52,12 @@ export class Payments {
   private readonly keyring: PaymentsOptions['keyring'];
   private readonly wallet: PaymentsOptions['wallet'];
   private readonly nonStandardScripts: readonly ScriptPublicKey[];
-  private readonly covenantId: NonNullable<PaymentsOptions['covenantId']>;
 
-  constructor({
-    options,
-    keyring,
-    wallet,
-    nonStandardScripts = NON_STANDARD_SCRIPTS,
-    covenantId = ({ outpoint }, { amount, scriptPublicKey }) =>
-      idOfCovenant(outpoint, [[0, { amount: BigInt(amount), scriptPublicKey }]]),
-  }: PaymentsOptions) {
+  constructor({ options, keyring, wallet, nonStandardScripts = NON_STANDARD_SCRIPTS }: PaymentsOptions) {
     this.options = options;
     this.keyring = keyring;
     this.wallet = wallet;
     this.nonStandardScripts = nonStandardScripts;
-    this.covenantId = covenantId;
   }
 
   /** Returns `undefined` if no UTXO can be spent now. */
@@ -186,7 +169,7 @@ export class Payments {
   /** Continues the covenant of the UTXO, or founds one. */
   private covenant({ entry }: Utxo, output: Draft['outputs'][number], random: Random): Covenant | undefined {
     if (entry.covenantId === undefined && !random.chance(this.options.covenantRate)) return undefined;
-    return { authorizingInput: 0, covenantId: entry.covenantId ?? this.covenantId(entry, output) };
+    return { authorizingInput: 0, covenantId: entry.covenantId ?? foundedBy(entry, [[0, output]]) };
   }
 }
 

@@ -29,7 +29,7 @@ export interface SimulatedDagOptions {
 
 /** The first record of a journal: the options that a chain cannot change. Blocks follow. */
 const foundation = z.object({
-  format: z.literal(2, { error: 'an older version wrote this chain: delete its directory to start a new one' }),
+  format: z.literal(3, { error: 'an older version wrote this chain: delete its directory to start a new one' }),
   seed: z.string(),
   coinbaseMaturity: z.number(),
 });
@@ -38,7 +38,7 @@ type Foundation = z.infer<typeof foundation>;
 /** Opens a simulated DAG. An existing chain keeps its seed and its coinbase maturity. */
 export function openSimulatedDag(simulatedDagOptions: SimulatedDagOptions): SimulatedDag {
   const { options, coinbaseMaturity = SIMNET_PARAMS.coinbaseMaturity, dataDir } = simulatedDagOptions;
-  const wanted: Foundation = { format: 2, seed: options.seed, coinbaseMaturity };
+  const wanted: Foundation = { format: 3, seed: options.seed, coinbaseMaturity };
   if (dataDir === undefined) return simulatedDagOn(wanted, simulatedDagOptions, [], undefined);
   mkdirSync(dataDir, { recursive: true });
   const { journal, records } = Journal.open(join(dataDir, 'chain.journal'));

@@ -1,5 +1,5 @@
 /** Properties of whole simulated networks, for several seeds. A failing seed is in the test's name: keep it in SEEDS. */
-import { headerHash, merkleRoot, toHex, transactionHash, transactionId } from '@kasgres/kaspa';
+import { covenantId, headerHash, merkleRoot, toHex, transactionHash, transactionId } from '@kasgres/kaspa';
 import { describe, expect, test } from 'vitest';
 import type { Block } from './consensus/block.ts';
 import { compareBlocks } from './consensus/block.ts';
@@ -192,6 +192,19 @@ test('a hostile miner sends everything that the rules in isolation allow', () =>
     inputs.some(({ previousOutpoint }) => {
       return (firstAt.get(toHex(previousOutpoint.transactionId)) ?? -1) > (firstAt.get(toHex(transactionId)) ?? -1);
     });
+  /** Ids of transactions by the covenant that they found, with the right id. */
+  const bornBy = new Map<string, Set<string>>();
+  for (const { inputs, outputs, transactionId } of payments) {
+    for (const [input, { previousOutpoint }] of inputs.entries()) {
+      const group = outputs.flatMap((output, index) => {
+        return output.covenant?.authorizingInput === input ? [[index, output] as const] : [];
+      });
+      const [first] = group;
+      const id = first?.[1].covenant && toHex(first[1].covenant.covenantId);
+      if (id === undefined || id !== toHex(covenantId(previousOutpoint, group))) continue;
+      bornBy.set(id, (bornBy.get(id) ?? new Set()).add(toHex(transactionId)));
+    }
+  }
   const found = {
     'outpoints that do not exist': rejected.some((transaction) => !isResolved(transaction)),
     'output indexes above 31 bits': rejected.some(({ inputs }) =>
@@ -227,6 +240,23 @@ test('a hostile miner sends everything that the rules in isolation allow', () =>
     'gas at the limit': payments.some(({ gas }) => gas === MAX_GAS_PER_LANE),
     'the greatest lock time': payments.some(({ lockTime }) => lockTime === 2n ** 64n - 1n),
     'extra data with NUL': bodies.some(({ transactions: [coinbase] }) => coinbase?.payload.subarray(19).includes(0)),
+    'programs of 240 kB, accepted and not': [true, false].every((wanted) =>
+      payments.some(
+        (transaction) =>
+          isAccepted(transaction) === wanted &&
+          transaction.inputs.some(({ signatureScript }) => signatureScript.length > 240_000),
+      ),
+    ),
+    'covenants of rejected transactions that an accepted one has': rejected.some(({ outputs }) =>
+      outputs.some(({ covenant }) => covenant && bornBy.has(toHex(covenant.covenantId))),
+    ),
+    'one covenant born by two transactions': [...bornBy.values()].some(
+      (ids) => ids.size > 1 && [...ids].some((id) => acceptedIds.has(id)),
+    ),
+    'payloads of depth 10,000 that are accepted': payments.some(
+      (transaction) => isAccepted(transaction) && Buffer.from(transaction.payload).includes('['.repeat(10_000)),
+    ),
+    'lanes of odd namespaces': payments.some(({ subnetworkId }) => toHex(subnetworkId).startsWith('f'.repeat(8))),
     'times ahead of the clock': bodies.some(({ header }, at) => {
       const before = bodies[at - 1]?.header.timestamp ?? header.timestamp;
       return header.timestamp > before + 100_000n;

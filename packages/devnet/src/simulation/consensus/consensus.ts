@@ -32,7 +32,7 @@ export type BlockBody = Pick<Block, 'hash' | 'header' | 'transactions'>;
 export interface ConsensusOptions extends Partial<Pick<ChainRules, 'checksCommitments' | 'commitsToUtxos'>> {
   params: ConsensusParams;
   genesis: BlockBody;
-  hasValidSignatures: TransactionRules['hasValidSignatures'];
+  hasValidScripts: TransactionRules['hasValidScripts'];
 }
 
 export interface Virtual extends Pov {
@@ -66,10 +66,10 @@ export class Consensus {
   private readonly abandoned = new Set<Block>();
 
   constructor(options: ConsensusOptions) {
-    const { params, genesis, hasValidSignatures, checksCommitments = true, commitsToUtxos = false } = options;
+    const { params, genesis, hasValidScripts, checksCommitments = true, commitsToUtxos = false } = options;
     const { coinbaseMaturity, subsidy } = params;
     this.params = params;
-    const transactionRules = { coinbaseMaturity, hasValidSignatures, checksStorageMass: checksCommitments };
+    const transactionRules = { coinbaseMaturity, hasValidScripts, checksStorageMass: checksCommitments };
     this.rules = { ...transactionRules, subsidy, commitsToUtxos, checksCommitments };
     this.genesis = newBlock(
       0,

@@ -16,7 +16,7 @@ function nodeWith(count: number): { consensus: Consensus; deepestReorg: number }
   const consensus = new Consensus({
     params: { ...SIMNET_PARAMS, coinbaseMaturity: 100 },
     genesis: genesis.body,
-    hasValidSignatures: () => true,
+    hasValidScripts: () => true,
     checksCommitments: false,
   });
   let deepestReorg = 0;

@@ -1,12 +1,12 @@
 /** The rules for payments. Scripts are not run. Source of the messages: rusty-kaspa, consensus/core/src/errors/tx.rs. */
-import { checkCovenants, type Outpoint, toHex } from '@kasgres/kaspa';
+import { checkCovenants, type CovenantError, type Outpoint, toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import { requiredStorageMass } from '../../economy/build-transaction.ts';
 import { spentKeysOf, type UtxoEntry, type UtxoLookup } from '../../economy/utxo.ts';
 
 export interface TransactionRules {
   coinbaseMaturity: number;
-  hasValidSignatures: (transaction: DagTransaction) => boolean;
+  hasValidScripts: (transaction: DagTransaction, spent: readonly UtxoEntry[]) => boolean;
   /** False for transactions that were recorded without their storage mass. */
   checksStorageMass: boolean;
 }
@@ -62,11 +62,17 @@ export function checkTransaction(
     transaction,
     spent.map(({ covenantId }) => covenantId),
   );
-  if (covenantError !== undefined) return refuse(`covenants error: ${covenantError.kind}`);
-  if (!rules.hasValidSignatures(transaction)) {
+  if (covenantError !== undefined) return refuse(`covenants error: ${describeCovenantError(covenantError)}`);
+  if (!rules.hasValidScripts(transaction, spent)) {
     return refuse('failed to verify the signature script: false stack entry at end of script execution');
   }
   return { kind: 'valid', fee: totalIn - totalOut, spent };
+}
+
+function describeCovenantError(error: CovenantError): string {
+  return error.kind === 'wrong-genesis-id'
+    ? `input #${error.authorizingInput} and outputs with covenant id ${toHex(error.covenantId)} do not correspond to the expected genesis hashing`
+    : `output #${error.output} covenant authorizing input index ${error.authorizingInput} is out of bounds`;
 }
 
 function refuse(reason: string): TransactionCheck {

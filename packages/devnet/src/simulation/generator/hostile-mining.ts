@@ -1,7 +1,8 @@
-import { decodeCoinbasePayload, encodeCoinbasePayload, headerHash, merkleRoot } from '@kasgres/kaspa';
+import { classifyScript, decodeCoinbasePayload, encodeCoinbasePayload, headerHash, merkleRoot } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import { withDerived } from '../../economy/build-transaction.ts';
-import { HOSTILE_KINDS, HostileTransactions, type HostileSize } from '../../economy/hostile-transactions.ts';
+import type { HostileSize } from '../../economy/hostile-parts.ts';
+import { HOSTILE_KINDS, HostileTransactions } from '../../economy/hostile-transactions.ts';
 import type { Random } from '../../economy/random.ts';
 import type { Miner } from '../consensus/coinbase.ts';
 import type { BlockBody, Virtual } from '../consensus/consensus.ts';
@@ -40,8 +41,9 @@ export class HostileMining {
       },
       find: (key) => consensus.utxos.find(key),
       isMature: (entry) => !isImmature(entry, consensus.virtual.daaScore, consensus.params),
-      // Simulated nodes do not execute scripts.
-      isAnyones: ({ covenantId }) => covenantId === undefined,
+      // Simulated nodes do not execute scripts, but they compare the hashes of programs.
+      isAnyones: ({ covenantId, scriptPublicKey }) =>
+        covenantId === undefined && classifyScript(scriptPublicKey) !== 'scripthash',
     });
   }
 

@@ -27,6 +27,14 @@ export interface MiningJob {
   timestamp: number;
 }
 
+/** What miners put after the version of their node, by number: domains of the pools that `landmarks` names, and what others put there. */
+const POOLS = [
+  'granite-pool.example/',
+  'copper-pool.example/',
+  'Basalt-Pool.example/eu',
+  'miningcore/',
+  '\0\uFFFDslate/',
+];
 /** The share of pending payments that a miner includes. */
 const PICK_RATE = 0.7;
 /** A block is full when this many payments in a row had no room, so that mining takes as long with a large mempool as with a small one. */
@@ -58,9 +66,11 @@ export class Mining {
 
   /** Returns a miner at random; some are far larger than others. */
   someMiner(random: Random): Miner {
-    const key = this.keyring.miners[random.skewed(this.keyring.miners.length)]?.keys[0];
+    const number = random.skewed(this.keyring.miners.length);
+    const key = this.keyring.miners[number]?.keys[0];
     if (key === undefined) throw new Error('a miner without an address');
-    return { scriptPublicKey: key.scriptPublicKey, extraData: Buffer.from(`${this.node.serverVersion}/devnet`) };
+    const pool = this.options.applicationRate > 0 ? (POOLS[number] ?? 'devnet') : 'devnet';
+    return { scriptPublicKey: key.scriptPublicKey, extraData: Buffer.from(`${this.node.serverVersion}/${pool}`) };
   }
 
   mine(job: MiningJob, random: Random): Block {

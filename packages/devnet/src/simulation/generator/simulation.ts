@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import { fromHex, type Hash } from '@kasgres/kaspa';
+import { fromHex, type Hash, toHex } from '@kasgres/kaspa';
 import type { NodeEvent } from '../../dag/node-state.ts';
 import { buildTransaction, withDerived } from '../../economy/build-transaction.ts';
+import { Applications } from '../../economy/applications.ts';
 import { Keyring } from '../../economy/keyring.ts';
 import type { SimulationOptions } from '../../economy/options.ts';
-import { Payments } from '../../economy/payments.ts';
+import { type Payment, Payments } from '../../economy/payments.ts';
 import { type Label, Random } from '../../economy/random.ts';
 import type { UtxoEntry } from '../../economy/utxo.ts';
 import { type Ledger, Wallet } from '../../economy/wallet.ts';
@@ -34,6 +35,7 @@ export class Simulation {
   private readonly options: SimulationOptions;
   private readonly wallet: Wallet;
   private readonly payments: Payments;
+  private readonly applications: Applications;
   private readonly mining: Mining;
   private readonly hostileMining: HostileMining;
   /** The latest blocks and the virtual block after each, which is the view of miners who are behind. */
@@ -49,6 +51,13 @@ export class Simulation {
     this.keyring = new Keyring(options);
     this.wallet = new Wallet(this.keyring, ledgerOf(node));
     this.payments = new Payments({ options, keyring: this.keyring, wallet: this.wallet });
+    this.applications = new Applications({
+      options,
+      keyring: this.keyring,
+      wallet: this.wallet,
+      ledger: ledgerOf(node),
+      addressPrefix: node.network.addressPrefix,
+    });
     this.mining = new Mining(node, options, this.keyring, this.payments);
     this.hostileMining = new HostileMining(node);
     this.reload();
@@ -62,16 +71,24 @@ export class Simulation {
     return this.node.consensus.virtual.daaScore > this.node.consensus.params.coinbaseMaturity + 1;
   }
 
-  /** Makes payments, as far as there are UTXOs. */
+  /** Makes payments, and transactions of applications besides, as far as there are UTXOs. */
   pay(count: number): void {
+    const { applicationRate } = this.options;
     for (let paid = 0; paid < count; paid += 1) {
       this.paymentsMade += 1;
       const payment = this.payments.make(this.random('payment', this.paymentsMade));
       if (payment === undefined) return;
-      const transaction = buildTransaction(payment.draft);
-      if (payment.isStandard) this.node.submitTransaction(transaction, false);
-      else this.mining.hand(withDerived(transaction));
+      this.send(payment);
+      const random = this.random('application', this.paymentsMade);
+      const application = random.chance(applicationRate) ? this.applications.make(random) : undefined;
+      if (application !== undefined) this.send(application);
     }
+  }
+
+  private send({ draft, isStandard }: Payment): void {
+    const transaction = buildTransaction(draft);
+    if (isStandard) this.node.submitTransaction(transaction, false);
+    else this.mining.hand(withDerived(transaction));
   }
 
   /** Leaves this number of payments in the mempool from now on, so that it is never empty. */
@@ -157,6 +174,7 @@ export class Simulation {
       for (const { block, transaction } of accepted) {
         const isCoinbase = transaction === block.transactions[0];
         this.wallet.learn(transaction, Number(header.daaScore), isCoinbase);
+        if (this.options.applicationRate > 0) this.applications.learn(transaction, Number(header.daaScore));
         this.hostileMining.transactions.learn(transaction, Number(header.daaScore), isCoinbase);
       }
     }
@@ -171,6 +189,16 @@ export class Simulation {
     const { utxos } = this.node.consensus;
     this.keyring.restore([...utxos.values()].map(({ scriptPublicKey }) => scriptPublicKey));
     this.wallet.reload(utxos.values());
+    if (this.options.applicationRate > 0) this.reloadApplications();
+  }
+
+  private reloadApplications(): void {
+    this.applications.forget();
+    const unspent = Map.groupBy(this.node.consensus.utxos.values(), ({ outpoint }) => toHex(outpoint.transactionId));
+    for (const [id, [entry]] of unspent) {
+      const transaction = this.node.dag.findTransaction(id);
+      if (transaction !== undefined) this.applications.learn(transaction, Number(entry?.blockDaaScore));
+    }
   }
 
   private random(...labels: Label[]): Random {

@@ -23,7 +23,7 @@ import type {
   SubmitBlockResult,
 } from '../../dag/node-state.ts';
 import { MassBudget, withDerived } from '../../economy/build-transaction.ts';
-import { hasValidSignatures } from '../../economy/signatures.ts';
+import { hasValidScripts } from '../../economy/signatures.ts';
 import { createdEntries, spentKeysOf, type UtxoEntry } from '../../economy/utxo.ts';
 import { BlockRuleError } from '../consensus/block-rules.ts';
 import type { Block } from '../consensus/block.ts';
@@ -66,7 +66,7 @@ export class SimulatedNode implements NodeState {
     const { params = SIMNET_PARAMS, now, keep = (body) => body, commitsToUtxos = false } = options;
     const { header, transactions } = genesisBlock(this.network);
     const genesis = { hash: this.network.genesisHash, header, transactions: transactions.map(withDerived) };
-    this.consensus = new Consensus({ params, genesis, hasValidSignatures, commitsToUtxos });
+    this.consensus = new Consensus({ params, genesis, hasValidScripts, commitsToUtxos });
     this.mempool = new Mempool(this.consensus, (id) => this.dag.findTransaction(id) !== undefined);
     this.now = now;
     this.keep = keep;

@@ -1,0 +1,209 @@
+/** What a hostile miner does to those who index covenants, programs, lanes and protocols. */
+import { type Outpoint, type ScriptPublicKey, type Transaction, type TransactionOutput } from '@kasgres/kaspa';
+import type { DagTransaction } from '../dag/dag.ts';
+import { MAX_GAS_PER_LANE } from '../simulation/consensus/isolation-rules.ts';
+import { foundedBy, withDerived } from './build-transaction.ts';
+import { CONTRACTS, firstProgram } from './contracts.ts';
+import {
+  ANYONES_SCRIPT,
+  bare,
+  firstOutput,
+  type HostileSize,
+  isDefined,
+  laneOf,
+  nowhere,
+  type Plan,
+  plain,
+  times,
+  withInput,
+} from './hostile-parts.ts';
+import { envelopeOf } from './protocols.ts';
+import type { Random } from './random.ts';
+import { p2shOf, push } from './scripts.ts';
+import { createdEntries, type UtxoEntry } from './utxo.ts';
+
+/** The miner's knowledge of the chain. */
+export interface HostileSource {
+  /** Returns an unspent output that anybody may spend now. */
+  spendable(): UtxoEntry | undefined;
+  /** Returns an output of a covenant, spent or not. */
+  someOfCovenant(random: Random): UtxoEntry | undefined;
+}
+
+const FEE = 1_000n;
+const LARGEST_PROGRAM_BYTES = 240_000;
+const DEPTH = 10_000;
+const MAX_JSON_BYTES = 65_536;
+const KEY_SCRIPT = Buffer.concat([Uint8Array.of(0x20), Buffer.alloc(32, 7), Uint8Array.of(0xac)]);
+const INTROSPECTION = Uint8Array.of(0xb9, 0x75);
+const TRUE = Uint8Array.of(0x51);
+
+export const HOSTILE_APPLICATIONS = {
+  /** Programs of any size, whole and cut off, revealed by spends that are accepted, or whose commitment is not. */
+  programs: (miner, random, { blocks }) => {
+    // Blocks are mined in any order, and a copy that comes after the commitment is accepted.
+    const plans = times(blocks, (_, index) => {
+      const program = someProgram(random, index === 0 ? random.pick([LARGEST_PROGRAM_BYTES, 100]) : 1_000);
+      const origin = index === 0 || random.chance(0.5) ? miner.spendable() : undefined;
+      const [commitment, entry] = commit(origin, p2shOf(program), random);
+      const revealed = random.chance(0.9) ? program : someProgram(random, 100);
+      const reveal = withInput(plain(entry, entry.amount - FEE), {
+        signatureScript: Buffer.concat([push(random.bytes(3)), push(revealed)]),
+      });
+      return [[commitment], [reveal], [reveal], [reveal]];
+    });
+    return plans.flat();
+  },
+
+  /** Bindings that no node accepts: forged ids, ids of other covenants, inputs that do not exist, and spends of what is spent. */
+  bindings: (miner, random, { transactions, blocks }) =>
+    times(blocks, () => times(transactions, () => forgedBinding(miner, random))),
+
+  /** One covenant that is born in several blocks: by one transaction, or by two that spend one outpoint for equal outputs. Only one can be accepted. */
+  births: (miner, random, { blocks }) => {
+    const origin = miner.spendable();
+    if (origin === undefined) return [];
+    const contract = random.pick(CONTRACTS);
+    const scripts = times(random.between(1, 2), () => p2shOf(firstProgram(contract, random)));
+    const share = (origin.amount - FEE) / BigInt(scripts.length);
+    const unbound = scripts.map((scriptPublicKey) => ({ amount: share, scriptPublicKey }));
+    const covenantId = foundedBy(
+      origin,
+      unbound.map((output, index) => [index, output] as const),
+    );
+    const outputs = unbound.map((output) => ({ ...output, covenant: { authorizingInput: 0, covenantId } }));
+    const births = times(random.between(1, 3), (_, index) =>
+      plain(origin, 1n, Buffer.from([index]), { version: 1, outputs }),
+    );
+    const continuations = births.flatMap((birth) => {
+      const [entry] = createdEntries(birth, 0, false);
+      if (entry === undefined) return [];
+      const [output] = outputs;
+      const continued = output && { ...output, amount: output.amount - FEE };
+      return [plain(entry, 1n, undefined, { version: 1, outputs: continued === undefined ? [] : [continued] })];
+    });
+    return [...births, ...births, ...continuations].slice(0, 4 * blocks).map((transaction) => [transaction]);
+  },
+
+  /** Payloads and envelopes that decoders must survive, in transactions that are accepted one after the other, and in others. */
+  payloads: (miner, random, { transactions, blocks }) => {
+    const accepted = times(blocks, () => {
+      const origin = miner.spendable();
+      return origin === undefined ? [] : [plain(origin, origin.amount - FEE, random.pick(ODD_PAYLOADS))];
+    });
+    const others = times(blocks, () =>
+      times(transactions, () => bare([nowhere(random)], [1n], random.pick(ODD_PAYLOADS))),
+    );
+    return [...accepted, ...others];
+  },
+
+  /** Lanes with namespaces of any bytes and with gas up to the limit, accepted or not. */
+  lanes: (miner, random, { transactions, blocks }) => {
+    const fields = (): Partial<Transaction> => ({
+      version: 1,
+      subnetworkId: laneOf(random),
+      gas: random.pick([0n, 1n, MAX_GAS_PER_LANE]),
+      payload: random.pick(ODD_PAYLOADS.slice(0, 4)),
+    });
+    return times(blocks, () => {
+      const origin = miner.spendable();
+      const accepted = origin === undefined ? [] : [plain(origin, origin.amount - FEE, undefined, fields())];
+      return [
+        ...accepted,
+        ...times(transactions, () => withDerived({ ...bare([nowhere(random)], [1n]), ...fields() })),
+      ];
+    });
+  },
+} satisfies Record<string, (miner: HostileSource, random: Random, size: HostileSize) => Plan>;
+
+/** Pays to a script, from an output that exists or from nowhere. Returns the transaction and its output. */
+function commit(
+  origin: UtxoEntry | undefined,
+  scriptPublicKey: ScriptPublicKey,
+  random: Random,
+): [DagTransaction, UtxoEntry] {
+  const amount = origin === undefined ? 5_000_000_000n : origin.amount - FEE;
+  const outputs = [{ amount, scriptPublicKey, covenant: undefined }];
+  const commitment =
+    origin === undefined
+      ? withDerived({ ...bare([nowhere(random)], []), outputs })
+      : plain(origin, 1n, undefined, { outputs });
+  const [entry] = createdEntries(commitment, 0, false);
+  if (entry === undefined) throw new Error('a transaction without an output');
+  return [commitment, entry];
+}
+
+/** Returns a program of about this length: one long push, many opcodes, an envelope, or any of them cut off. */
+function someProgram(random: Random, length: number): Uint8Array {
+  const filling = Buffer.alloc(length, random.below(256));
+  const program = Buffer.concat(
+    random.pick([
+      [INTROSPECTION, push(filling), TRUE],
+      [Buffer.alloc(length, 0xb9), TRUE],
+      [Buffer.alloc(length, 0x51), INTROSPECTION],
+      [envelopeOf(KEY_SCRIPT, Buffer.from('kasplex'), filling)],
+      [envelopeOf(KEY_SCRIPT, Buffer.from('kns'), random.pick(ODD_PAYLOADS))],
+      [envelopeOf(KEY_SCRIPT, Buffer.from('kspr'), random.pick(ODD_PAYLOADS)), INTROSPECTION],
+    ]),
+  );
+  return random.chance(0.3) ? program.subarray(0, random.below(Math.min(program.length, 300))) : program;
+}
+
+function forgedBinding(miner: HostileSource, random: Random): DagTransaction {
+  const known = miner.someOfCovenant(random);
+  const origin = random.chance(0.3) ? miner.spendable() : undefined;
+  const someId = known?.covenantId ?? random.bytes(32);
+  const spend = (spent: Outpoint, covenant: TransactionOutput['covenant'], amount = 1_000_000_000n): DagTransaction =>
+    withDerived({ ...bare([spent], []), version: 1, outputs: [{ amount, scriptPublicKey: ANYONES_SCRIPT, covenant }] });
+  const absent = nowhere(random);
+  const founding = { amount: 1_000_000_000n, scriptPublicKey: ANYONES_SCRIPT };
+  const choices = [
+    // It claims to continue a covenant, whose UTXO it does not spend.
+    spend(absent, { authorizingInput: 0, covenantId: someId }),
+    // The id is right, and the outpoint does not exist.
+    spend(absent, { authorizingInput: 0, covenantId: foundedBy({ outpoint: absent }, [[0, founding]]) }),
+    spend(absent, { authorizingInput: random.pick([1, 65_535]), covenantId: random.bytes(32) }),
+    // It continues from a UTXO that may be spent already, by a signature script that reveals nothing.
+    known && spend(known.outpoint, { authorizingInput: 0, covenantId: someId }),
+    known && spend(firstOutput(known.outpoint), { authorizingInput: 0, covenantId: random.bytes(32) }),
+    // All but the id is right.
+    origin &&
+      plain(origin, 1n, undefined, {
+        version: 1,
+        outputs: [
+          {
+            amount: origin.amount - FEE,
+            scriptPublicKey: ANYONES_SCRIPT,
+            covenant: { authorizingInput: 0, covenantId: someId },
+          },
+        ],
+      }),
+  ];
+  return random.pick(choices.filter(isDefined));
+}
+
+const nested = (open: string, close: string): string => open.repeat(DEPTH) + close.repeat(DEPTH);
+const krc20 = (rest: string): string => `{"p":"krc-20","op":"mint",${rest}}`;
+
+const ODD_PAYLOADS: readonly Uint8Array[] = [
+  krc20('"tick":"TE\\u0000T"'),
+  krc20('"tick":"TE\\ud800T","to":"\\udfff"'),
+  Buffer.concat([Buffer.from('ciph_msg:1:bcast:\u202Egeneral\0:'), Buffer.from('eda080c328', 'hex')]),
+  krc20(`"tick":"TEST","tick":"TESTS","__proto__":{"tick":"EVIL"},"constructor":"x"`),
+  krc20(`"tick":"TEST","amt":${nested('[', ']')}`),
+  `{"p":"krc-20","x":${nested('{"a":', '1')}`,
+  nested('[', ']'),
+  krc20(`"tick":"TEST","amt":"${'9'.repeat(MAX_JSON_BYTES)}"`),
+  krc20('"tick":"TEST","amt":1e999'),
+  `{${times(5_000, (_, index) => `"k${index}":"v"`).join()},"p":"krc-20","op":"mint","tick":"TEST"}`,
+  Buffer.concat([
+    Buffer.from('{"p":"krc-20","op":"mint","tick":"'),
+    Buffer.from('fffe00eda080', 'hex'),
+    Buffer.from('"}'),
+  ]),
+  `k:1:${'x'.repeat(1_000)}`,
+  `k:1:bcast:${'y'.repeat(300)}:z`,
+  'kchat:1:\u0007\u001B[31m:',
+  'ciph_msg:',
+  '\uFEFF{"p":"krc-20","op":"mint","tick":"TEST"}',
+].map((text) => (typeof text === 'string' ? Buffer.from(text) : text));
