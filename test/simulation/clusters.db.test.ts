@@ -222,6 +222,8 @@ test('clusters have the owners that common inputs reveal, with full precision an
     collaborativeRate: 0.05,
     anyoneCanPayRate: 0.05,
     covenantRate: 0.05,
+    // Programs have no owner.
+    applicationRate: 0,
   });
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(400, 8);

@@ -21,7 +21,7 @@ const VARIANTS_OF = 'getVirtualChainFromBlockV2';
 const AMBIGUOUS = 300;
 
 /** These tests know which variants can be told apart. */
-const HONEST = { hostileRate: 0 };
+const HONEST = { hostileRate: 0, applicationRate: 0 };
 
 test('a variant that the node cannot tell at once is known with the next block', async () => {
   const harness = await createHarness('several variants', undefined, undefined, {

@@ -25,7 +25,7 @@ import type { Ledger, Utxo, Wallet } from './wallet.ts';
 export interface ApplicationsOptions {
   options: EconomyOptions;
   keyring: Pick<Keyring, 'find' | 'recipient' | 'exchanges' | 'miners'>;
-  wallet: Pick<Wallet, 'take'>;
+  wallet: Pick<Wallet, 'take' | 'takeMore'>;
   ledger: Pick<Ledger, 'isSpendable'>;
   addressPrefix: AddressPrefix;
 }
@@ -116,9 +116,7 @@ export class Applications {
   private birth(random: Random): Plan | undefined {
     const first = this.takeRich(random);
     if (first === undefined) return undefined;
-    const second = random.chance(0.2) ? this.takeRich(random) : undefined;
-    // After a reorganisation the wallet may have a UTXO twice.
-    const origins = second === undefined || second.entry.key === first.entry.key ? [first] : [first, second];
+    const origins = random.chance(0.3) ? this.wallet.takeMore(first, 1) : [first];
     const outputs = origins.flatMap((_, authorizedBy): PlannedOutput[] => {
       const to = someContract(random);
       return Array.from({ length: random.pick([1, 1, 2, 3]) }, () => ({ to, share: 1, authorizedBy }));
