@@ -42,8 +42,10 @@ let harness: Harness;
 let chain: ExampleChain;
 
 beforeAll(async () => {
+  // While it mines, connections to the node would get no response.
+  const payment = await nextPayment();
   harness = await openHarness({ mine: mineChain, seed: SEED, simulation: SIMULATION });
-  chain = await prepareChain();
+  chain = { ...(await prepareChain()), payment };
 });
 afterAll(() => harness.close());
 
@@ -54,7 +56,7 @@ function mineChain(dag: SimulatedDag): void {
 }
 
 /** Puts two payments into the mempool of a stopped index, so that nothing changes, and chooses the items of the examples. */
-async function prepareChain(): Promise<ExampleChain> {
+async function prepareChain(): Promise<Omit<ExampleChain, 'payment'>> {
   await harness.indexer.stop();
   harness.simulatedDag.pay(2);
   const [entry] = harness.simulatedDag.node.mempool.ready();
@@ -108,7 +110,6 @@ async function prepareChain(): Promise<ExampleChain> {
     namespace: namespaceOf(1),
     mempoolTransactionId: toHex(entry.transaction.transactionId),
     mempoolAddress,
-    payment: await nextPayment(),
   };
 }
 

@@ -10,6 +10,7 @@ import { expect, onTestFinished } from 'vitest';
 import type { SimulationOptions } from '../../packages/devnet/src/simulation/index.ts';
 import { checkInvariant3 } from '../invariants/acceptance.ts';
 import { differencesOf, findOpenVariants, type Snapshot, takeSnapshot } from '../invariants/snapshot.ts';
+import { applicationDifferences } from './applications.ts';
 import { type Program, startIndexer } from './programs.ts';
 import { APPLICATION_RATE, type RunningIndexer, SimulatedDag, startIndexing } from './simulated-dag.ts';
 
@@ -118,12 +119,13 @@ export async function expectInvariants(pool: Connection['pool'], node?: NodeClie
   expect(await checkInvariant8(pool)).toEqual([]);
 }
 
-/** Expects that the invariants hold, and that a fresh index of the node shows the same. */
+/** Expects that the invariants hold, that a fresh index of the node shows the same, and that both are as the naive model says. */
 export async function expectRight(
   harness: Pick<Harness, 'simulatedDag' | 'node'> & { database: Database },
 ): Promise<void> {
   const { pool } = harness.database;
   await expectInvariants(pool, harness.node);
+  expect(await applicationDifferences(pool, harness.simulatedDag)).toEqual([]);
   const fresh = await indexFromScratch(harness);
   const open = harness.simulatedDag.isHostile
     ? [...(await findOpenVariants(pool, Infinity)), ...(await findOpenVariants(fresh.pool, Infinity))]

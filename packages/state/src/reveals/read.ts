@@ -81,7 +81,8 @@ export async function* revealPages(db: Queryable): AsyncGenerator<Reveal[]> {
     const last = await findPageEnd(db, after);
     if (last === undefined) return;
     const { rows } = await db.query<RevealRow>(
-      `select ${COLUMNS} from (select id, accepting_index, fee, accepted_body as body from transactions where id between $1 and $3) t ${JOINS}
+      `select ${COLUMNS} from (select id, accepting_index, fee, accepted_body as body from transactions
+                               where id between $1 and $3 and accepted_body is not null) t ${JOINS}
         where (i.transaction_id, i.index) > ($1, $2) and (i.transaction_id, i.index) <= ($3, $4)
         order by i.transaction_id, i.index`,
       [after.transaction, after.input, last.transaction, last.input],
