@@ -180,6 +180,16 @@ const SECTIONS: Record<string, string> = {
     select json_build_array(n.subnetwork_id, h.hour, h.transactions, h.gas, h.fees, h.last_seen)
     from lane_hours h left join subnetworks n on n.id = h.subnetwork_id`,
 
+  inscriptions: `
+    select json_build_array(t.transaction_id, i.input, s.script, k.protocol, k.operation, k.tick)
+    from inscriptions i join inscription_kinds k on k.id = i.kind_id
+    left join transactions t on t.id = i.transaction_id left join scripts s on s.id = i.owner_script_id
+    where i.transaction_id not in (select id from uncertain)`,
+
+  'kinds of inscriptions': `
+    select json_build_array(protocol, operation, tick) from inscription_kinds k
+    where exists (select from inscriptions i where i.kind_id = k.id and i.transaction_id not in (select id from uncertain))`,
+
   'changes of balances': `
     select json_build_array(s.version, s.script, c.hour, c.change)
     from balance_changes c left join scripts s on s.id = c.script_id where c.change <> 0`,

@@ -42,6 +42,7 @@ import {
   getSubnetwork,
 } from './resources/rpc/state.ts';
 import { submitBlock, submitTransaction } from './resources/rpc/submit.ts';
+import { listInscriptions } from './resources/inscriptions/list.ts';
 import { getLane, listLanes } from './resources/lanes/lanes.ts';
 import { listLaneTransactions } from './resources/lanes/transactions.ts';
 import { getUtxosByAddresses } from './resources/addresses/utxos.ts';
@@ -124,6 +125,7 @@ const OPERATIONS_WITH_KEY: readonly ApiPlugin[] = [
   listLanes,
   getLane,
   listLaneTransactions,
+  listInscriptions,
   search,
   getNetwork,
   getNetworkHistory,

@@ -107,6 +107,8 @@ export function statementRoute<
   ) => BoundStatement<z.output<Response>> | Promise<BoundStatement<z.output<Response>>>,
   /** Makes the errors of the problems that the statement may name. */
   problems: Readonly<Record<string, (state: IndexState, input: Input<Params, Query, Body>) => HttpError>> = {},
+  /** Completes the JSON of the statement by what Postgres cannot do. */
+  complete?: (json: never) => object,
 ): ApiPlugin {
   const { tagOf = 'state', ...rest } = operation;
   return define({ ...rest, isFromIndex: true }, (services, request, reply) =>
@@ -118,7 +120,8 @@ export function statementRoute<
       if (problem !== null) {
         throw withState(problems[problem]?.(state, input) ?? new Error(`unknown problem: ${problem}`), state);
       }
-      return { state, body };
+      if (complete === undefined || body === null) return { state, body };
+      return { state, body: Buffer.from(JSON.stringify(complete(JSON.parse(body.toString()) as never))) };
     }),
   );
 }

@@ -5,6 +5,7 @@ import { clusteringOptions, envSchema, indexerOptions, REPLACED_VARIABLES } from
 import { createMetrics } from './metrics.ts';
 import { checkFileLimit } from './file-limit.ts';
 import { importTemplateNames } from './import-template-names.ts';
+import { keepInscriptions } from './inscriptions/backfill.ts';
 import type { IndexerOptions } from './indexer.ts';
 import { NodeChoice } from './node-choice.ts';
 import { Progress } from './progress.ts';
@@ -46,6 +47,7 @@ export function runIndexerProgram(overrides: Partial<IndexerOptions> = {}): Prom
     void watchAnalysts({ database, log }, untilFinished);
     void watchNotificationQueue({ database, log, metrics }, untilFinished);
     void importTemplateNames({ database, log }, untilFinished);
+    const inscriptions = keepInscriptions({ database, log }, untilFinished);
     const clustering = keepClustering(
       { database: clusteringDatabase, options: clusteringOptions(env), log, metrics: metrics.clustering },
       untilFinished,
@@ -57,7 +59,7 @@ export function runIndexerProgram(overrides: Partial<IndexerOptions> = {}): Prom
       );
     } finally {
       finished.abort();
-      await clustering;
+      await Promise.all([clustering, inscriptions]);
     }
   });
 }

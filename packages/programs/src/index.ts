@@ -31,7 +31,13 @@ export {
   type TemplateNames,
 } from './names/template-names.ts';
 export { isPush, OPCODE_NAMES, opcodeName } from './opcodes.ts';
-export { decodeInscriptions, decodePayload, decodeProgram, type InscribedTransaction } from './protocols/decode.ts';
+export {
+  DECODERS_VERSION,
+  decodeInscriptions,
+  decodePayload,
+  decodeProgram,
+  type InscribedTransaction,
+} from './protocols/decode.ts';
 export { type Envelope, readEnvelope } from './protocols/envelope.ts';
 export type { Inscription, Operation, Protocol } from './protocols/inscription.ts';
 export { MAX_JSON_BYTES, MAX_JSON_DEPTH, type JsonObject, type JsonValue, parseJson } from './protocols/json.ts';

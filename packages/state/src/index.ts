@@ -15,6 +15,7 @@ export {
   type SpentOutput,
 } from './derived-state.ts';
 export { ChainTotals } from './first-catch-up/chain-totals.ts';
+export { backfillInscriptions } from './inscriptions/rebuild.ts';
 export { columnsOf, isStandby, pagesByKey, type Queryable } from './queryable.ts';
 export {
   applyState,

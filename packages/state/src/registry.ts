@@ -27,6 +27,7 @@ import {
   type StateInvariant,
   type TransactionDeltas,
 } from './derived-state.ts';
+import { inscriptions } from './inscriptions/inscriptions.ts';
 import { lanes } from './lanes/lanes.ts';
 import { hourlyBalanceChanges } from './hourly-balance-changes/hourly-balance-changes.ts';
 import { minerHours } from './miner-hours/miner-hours.ts';
@@ -52,10 +53,11 @@ const DERIVED_STATE: readonly DerivedState[] = [
   repeatedTransactions,
   contestedOutputs,
   lanes,
-  // What the two that follow need; covenants need the keys of templates.
+  // What the three that follow need; covenants need the keys of templates.
   reveals,
   programs,
   covenants,
+  inscriptions,
 ];
 
 export function collectState(item: BatchItem, changes: StateChanges): void {

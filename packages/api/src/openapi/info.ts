@@ -61,6 +61,7 @@ export const tags = [
     description: 'The network as a whole: search, statistics, supply, miners, the DAG and the mempool',
   },
   { name: 'Transaction', description: 'Transactions and their acceptance' },
+  { name: 'Inscription', description: 'Operations of protocols above the chain that transactions state' },
   { name: 'Lane', description: 'User lanes (KIP-21) by their accepted transactions' },
   { name: 'Stream', description: 'Events as they happen, exact and resumable' },
   { name: 'Webhook', description: 'Delivery of events to URLs, at least once and in order' },

@@ -797,6 +797,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/inscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Operations of protocols that accepted transactions state, newest transaction first
+         * @description Whether an operation has an effect, only the indexer of the protocol knows: there are no balances (docs/programs.md). `scannedTo` occurs with `protocol` or `operation`.
+         */
+        get: operations["listInscriptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/search": {
         parameters: {
             query?: never;
@@ -1795,6 +1815,24 @@ export interface components {
             feerate: number;
             /** @description Estimated time until a transaction with this fee rate is in a block */
             estimatedSeconds: number;
+        };
+        Inscription: {
+            transactionId: components["schemas"]["Hash"];
+            /** @description The payload, or the program that this input reveals */
+            source: "payload" | {
+                input: number;
+            };
+            /** @description `krc-20`, `krc-721`, `kspr`, `kns`, `kasplex-l2`, `igra`, `kasia`, `kachat`, `k`, `kaspatalk`, `kaspa-file`; later versions may add others */
+            protocol: string;
+            /** @description The protocol's name of it; null if it has none; `undecodable` if the bytes are no operation of the protocol */
+            operation: string | null;
+            /** @description Ticker, token id, name or channel */
+            tick: string | null;
+            /** @description The JSON array or object that somebody wrote, else the text; null for other bytes and for more than 64 KiB. Nobody has checked it */
+            body: unknown;
+            isAccepted: boolean;
+            /** @description Time of the accepting block */
+            timestamp: number;
         };
         Lane: {
             /** @description The first four bytes of the subnetwork id, hex; the others are zero */
@@ -7254,6 +7292,65 @@ export interface operations {
                         tags?: {
                             [key: string]: components["schemas"]["AddressTag"];
                         };
+                        metadata: components["schemas"]["PageMetadata"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listInscriptions: {
+        parameters: {
+            query?: {
+                /** @description Largest number of items of the page; 20 by default */
+                limit?: number;
+                /** @description Id of the last item of the previous page. `transactionId:source` of an item, with `payload` or the index of the input as the source. A plain `transactionId` is behind all items of the transaction */
+                starting_after?: string;
+                /** @description Id of the first item of the next page. `transactionId:source` of an item, with `payload` or the index of the input as the source. A plain `transactionId` is behind all items of the transaction */
+                ending_before?: string;
+                /** @description Only of this protocol */
+                protocol?: string;
+                /** @description Only with this name, such as `mint`; `undecodable` for those without one that can be read */
+                operation?: string;
+                /** @description Only of this ticker, token id, name or channel; as given, in lower case or in upper case */
+                tick?: string;
+                /** @description Only of this sender: the key of an envelope, or the address that input 0 spends from */
+                address?: string;
+            };
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Newest transaction first */
+                        inscriptions: components["schemas"]["Inscription"][];
                         metadata: components["schemas"]["PageMetadata"];
                     };
                 };

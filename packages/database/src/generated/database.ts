@@ -1000,38 +1000,53 @@ export interface HeldMerges {
   transactions: Generated<bigint>;
 }
 
+export interface InscriptionDecoders {
+  /**
+   * Always true: keeps the table at one row.
+   */
+  one_row: Generated<boolean>;
+  /**
+   * While those of a later version decode everything again: the last transaction that they have decoded; null otherwise.
+   */
+  transaction_id: bigint | null;
+  /**
+   * Version of the decoders.
+   */
+  version: number;
+}
+
 export interface InscriptionKinds {
   /**
    * Key.
    */
   id: Generated<number>;
   /**
-   * The protocol's name of the operation; null if it has none, or the bytes are undecodable.
+   * The protocol's name of the operation; empty if it has none, undecodable if the bytes are no operation of the protocol.
    */
-  operation: string | null;
+  operation: string;
   /**
    * Protocol, such as krc-20.
    */
   protocol: string;
   /**
-   * Ticker, token id, name or channel; null without one.
+   * Ticker, token id, name or channel; empty without one.
    */
-  tick: string | null;
+  tick: string;
 }
 
 export interface Inscriptions {
   /**
-   * The input whose program states it; null for the payload.
+   * The input whose program states it; -1 for the payload.
    */
-  input: number | null;
+  input: number;
   /**
    * inscription_kinds.id.
    */
   kind_id: number;
   /**
-   * Script that the protocol takes as the sender's; null if no output or input that is known has it.
+   * Script that the protocol takes as the sender's: that of the keys of an envelope, or the one that input 0 spends.
    */
-  owner_script_id: bigint | null;
+  owner_script_id: bigint;
   /**
    * The transaction.
    */
@@ -1090,6 +1105,25 @@ export interface Lanes {
    * Number of accepted transactions.
    */
   transaction_count: bigint;
+}
+
+export interface LaneTotals {
+  /**
+   * Sum of their fees, sompi.
+   */
+  fees: bigint;
+  /**
+   * Sum of their gas.
+   */
+  gas: Numeric;
+  /**
+   * Hours since 1970 (UTC).
+   */
+  hour: number;
+  /**
+   * Number of accepted transactions.
+   */
+  transactions: bigint;
 }
 
 export interface LateTransactions {
@@ -2183,9 +2217,11 @@ export interface DB {
   generations: Generations;
   held_merge_repeats: HeldMergeRepeats;
   held_merges: HeldMerges;
+  inscription_decoders: InscriptionDecoders;
   inscription_kinds: InscriptionKinds;
   inscriptions: Inscriptions;
   lane_hours: LaneHours;
+  lane_totals: LaneTotals;
   lanes: Lanes;
   late_transactions: LateTransactions;
   loaded_utxos: LoadedUtxos;

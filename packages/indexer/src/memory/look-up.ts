@@ -7,6 +7,7 @@ import { type Hash, HASH_BYTES, type Network, type ScriptPublicKey, scriptToAddr
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import { getOrInsert } from '@kasgres/state';
 import type { ClientBase } from 'pg';
+import { envelopeOwners } from '../prepare/envelope-owners.ts';
 import { findMiner } from '../prepare/miner.ts';
 import { type Memory, scriptKey } from './memory.ts';
 
@@ -157,14 +158,17 @@ async function lookUpVariants({ client, memory, lookedUp, transactions }: LookUp
 /** A script with an address is found by its address, any other one by its digest. */
 async function lookUpScripts({ client, memory, network, blocks, transactions }: LookUp): Promise<void> {
   const missing = new Map<string, ScriptPublicKey>();
-  const see = ({ scriptPublicKey }: { scriptPublicKey: ScriptPublicKey }): void => {
+  const see = (scriptPublicKey: ScriptPublicKey): void => {
     const key = scriptKey(scriptPublicKey);
     if (memory.scripts.get(key) === undefined) missing.set(key, scriptPublicKey);
   };
-  for (const { outputs } of transactions) outputs.forEach(see);
+  for (const transaction of transactions) {
+    for (const { scriptPublicKey } of transaction.outputs) see(scriptPublicKey);
+    for (const owner of envelopeOwners(transaction)) see(owner);
+  }
   for (const block of blocks) {
     const miner = findMiner(block);
-    if (miner !== undefined) see(miner);
+    if (miner !== undefined) see(miner.scriptPublicKey);
   }
   if (missing.size === 0) return;
   const addresses: string[] = [];

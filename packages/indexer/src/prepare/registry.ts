@@ -16,6 +16,7 @@ import { IncompleteUpdateError } from '../errors.ts';
 import type { LookedUp } from '../memory/look-up.ts';
 import { type Memory, scriptKey } from '../memory/memory.ts';
 import type { Checkpoint } from './batch.ts';
+import { envelopeOwners } from './envelope-owners.ts';
 import { findMiner } from './miner.ts';
 import { writeScript, writeVariant } from './write-rows.ts';
 
@@ -182,12 +183,14 @@ export class Registry {
       if (known === undefined) memory.utxos.addOutput(amount, script);
       return script;
     });
+    for (const owner of envelopeOwners(transaction)) this.#seeScript(seen, owner);
     const now = { key, variant: 0, transaction, block, outputScripts };
     seen.newTransactions.push(now);
     return now;
   }
 
-  #variantOf({ rows, lookedUp }: Seen, key: TransactionKey, transaction: RpcTransaction): number {
+  #variantOf(seen: Seen, key: TransactionKey, transaction: RpcTransaction): number {
+    const { rows, lookedUp } = seen;
     const { variants, lastVariants } = this.memory;
     const first = this.memory.findHash(key) ?? lookedUp.hashes.get(key);
     if (first === undefined) throw new Error(`transaction ${toHex(transaction.transactionId)} was not looked up`);
@@ -198,6 +201,7 @@ export class Registry {
     variants.set(transaction.hash, variant);
     lastVariants.set(key, variant);
     writeVariant(rows, key, variant, transaction);
+    for (const owner of envelopeOwners(transaction)) this.#seeScript(seen, owner);
     return variant;
   }
 

@@ -8,6 +8,9 @@ import { readKrc20Envelope, readKrc20Payload } from './krc-20.ts';
 import { readKrc721Envelope } from './krc-721.ts';
 import { readPrefixedPayload } from './prefixes.ts';
 
+/** Must rise whenever a decoder is added or reads something else, so that indexers decode what they have again. */
+export const DECODERS_VERSION = 1;
+
 export interface InscribedTransaction {
   payload: Uint8Array;
   /** The program that each input reveals, if it reveals one. Empty for a coinbase, whose payload names a miner instead. */

@@ -12,19 +12,24 @@ const CHANGED = `
       changed (subnetwork_id, hour, transactions, fees, gas, first_seen, last_seen)),
   of_lanes as (
     select subnetwork_id, sum(transactions) as transactions, sum(fees) as fees, sum(gas) as gas, min(first_seen) as first_seen, max(last_seen) as last_seen
-      from changed group by subnetwork_id)`;
+      from changed group by subnetwork_id),
+  of_hours as (select hour, sum(transactions) as transactions, sum(fees) as fees, sum(gas) as gas from changed group by hour)`;
 
 const SUBTRACT = `
   with ${CHANGED},
   hours as (
     update lane_hours h set transactions = h.transactions - c.transactions, fees = h.fees - c.fees, gas = h.gas - c.gas
-      from changed c where h.subnetwork_id = c.subnetwork_id and h.hour = c.hour)
+      from changed c where h.subnetwork_id = c.subnetwork_id and h.hour = c.hour),
+  totals as (
+    update lane_totals h set transactions = h.transactions - c.transactions, fees = h.fees - c.fees, gas = h.gas - c.gas
+      from of_hours c where h.hour = c.hour)
   update lanes l set transaction_count = l.transaction_count - c.transactions, fees = l.fees - c.fees, gas = l.gas - c.gas
     from of_lanes c where l.subnetwork_id = c.subnetwork_id`;
 
 /** A lane that begins in a removed part of the chain goes, so that what is added makes it again, with another first time. */
 const DELETE_EMPTY = `
-  with hours as (delete from lane_hours where subnetwork_id = any($1::integer[]) and transactions = 0)
+  with hours as (delete from lane_hours where subnetwork_id = any($1::integer[]) and transactions = 0),
+  totals as (delete from lane_totals where hour = any($2::integer[]) and transactions = 0)
   delete from lanes where subnetwork_id = any($1::integer[]) and transaction_count = 0`;
 
 const ADD = `
@@ -33,7 +38,12 @@ const ADD = `
     insert into lane_hours (subnetwork_id, hour, transactions, fees, gas, last_seen)
     select subnetwork_id, hour, transactions, fees, gas, last_seen from changed order by subnetwork_id, hour
     on conflict (subnetwork_id, hour) do update set transactions = lane_hours.transactions + excluded.transactions,
-      fees = lane_hours.fees + excluded.fees, gas = lane_hours.gas + excluded.gas, last_seen = excluded.last_seen)
+      fees = lane_hours.fees + excluded.fees, gas = lane_hours.gas + excluded.gas, last_seen = excluded.last_seen),
+  totals as (
+    insert into lane_totals (hour, transactions, fees, gas)
+    select hour, transactions, fees, gas from of_hours order by hour
+    on conflict (hour) do update set transactions = lane_totals.transactions + excluded.transactions,
+      fees = lane_totals.fees + excluded.fees, gas = lane_totals.gas + excluded.gas)
   insert into lanes (subnetwork_id, transaction_count, fees, gas, first_seen, last_seen)
   select subnetwork_id, transactions, fees, gas, first_seen, last_seen from of_lanes order by subnetwork_id
   on conflict (subnetwork_id) do update set transaction_count = lanes.transaction_count + excluded.transaction_count,
@@ -93,11 +103,17 @@ const SELECT_WRONG_LANES = `
    where (l.transaction_count, l.fees, l.gas, l.last_seen) is distinct from (s.transactions::bigint, s.fees::bigint, s.gas, s.last_seen)
       or s.first_hour > (select after from known) and l.first_seen is distinct from f.first_seen
       or l.first_seen / 3600000 <> s.first_hour
+  union all
+  select format('lanes in the hour %s: %s transactions with %s sompi and gas %s, but those of each lane give %s, %s, %s', hour,
+    t.transactions, t.fees, t.gas, h.transactions, h.fees, h.gas)
+    from lane_totals t full join (
+      select hour, sum(transactions) as transactions, sum(fees) as fees, sum(gas) as gas from lane_hours group by hour) h using (hour)
+   where (t.transactions, t.fees, t.gas) is distinct from (h.transactions::bigint, h.fees::bigint, h.gas)
    limit 20`;
 
 export const lanes: DerivedState = {
   name: 'lanes',
-  emptied: ['lanes', 'lane_hours'],
+  emptied: ['lanes', 'lane_hours', 'lane_totals'],
   verify: { 4: faultsOf(SELECT_WRONG_LANES) },
 
   collect(item, changes) {
@@ -117,13 +133,14 @@ export const lanes: DerivedState = {
     const removedHours = removed.rows();
     const addedHours = added.rows();
     const lanesWithout = [...new Set(removedHours.map(({ subnetwork }) => subnetwork))];
+    const hoursWithout = [...new Set(removedHours.map(({ hour }) => hour))];
     const lost = removedHours.filter(({ subnetwork, hour }) => !added.has(subnetwork, hour));
     await inPipeline(client, [
       ...(removedHours.length === 0
         ? []
         : [
             () => client.query({ name: 'subtract-lanes', text: SUBTRACT, values: valuesOf(removedHours) }),
-            () => client.query({ name: 'delete-lanes', text: DELETE_EMPTY, values: [lanesWithout] }),
+            () => client.query({ name: 'delete-lanes', text: DELETE_EMPTY, values: [lanesWithout, hoursWithout] }),
           ]),
       ...(addedHours.length === 0
         ? []
@@ -140,7 +157,10 @@ export const lanes: DerivedState = {
       `with counted as materialized (select * from count_lane_hours()),
        hours as (
          insert into lane_hours (subnetwork_id, hour, transactions, fees, gas, last_seen)
-         select subnetwork_id, hour, transactions, fees, gas, last_seen from counted order by subnetwork_id, hour)
+         select subnetwork_id, hour, transactions, fees, gas, last_seen from counted order by subnetwork_id, hour),
+       totals as (
+         insert into lane_totals (hour, transactions, fees, gas)
+         select hour, sum(transactions), sum(fees), sum(gas) from counted group by hour order by hour)
        insert into lanes (subnetwork_id, transaction_count, fees, gas, first_seen, last_seen)
        select subnetwork_id, sum(transactions), sum(fees), sum(gas), min(first_seen), max(last_seen) from counted group by subnetwork_id order by 1`,
     );

@@ -1,0 +1,125 @@
+/** Selects pages of inscriptions, newest transaction first: of all, of an address, or of a tick. */
+import { type RawBuilder, sql } from 'kysely';
+import { hasTransactionId } from '../../index-state/sql.ts';
+import type { ParameterOf } from '../../index-state/statement.ts';
+import {
+  fromLastExamined,
+  MAX_EXAMINED,
+  type PageParameters,
+  pageParts,
+  type PageStart,
+  rowsOf,
+} from '../../pages/key-page.ts';
+import { MAX_LIMIT } from '../../pages/page-query.ts';
+import { scriptIdOf } from '../../schemas/address.ts';
+import { MAX_SOURCE_BYTES } from './body.ts';
+
+/** A page ends before its sources exceed this, unless it has one. */
+const MAX_PAGE_BYTES = 2 ** 20;
+
+export interface InscriptionParameters extends PageParameters {
+  /** With the cursor: the input, -1 for a payload, or a number beyond both for the whole transaction. */
+  input?: number | undefined;
+  address?: string | undefined;
+  protocol?: string | undefined;
+  operation?: string | undefined;
+  tick?: string | undefined;
+}
+
+export interface InscriptionFilter {
+  byAddress: boolean;
+  byTick: boolean;
+  byProtocol: boolean;
+  byOperation: boolean;
+}
+
+type Variant = InscriptionFilter & { start: PageStart };
+
+/** The cursor of an inscription. */
+export const cursorText = (
+  transaction: RawBuilder<unknown>,
+  input: RawBuilder<unknown>,
+): RawBuilder<string | null> => sql`(
+  select encode(transaction_id, 'hex') || ':' || case when ${input} < 0 then 'payload' else ${input}::text end
+  from transactions where id = ${transaction})`;
+
+/** Any input of a transaction, and its payload, is a position. */
+const cursor = (parameter: ParameterOf<InscriptionParameters>): RawBuilder<unknown> => sql`
+  select transactions.id as key, ${parameter('input', 'integer')} as input
+  from transactions
+  where ${hasTransactionId('transactions', parameter('cursor', 'bytea'))} and (
+    ${parameter('input', 'integer')} < 0 or ${parameter('input', 'integer')} = 32767 or exists (
+      select from transaction_inputs where transaction_id = transactions.id and index = ${parameter('input', 'integer')} offset 0))`;
+
+/** Compares the kind `k`. Spellings of a tick differ in case only in some protocols, so few kinds have the same. */
+function ofKind(
+  parameter: ParameterOf<InscriptionParameters>,
+  { byTick, byProtocol, byOperation }: InscriptionFilter,
+): RawBuilder<unknown> {
+  const tick = parameter('tick', 'text');
+  return sql.join(
+    [
+      ...(byProtocol ? [sql`k.protocol = ${parameter('protocol', 'text')}`] : []),
+      ...(byOperation ? [sql`k.operation = ${parameter('operation', 'text')}`] : []),
+      ...(byTick
+        ? [sql`lower(k.tick) = lower(${tick}) and k.tick in (${tick}, lower(${tick}), upper(${tick})) and k.tick <> ''`]
+        : []),
+    ],
+    sql` and `,
+  );
+}
+
+/**
+ * Builds the parts of a statement: `page` with the columns of the inscriptions, one more than the page has. Rows of a tick are read by kind, all
+ * others in the order of the listing, of which a filter examines a bounded number.
+ */
+export function inscriptionPage(parameter: ParameterOf<InscriptionParameters>, { start, ...by }: Variant) {
+  const limit = parameter('limit', 'bigint');
+  const [behind, order] = start === 'before' ? [sql`>`, sql`asc`] : [sql`<`, sql`desc`];
+  const inOrder = sql`i.transaction_id ${order}, i.input ${order}`;
+  const place = sql`(select key from cursor), (select input from cursor)`;
+  const fromCursor = start === 'first' ? sql`true` : sql`(i.transaction_id, i.input) ${behind} (${place})`;
+  const isFiltered = by.byProtocol || by.byOperation || (by.byTick && by.byAddress);
+  const ofAddress = sql`
+    select i.* from inscriptions i
+    where i.owner_script_id between (select id from script) and (select id from script) and ${fromCursor}
+    order by i.owner_script_id ${order}, ${inOrder}`;
+  const ofAll = sql`select i.* from inscriptions i where ${fromCursor} order by ${inOrder}`;
+  const ofTick = sql`
+    select i.*
+    from inscription_kinds k cross join lateral (
+      select i.* from inscriptions i where i.kind_id between k.id and k.id and ${fromCursor}
+      order by i.kind_id ${order}, ${inOrder} limit ${sql.lit(MAX_LIMIT + 1)}) i
+    where ${ofKind(parameter, by)} order by ${inOrder}`;
+  const isByKind = by.byTick && !by.byAddress;
+  const examined = by.byAddress ? ofAddress : isByKind ? ofTick : ofAll;
+  const matching =
+    isByKind || !isFiltered
+      ? sql`select i from (${examined} limit ${sql.lit(MAX_EXAMINED)}) i`
+      : sql`
+        select i from (${examined} limit ${sql.lit(MAX_EXAMINED)}) i
+        where exists (select from inscription_kinds k where k.id = i.kind_id and ${ofKind(parameter, by)})
+        order by ${inOrder}`;
+  const lastExamined = sql`(
+    select case when count(*) = 2 then (array_agg(${cursorText(sql`last.transaction_id`, sql`last.input`)}
+      order by last.transaction_id ${order}, last.input ${order}))[1] end
+    from (${fromLastExamined(examined, 2)}) last)`;
+  return {
+    tables: {
+      ...(by.byAddress && { script: sql`select ${scriptIdOf(parameter as ParameterOf<{ address: string }>)} as id` }),
+      ...(start !== 'first' && { cursor: cursor(parameter) }),
+      page: sql`
+        select *, position <= ${limit} and (position = 1 or bytes_until <= ${sql.lit(MAX_PAGE_BYTES)}) as is_shown
+        from (
+          select keys.*, source.bytes, sum(least(octet_length(source.bytes), ${sql.lit(MAX_SOURCE_BYTES)})) over (order by keys.position) as bytes_until
+          from unnest(${rowsOf(sql`${matching} limit ${limit} + 1`)}) with ordinality
+            as keys (transaction_id, owner_script_id, kind_id, input, position)
+          join transactions t on t.id = keys.transaction_id
+          left join transaction_inputs spending on spending.transaction_id = keys.transaction_id and spending.index = keys.input and t.accepted_body = 0
+          cross join lateral (select case when keys.input < 0 then t.payload
+            when t.accepted_body = 0 then spending.signature_script
+            else (variant_input(t.id, t.accepted_body, keys.input)).signature_script end as bytes) source) summed`,
+    },
+    ...pageParts(limit, start, { isBounded: true, ...(isFiltered && !isByKind && { scannedTo: lastExamined }) }),
+  };
+}

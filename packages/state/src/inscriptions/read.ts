@@ -1,0 +1,93 @@
+/** Reads what accepted transactions may state, from rows: payloads, and inputs that are long enough for an envelope. */
+import type { ScriptKey } from '@kasgres/database';
+import { getNetwork, type ScriptPublicKey, scriptToAddress } from '@kasgres/kaspa';
+import type { Queryable } from '../queryable.ts';
+import {
+  type AcceptedInput,
+  type Enveloped,
+  type Inscribed,
+  inscribedInInput,
+  inscribedInPayload,
+} from './inscribed.ts';
+
+/** A valid signature and an envelope are longer than this: it is the length of most signature scripts. */
+const SIGNATURE_SCRIPT_BYTES = 66;
+
+export interface PayloadRow {
+  transaction: number;
+  owner: number;
+  payload: Buffer;
+}
+
+/** @param inRange condition on the key of the transaction, with `id` in place of it */
+export const selectPayloads = (inRange: string): string => `
+  select t.id::float8 as transaction, i.script_id::float8 as owner, t.payload
+    from transactions t join transaction_inputs i on i.transaction_id = t.id and i.index = 0
+   where ${inRange.replaceAll('id', 't.id')} and octet_length(t.payload) > 0 and t.subnetwork_id <> 1 and t.accepting_index is not null`;
+
+export const selectInputs = (inRange: string): string => `
+  select i.transaction_id::float8 as transaction, i.index as input, i.signature_script as "signatureScript", s.script
+    from (select transaction_id, 0 as body, index, signature_script from transaction_inputs
+           where ${inRange.replaceAll('id', 'transaction_id')} and octet_length(signature_script) > ${SIGNATURE_SCRIPT_BYTES}
+          union all
+          select transaction_id, body, index, signature_script from transaction_body_inputs
+           where ${inRange.replaceAll('id', 'transaction_id')} and octet_length(signature_script) > ${SIGNATURE_SCRIPT_BYTES}) i
+    join transactions t on t.id = i.transaction_id and t.accepted_body = i.body and t.accepting_index is not null
+    join transaction_inputs spending on spending.transaction_id = i.transaction_id and spending.index = i.index
+    join scripts s on s.id = spending.script_id and s.type = 'scripthash'`;
+
+export const decodePayloads = (rows: readonly PayloadRow[]): Inscribed[] =>
+  rows.flatMap(({ payload, transaction, owner }) => inscribedInPayload(payload, transaction, owner) ?? []);
+
+export async function decodeInputs(db: Queryable, rows: readonly AcceptedInput[]): Promise<Inscribed[]> {
+  return await withOwners(
+    db,
+    rows.flatMap((row) => inscribedInInput(row) ?? []),
+  );
+}
+
+/** Looks up the keys of the owners, whose scripts were written with the blocks that contain the envelopes. */
+export async function withOwners(db: Queryable, found: readonly Enveloped[]): Promise<Inscribed[]> {
+  if (found.length === 0) return [];
+  const network = await db.query<{ network: string }>('select network from meta');
+  const { addressPrefix } = getNetwork(network.rows[0]?.network ?? '');
+  const addressOf = (script: ScriptPublicKey): string => scriptToAddress(script, addressPrefix) ?? '';
+  const addresses = found.map(({ owner }) => addressOf(owner));
+  const { rows } = await db.query<{ id: number; address: string }>({
+    name: 'find-owners',
+    text: `select s.id::float8 as id, s.address
+             from unnest($1::text[]) wanted (address)
+            cross join lateral (select id, address from scripts where address = wanted.address offset 0) s`,
+    values: [[...new Set(addresses)]],
+  });
+  const keys = new Map<string, ScriptKey>(rows.map(({ id, address }) => [address, id]));
+  return found.map((inscribed, i) => {
+    const owner = keys.get(addresses[i] as string);
+    if (owner === undefined) throw new Error(`there is no script of ${addresses[i]}, which owns an inscription`);
+    return { ...inscribed, owner };
+  });
+}
+
+/** Bounds on the transactions of a range. */
+const RANGE_TRANSACTIONS = 5_000;
+const RANGE_BYTES = 16 * 2 ** 20;
+
+/** Returns the last key of the range of transactions that begins after a key; undefined behind the last transaction. */
+export async function findRangeEnd(db: Queryable, after: number): Promise<number | undefined> {
+  const { rows } = await db.query<{ end: number | null }>(
+    `select max(id)::float8 as end
+       from (select id, sum(bytes) over (order by id) - bytes as before
+               from (select id, json_bytes + octet_length(payload) as bytes from transactions where id > $1 order by id limit ${RANGE_TRANSACTIONS}) t) r
+      where before < ${RANGE_BYTES}`,
+    [after],
+  );
+  return rows[0]?.end ?? undefined;
+}
+
+/** Returns what the transactions of a range state. */
+export async function readRange(db: Queryable, after: number, last: number): Promise<Inscribed[]> {
+  const range = 'id > $1 and id <= $2';
+  const payloads = await db.query<PayloadRow>(selectPayloads(range), [after, last]);
+  const inputs = await db.query<AcceptedInput>(selectInputs(range), [after, last]);
+  return [...decodePayloads(payloads.rows), ...(await decodeInputs(db, inputs.rows))];
+}

@@ -1,0 +1,115 @@
+/**
+ * Computes inscriptions from rows: all at the end of the first catch-up, and a range at a time when a later version has other decoders. Operations
+ * are decoded here, so rows are streamed.
+ */
+import { inTransaction } from '@kasgres/database';
+import { DECODERS_VERSION } from '@kasgres/programs';
+import type { ClientBase } from 'pg';
+import type { AcceptedInput } from './inscribed.ts';
+import {
+  decodeInputs,
+  decodePayloads,
+  findRangeEnd,
+  type PayloadRow,
+  readRange,
+  selectInputs,
+  selectPayloads,
+} from './read.ts';
+import { writeInscriptions } from './write.ts';
+
+/** Of 250 kB at most. */
+const ROWS_AT_ONCE = 200;
+
+/** The tables must be empty. */
+export async function rebuildInscriptions(client: ClientBase): Promise<void> {
+  await inTransaction(client, async () => {
+    for await (const rows of fetch<PayloadRow>(client, selectPayloads('true'))) {
+      await writeInscriptions(client, decodePayloads(rows));
+    }
+    for await (const rows of fetch<AcceptedInput>(client, selectInputs('true'))) {
+      await writeInscriptions(client, await decodeInputs(client, rows));
+    }
+    await client.query(
+      'insert into protocol_hours (hour, protocol, transactions, fees) select * from count_protocol_hours()',
+    );
+    await client.query(
+      `insert into inscription_decoders (version) values ($1)
+       on conflict (one_row) do update set version = excluded.version, transaction_id = null`,
+      [DECODERS_VERSION],
+    );
+  });
+}
+
+async function* fetch<Row extends object>(client: ClientBase, select: string): AsyncGenerator<Row[]> {
+  await client.query(`declare inscribing no scroll cursor for ${select}`);
+  for (;;) {
+    const { rows } = await client.query<Row>(`fetch ${ROWS_AT_ONCE} from inscribing`);
+    if (rows.length === 0) break;
+    yield rows;
+  }
+  await client.query('close inscribing');
+}
+
+/**
+ * Decodes the next transactions again if the rows are of other decoders than this version has, in one transaction that locks the checkpoint. Rows
+ * of batches, which come meanwhile, are of this version. @returns whether there is more to do
+ */
+export async function backfillInscriptions(client: ClientBase): Promise<boolean> {
+  return await inTransaction(client, async () => {
+    const checkpoint = await client.query<{ first_catch_up: boolean }>(
+      'select first_catch_up from checkpoint for update',
+    );
+    // The end of the first catch-up writes all rows.
+    if (checkpoint.rows[0]?.first_catch_up !== false) return false;
+    const { rows } = await client.query<{ version: number; after: number | null }>(
+      'select version, transaction_id::float8 as after from inscription_decoders',
+    );
+    if (rows[0]?.version === DECODERS_VERSION) return false;
+    const after = rows[0]?.after ?? -1;
+    const end = await findRangeEnd(client, after);
+    if (end !== undefined) await decodeAgain(client, after, end);
+    await client.query(
+      `insert into inscription_decoders (version, transaction_id) values ($1, $2)
+       on conflict (one_row) do update set version = excluded.version, transaction_id = excluded.transaction_id`,
+      end === undefined ? [DECODERS_VERSION, null] : [rows[0]?.version ?? 0, end],
+    );
+    return end !== undefined;
+  });
+}
+
+const COUNTED = `
+  select distinct c.chain_time / 3600000 as hour, k.protocol, t.id, t.fee
+    from inscriptions i
+    join inscription_kinds k on k.id = i.kind_id
+    join transactions t on t.id = i.transaction_id
+    join chain_blocks c on c.index = t.accepting_index
+   where i.transaction_id > $1 and i.transaction_id <= $2`;
+
+async function decodeAgain(client: ClientBase, after: number, end: number): Promise<void> {
+  const range = [after, end];
+  const inscribed = await readRange(client, after, end);
+  await client.query(
+    `insert into protocol_hours (hour, protocol, transactions, fees)
+     select hour, protocol, -count(*), -sum(fee) from (${COUNTED}) before group by hour, protocol order by hour, protocol
+     on conflict (hour, protocol) do update set
+       transactions = protocol_hours.transactions + excluded.transactions, fees = protocol_hours.fees + excluded.fees`,
+    range,
+  );
+  const deleted = await client.query<{ kind_id: number }>(
+    'delete from inscriptions where transaction_id > $1 and transaction_id <= $2 returning kind_id',
+    range,
+  );
+  await writeInscriptions(client, inscribed);
+  await client.query(
+    `delete from inscription_kinds k where k.id = any($1::integer[]) and not exists (select from inscriptions i where i.kind_id = k.id)`,
+    [[...new Set(deleted.rows.map(({ kind_id }) => kind_id))]],
+  );
+  await client.query(
+    `insert into protocol_hours (hour, protocol, transactions, fees)
+     select hour, protocol, count(*), sum(fee) from (${COUNTED}) now group by hour, protocol order by hour, protocol
+     on conflict (hour, protocol) do update set
+       transactions = protocol_hours.transactions + excluded.transactions, fees = protocol_hours.fees + excluded.fees`,
+    range,
+  );
+  await client.query('delete from protocol_hours where transactions = 0');
+}

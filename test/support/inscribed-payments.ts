@@ -1,0 +1,49 @@
+/** Payments with payloads and envelopes, made by a miner of the test (`mineRewards`). */
+import { blake2b256, type ScriptPublicKey } from '@kasgres/kaspa';
+import { buildTransaction, withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';
+import type { UtxoEntry } from '../../packages/devnet/src/economy/utxo.ts';
+import { blockOn, FEE, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
+import { PARAMS, type SimulatedDag } from './simulated-dag.ts';
+
+const MINER = scriptOf(2);
+
+interface Payment {
+  payload?: Uint8Array;
+  to?: ScriptPublicKey;
+  /** Spends the output to this program, and not a reward. */
+  program?: Uint8Array;
+}
+
+/** Mines a block with a payment. */
+export function pay({ node }: SimulatedDag, { payload = new Uint8Array(0), to = scriptOf(3), program }: Payment): void {
+  const { utxos, virtual } = node.consensus;
+  const isMature = ({ isCoinbase, blockDaaScore }: UtxoEntry): boolean =>
+    !isCoinbase || Number(blockDaaScore) + PARAMS.coinbaseMaturity <= virtual.daaScore;
+  const entry = utxos.utxosOf(program === undefined ? MINER : scriptHashOf(program)).find(isMature);
+  if (entry === undefined) throw new Error('there is nothing to spend');
+  const fee = FEE + 2 * payload.length + 2 * (program?.length ?? 0);
+  const payment = buildTransaction({
+    version: 0,
+    utxos: [{ entry, redeemScript: program }],
+    outputs: [{ amount: Number(entry.amount) - fee, scriptPublicKey: to }],
+    payload,
+  });
+  node.receive(blockOn(node, { payments: [withDerived(payment)], miner: MINER }));
+}
+
+export function scriptHashOf(program: Uint8Array): ScriptPublicKey {
+  return { version: 0, script: Buffer.concat([Uint8Array.of(0xaa, 32), blake2b256(program), Uint8Array.of(0x87)]) };
+}
+
+/** Returns a program in the form of Kasplex: the key of `scriptOf(byte)`, and a branch that is never executed. */
+export function envelope(byte: number, marker: string, content: string): Uint8Array {
+  const data = Buffer.from(content);
+  return Buffer.concat([
+    scriptOf(byte).script,
+    Uint8Array.of(0x00, 0x63, marker.length),
+    Buffer.from(marker),
+    Uint8Array.of(0x00, 0x4d, data.length & 0xff, data.length >> 8),
+    data,
+    Uint8Array.of(0x68),
+  ]);
+}
