@@ -1019,6 +1019,21 @@ begin
 end $$;
 comment on function text_of is 'Bytes as text; null if they are not UTF-8 or contain control, bidirectional or invisible characters.';
 
+-- As packages/programs reads them (protocols/pools.ts); a test compares the two.
+create function pool_of(extra_data bytea) returns text language sql immutable strict parallel safe set search_path = public as $$
+  select regexp_replace(segment, '^www\.', '')
+    from unnest(string_to_array(lower(encode(extra_data, 'escape')), '/')) with ordinality segments (segment, place)
+   where place > 1 and place < length(encode(extra_data, 'escape')) - length(replace(encode(extra_data, 'escape'), '/', '')) + 1
+     and length(segment) <= 100 and segment ~ '^(?:(?:[a-z0-9-]+\.)+[a-z]{2,24}|miningcore)$'
+   order by place limit 1
+$$;
+comment on function pool_of(bytea) is 'Domain of a mining pool in the extra data of a coinbase payload: a claim of the miner.';
+
+create function extra_data_of(payload bytea) returns bytea language sql immutable strict parallel safe set search_path = public as $$
+  select substring(payload from 20 + get_byte(payload, 18))
+$$;
+comment on function extra_data_of(bytea) is 'What a miner added to the payload of a coinbase, after the script.';
+
 create function work_of_bits(bits bigint) returns numeric language sql immutable strict parallel safe set search_path = public as $$
   select case
            when bits & 8388608 <> 0 then 115792089237316195423570985008687907853269984665640564039457584007913129639936
@@ -2156,6 +2171,55 @@ comment on function fee_of_existing_utxos is 'Fee of a transaction that is not a
 create schema kaspa;
 comment on schema kaspa is 'The public contract: views and functions for analysts, version 1.';
 
+-- Payloads are what anybody has written: neither function fails on any bytes, and nesting is bounded by the number of brackets.
+create function kaspa.text_of(hex text) returns text
+language plpgsql immutable strict parallel safe security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if hex !~ '^(?:[0-9a-f]{2})*$' then
+    return null;
+  end if;
+  return text_of(decode(hex, 'hex'));
+end $$;
+comment on function kaspa.text_of(text) is 'Hex, such as a payload, as text; null if it is not UTF-8 or contains control, bidirectional or invisible characters.';
+
+-- Not in parallel workers: before Postgres 16 it needs a subtransaction.
+create function kaspa.json_of(hex text) returns jsonb
+language plpgsql immutable strict parallel restricted security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  decoded text;
+begin
+  -- The usual payload of other kinds: nothing that begins as an object or array.
+  if length(hex) > 131072 or hex !~ '^(?:20|09|0a|0d)*(?:7b|5b)(?:[0-9a-f]{2})*$' then
+    return null;
+  end if;
+  if position('\x00'::bytea in decode(hex, 'hex')) > 0 then
+    return null;
+  end if;
+  decoded := convert_from(decode(hex, 'hex'), 'LATIN1');
+  if length(decoded) - length(translate(decoded, '[{', '')) > 1000 then
+    return null;
+  end if;
+  if decoded ~ '[\u0080-\u00ff]' then
+    -- Well-formed UTF-8 by table 3-7 of the Unicode Standard, as in text_of.
+    if decoded !~ ('^(?:[\u0001-\u007f]|[\u00c2-\u00df][\u0080-\u00bf]|\u00e0[\u00a0-\u00bf][\u0080-\u00bf]'
+                   '|[\u00e1-\u00ec\u00ee\u00ef][\u0080-\u00bf]{2}|\u00ed[\u0080-\u009f][\u0080-\u00bf]'
+                   '|\u00f0[\u0090-\u00bf][\u0080-\u00bf]{2}|[\u00f1-\u00f3][\u0080-\u00bf]{3}'
+                   '|\u00f4[\u0080-\u008f][\u0080-\u00bf]{2})*$') then
+      return null;
+    end if;
+    decoded := convert_from(decode(hex, 'hex'), 'UTF8');
+  end if;
+  if current_setting('server_version_num')::integer >= 160000 then
+    return case when pg_input_is_valid(decoded, 'jsonb') then decoded::jsonb end;
+  end if;
+  begin
+    return decoded::jsonb;
+  exception when others then
+    return null;
+  end;
+end $$;
+comment on function kaspa.json_of(text) is 'Hex, such as a payload, as a JSON object or array of at most 64 KiB and 1,000 brackets; null if it is none, or has escapes that jsonb cannot hold.';
+
 create function kaspa.schema_version() returns integer language sql immutable parallel safe as 'select 1';
 comment on function kaspa.schema_version() is 'Version of this contract. While it stays, no view or column of it goes away or changes its type or meaning; new ones may come.';
 
@@ -3010,6 +3074,49 @@ comment on column kaspa.program_use_hours.use is 'Family of opcodes, as in kaspa
 comment on column kaspa.program_use_hours.spends is 'Number of inputs that revealed a program of the family, or spent such a bare script.';
 comment on column kaspa.program_use_hours.fees_sompi is 'Fees of their transactions, each counted once.';
 comment on column kaspa.program_use_hours.fees_kas is 'The same in KAS.';
+
+create view kaspa.inscriptions as
+select encode(t.transaction_id, 'hex') as transaction_id,
+       case when i.input < 0 then 'payload' else 'input' end as source,
+       nullif(i.input, -1)::integer as input,
+       k.protocol,
+       nullif(k.operation, '') as operation,
+       nullif(k.tick, '') as tick,
+       (select s.address from scripts s where s.id = i.owner_script_id) as owner_address,
+       to_timestamp(c.timestamp / 1000::double precision) as accepted_at,
+       case when i.input < 0 then kaspa.json_of(encode(t.payload, 'hex')) end as payload_json,
+       i.transaction_id as transaction_key,
+       i.owner_script_id as address_key
+  from inscriptions i
+  join inscription_kinds k on k.id = i.kind_id
+  left join transactions t on t.id = i.transaction_id
+  left join chain_blocks c on c.index = t.accepting_index;
+comment on view kaspa.inscriptions is 'Operations of protocols that accepted transactions state. Whether one has an effect, only the indexer of the protocol knows. Fast by transaction_key, and by protocol with tick.';
+comment on column kaspa.inscriptions.transaction_id is 'The transaction.';
+comment on column kaspa.inscriptions.source is 'payload, or input: the program that an input reveals.';
+comment on column kaspa.inscriptions.input is 'Position of that input; null for a payload.';
+comment on column kaspa.inscriptions.protocol is 'Protocol, such as krc-20.';
+comment on column kaspa.inscriptions.operation is 'The protocol''s name of the operation; null if it has none; undecodable if the bytes are no operation of the protocol.';
+comment on column kaspa.inscriptions.tick is 'Ticker, token id, name or channel; null without one.';
+comment on column kaspa.inscriptions.owner_address is 'The sender: the key of an envelope, or the address that input 0 spends from; null for a script without an address.';
+comment on column kaspa.inscriptions.accepted_at is 'Time of the accepting block.';
+comment on column kaspa.inscriptions.payload_json is 'kaspa.json_of the payload; null for what an input states.';
+comment on column kaspa.inscriptions.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+comment on column kaspa.inscriptions.address_key is 'Key of the sender''s address, or script. Joins views fast; differs from one database to another.';
+
+create view kaspa.protocol_hours as
+select to_timestamp(h.hour * 3600::double precision) as hour,
+       h.protocol,
+       h.transactions,
+       h.fees as fees_sompi,
+       (h.fees * 0.00000001)::numeric(38,8) as fees_kas
+  from protocol_hours h;
+comment on view kaspa.protocol_hours is 'Accepted transactions with operations of each protocol by hour; an hour without any has no row. A transaction may be of several protocols. Fast by hour.';
+comment on column kaspa.protocol_hours.hour is 'Beginning of the hour (UTC), by chain_time of the accepting block.';
+comment on column kaspa.protocol_hours.protocol is 'Protocol, such as krc-20.';
+comment on column kaspa.protocol_hours.transactions is 'Accepted transactions with an operation of it.';
+comment on column kaspa.protocol_hours.fees_sompi is 'Sum of their fees.';
+comment on column kaspa.protocol_hours.fees_kas is 'The same in KAS.';
 
 create view kaspa.index_status as
 select meta.network,

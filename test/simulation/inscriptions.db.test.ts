@@ -51,15 +51,30 @@ function expectedOf({ node }: SimulatedDag): Expected {
   const counts = new Map<string, number>();
   for (const { transaction } of node.dag.chainBlocks.flatMap(({ accepted = [] }) => accepted)) {
     const id = toHex(transaction.transactionId);
-    for (const [index, { scriptPublicKey }] of transaction.outputs.entries()) scripts.set(`${id}:${index}`, scriptPublicKey);
-    const spent = transaction.inputs.map(({ previousOutpoint: { transactionId, index } }) => scripts.get(`${toHex(transactionId)}:${index}`));
-    const programs = transaction.inputs.map(({ signatureScript }, i) => spent[i] && revealedProgram(spent[i], signatureScript));
+    for (const [index, { scriptPublicKey }] of transaction.outputs.entries())
+      scripts.set(`${id}:${index}`, scriptPublicKey);
+    const spent = transaction.inputs.map(({ previousOutpoint: { transactionId, index } }) =>
+      scripts.get(`${toHex(transactionId)}:${index}`),
+    );
+    const programs = transaction.inputs.map(
+      ({ signatureScript }, i) => spent[i] && revealedProgram(spent[i], signatureScript),
+    );
     const found = decodeInscriptions({ payload: transaction.payload, programs, sender: spent[0] });
     for (const { source, owner, protocol, isDecodable, operation = '', tick = '' } of found) {
       const input = source === 'payload' ? -1 : source.input;
-      lines.push([id, input, toHex(owner?.script ?? new Uint8Array(0)), protocol, isDecodable ? operation : 'undecodable', tick].join(' '));
+      lines.push(
+        [
+          id,
+          input,
+          toHex(owner?.script ?? new Uint8Array(0)),
+          protocol,
+          isDecodable ? operation : 'undecodable',
+          tick,
+        ].join(' '),
+      );
     }
-    for (const protocol of new Set(found.map((each) => each.protocol))) counts.set(protocol, (counts.get(protocol) ?? 0) + 1);
+    for (const protocol of new Set(found.map((each) => each.protocol)))
+      counts.set(protocol, (counts.get(protocol) ?? 0) + 1);
   }
   return { lines: lines.toSorted(), counts };
 }
@@ -75,7 +90,9 @@ async function expectInscriptions(pool: Pool, simulatedDag: SimulatedDag): Promi
   return lines.length;
 }
 
-test('inscriptions follow the chain through reorgs, and other decoders make them again', { timeout: 300_000 }, async () => {
+test('inscriptions follow the chain through reorgs, and other decoders make them again', {
+  timeout: 300_000,
+}, async () => {
   const harness = await createHarness('inscriptions');
   const { simulatedDag, database, node } = harness;
   const { pool } = database;

@@ -22,18 +22,30 @@ export function pay({ node }: SimulatedDag, { payload = new Uint8Array(0), to = 
   const entry = utxos.utxosOf(program === undefined ? MINER : scriptHashOf(program)).find(isMature);
   if (entry === undefined) throw new Error('there is nothing to spend');
   const fee = FEE + 2 * payload.length + 2 * (program?.length ?? 0);
-  const payment = buildTransaction({
+  const unrevealed = buildTransaction({
     version: 0,
-    utxos: [{ entry, redeemScript: program }],
+    utxos: [{ entry, redeemScript: undefined }],
     outputs: [{ amount: Number(entry.amount) - fee, scriptPublicKey: to }],
     payload,
   });
-  node.receive(blockOn(node, { payments: [withDerived(payment)], miner: MINER }));
+  const inputs = unrevealed.inputs.map((input) => ({
+    ...input,
+    signatureScript: Buffer.concat([
+      input.signatureScript,
+      program === undefined ? new Uint8Array(0) : pushOf(program),
+    ]),
+  }));
+  const payment = withDerived({ ...unrevealed, inputs });
+  node.receive(blockOn(node, { payments: [payment], miner: MINER }));
 }
 
 export function scriptHashOf(program: Uint8Array): ScriptPublicKey {
   return { version: 0, script: Buffer.concat([Uint8Array.of(0xaa, 32), blake2b256(program), Uint8Array.of(0x87)]) };
 }
+
+/** With a length of two bytes. */
+const pushOf = (data: Uint8Array): Uint8Array =>
+  Buffer.concat([Uint8Array.of(0x4d, data.length & 0xff, data.length >> 8), data]);
 
 /** Returns a program in the form of Kasplex: the key of `scriptOf(byte)`, and a branch that is never executed. */
 export function envelope(byte: number, marker: string, content: string): Uint8Array {
@@ -42,8 +54,8 @@ export function envelope(byte: number, marker: string, content: string): Uint8Ar
     scriptOf(byte).script,
     Uint8Array.of(0x00, 0x63, marker.length),
     Buffer.from(marker),
-    Uint8Array.of(0x00, 0x4d, data.length & 0xff, data.length >> 8),
-    data,
+    Uint8Array.of(0x00),
+    pushOf(data),
     Uint8Array.of(0x68),
   ]);
 }

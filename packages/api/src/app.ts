@@ -53,6 +53,7 @@ import { getMempool } from './resources/mempool/summary.ts';
 import { getDistribution } from './resources/network/distribution.ts';
 import { getNetworkHistory } from './resources/network/history.ts';
 import { getMiners } from './resources/network/miners.ts';
+import { getNetworkProtocols } from './resources/network/protocols.ts';
 import { getNetwork } from './resources/network/network.ts';
 import { getCirculatingSupply, getMaxSupply } from './resources/network/supply.ts';
 import { search } from './resources/search.ts';
@@ -129,6 +130,7 @@ const OPERATIONS_WITH_KEY: readonly ApiPlugin[] = [
   search,
   getNetwork,
   getNetworkHistory,
+  getNetworkProtocols,
   getCirculatingSupply,
   getMaxSupply,
   getDistribution,

@@ -72,11 +72,13 @@ export function exampleRequests(chain: ExampleChain): Record<string, ExampleRequ
 
     listLanes: { query: { limit: 2 } },
     getLane: { path: { namespace } },
+    listInscriptions: { query: { limit: 2 } },
     listLaneTransactions: { path: { namespace }, query: { limit: 1 } },
 
     search: { query: { q: blockHash.slice(0, 12), limit: 5 } },
     getNetwork: {},
     getNetworkHistory: { query: { interval: 'minute' } },
+    getNetworkProtocols: { query: { interval: 'day' } },
     getCirculatingSupply: {},
     getMaxSupply: {},
     getDistribution: {},

@@ -100,6 +100,8 @@ export const VIEWS: Readonly<Record<string, Relation>> = {
   address_hours: state,
   lanes: state,
   lane_hours: state,
+  inscriptions: state,
+  protocol_hours: state,
   tags: state,
   tag_sources: state,
   attributions: state,

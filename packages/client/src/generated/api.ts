@@ -874,6 +874,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/network/protocols": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Transactions and fees by protocol, covenant events, user lanes and families of opcodes by hour or day
+         * @description At most 1000 intervals from `from` on; without it the latest 100. Intervals without a chain block are left out. Which protocol an operation is of is what somebody wrote; whether it has an effect is not known.
+         */
+        get: operations["getNetworkProtocols"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/network/supply/circulating": {
         parameters: {
             query?: never;
@@ -1473,6 +1493,8 @@ export interface components {
                 extraData: string;
                 /** @description The same as text; null if it is not UTF-8, or contains control, bidirectional or invisible characters */
                 extraText: string | null;
+                /** @description Domain of a mining pool that the extra data names: a claim of the miner; null if it names none */
+                pool: string | null;
                 /** @description Tag of the address, else of its cluster */
                 tag: components["schemas"]["AddressTag"] | null;
             } | null;
@@ -2004,6 +2026,47 @@ export interface components {
             newAddresses: number;
             /** @description Work of its blocks by its length; of the open one by the time until the sink */
             hashesPerSecond: string;
+        };
+        ProtocolInterval: {
+            /** @description Unix time in milliseconds */
+            start: number;
+            /** @description Whether the sink is in it, so that it is not over */
+            isOpen: boolean;
+            /** @description All accepted ones, without coinbases */
+            transactions: number;
+            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+            fees: string;
+            /** @description By name; without those of which there is none */
+            protocols: {
+                /** @description As in listInscriptions */
+                protocol: string;
+                /** @description Accepted ones with an operation of it */
+                transactions: number;
+                /** @description Of these transactions, which may be of several protocols */
+                fees: string;
+            }[];
+            covenantEvents: {
+                genesis: number;
+                transition: number;
+                burn: number;
+            };
+            lanes: {
+                /** @description Accepted ones in user lanes */
+                transactions: number;
+                /** @description A whole number in decimal digits */
+                gas: string;
+                /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+                fees: string;
+            };
+            /** @description Families of opcodes; without those of which there is none */
+            opcodes: {
+                /** @enum {string} */
+                family: "introspection" | "covenants" | "sequencing" | "groth16" | "risc0" | "unknownZk";
+                /** @description Inputs that revealed a program with these opcodes, or spent such a script */
+                spends: number;
+                /** @description Of their transactions */
+                fees: string;
+            }[];
         };
         Status: {
             /** @description Null until the indexer has run once */
@@ -9107,6 +9170,57 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getNetworkProtocols: {
+        parameters: {
+            query?: {
+                /** @description In UTC */
+                interval?: "hour" | "day";
+                /** @description Beginning: Unix time in milliseconds */
+                from?: number;
+                /** @description End, exclusive: Unix time in milliseconds */
+                to?: number;
+            };
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Oldest first */
+                        history: components["schemas"]["ProtocolInterval"][];
+                        /** @description Whether there are more intervals: later ones with `from`, earlier ones without it */
+                        hasMore: boolean;
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getCirculatingSupply: {
         parameters: {
             query?: never;
@@ -9407,6 +9521,8 @@ export interface operations {
                             scriptPublicKey: string;
                             /** @description Tag of the address, else of its cluster */
                             tag: components["schemas"]["AddressTag"] | null;
+                            /** @description Domain of a mining pool that the miner's last block names, of the newest 5000: a claim; null if it names none */
+                            pool: string | null;
                             blocks: number;
                             redBlocks: number;
                             /** @description Of all these blocks: 0 to 1 */

@@ -14,6 +14,9 @@ const miner = z.object({
     description:
       'The same as text; null if it is not UTF-8, or contains control, bidirectional or invisible characters',
   }),
+  pool: z.string().nullable().meta({
+    description: 'Domain of a mining pool that the extra data names: a claim of the miner; null if it names none',
+  }),
   tag: addressTag.nullable().meta({ description: 'Tag of the address, else of its cluster' }),
 });
 
@@ -43,18 +46,17 @@ export const blockRewards = {
 
 type Rewards = { [Name in keyof typeof blockRewards]: z.infer<(typeof blockRewards)[Name]> };
 
-const EMPTY_PAYLOAD_BYTES = sql.lit(20);
-
 const selectMiner: RawBuilder<MinerJson | null> = sql`(
   select ${jsonObject<MinerJson>({
     address: sql`script.address`,
     scriptPublicKey: sql`encode(script.script, 'hex')`,
     extraData: sql`encode(mined.extra, 'hex')`,
     extraText: sql`text_of(mined.extra)`,
+    pool: sql`pool_of(mined.extra)`,
     tag: tagOfScript(sql`script.address`, sql`script.id`),
   })}
   from (
-    select substring(coinbase.payload from ${EMPTY_PAYLOAD_BYTES} + get_byte(coinbase.payload, 18)) as extra
+    select extra_data_of(coinbase.payload) as extra
     from block_transactions contained join transactions coinbase on coinbase.id = contained.transaction_id
     where contained.block_id = block.id and contained.index = 0 offset 0
   ) mined

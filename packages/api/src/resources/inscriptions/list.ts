@@ -42,19 +42,14 @@ const inscription = z
     source: z
       .union([z.literal('payload'), z.strictObject({ input: count })])
       .meta({ description: 'The payload, or the program that this input reveals' }),
-    protocol: z
-      .string()
-      .meta({
-        description:
-          '`krc-20`, `krc-721`, `kspr`, `kns`, `kasplex-l2`, `igra`, `kasia`, `kachat`, `k`, `kaspatalk`, `kaspa-file`; later versions may add others',
-      }),
-    operation: z
-      .string()
-      .nullable()
-      .meta({
-        description:
-          "The protocol's name of it; null if it has none; `undecodable` if the bytes are no operation of the protocol",
-      }),
+    protocol: z.string().meta({
+      description:
+        '`krc-20`, `krc-721`, `kspr`, `kns`, `kasplex-l2`, `igra`, `kasia`, `kachat`, `k`, `kaspatalk`, `kaspa-file`; later versions may add others',
+    }),
+    operation: z.string().nullable().meta({
+      description:
+        "The protocol's name of it; null if it has none; `undecodable` if the bytes are no operation of the protocol",
+    }),
     tick: z.string().nullable().meta({ description: 'Ticker, token id, name or channel' }),
     body: z.unknown().meta({
       description:
@@ -113,11 +108,9 @@ export const listInscriptions = statementRoute(
       'Whether an operation has an effect, only the indexer of the protocol knows: there are no balances (docs/programs.md). `scannedTo` occurs with `protocol` or `operation`.',
     query: pageQuery(cursorInput, {
       protocol: name.optional().meta({ description: 'Only of this protocol' }),
-      operation: name
-        .optional()
-        .meta({
-          description: 'Only with this name, such as `mint`; `undecodable` for those without one that can be read',
-        }),
+      operation: name.optional().meta({
+        description: 'Only with this name, such as `mint`; `undecodable` for those without one that can be read',
+      }),
       tick: z
         .string()
         .min(1)

@@ -11,6 +11,8 @@ import { tagOfScript } from '../addresses/tags.ts';
 import { lookUp } from '../shared.ts';
 
 const MAX_MINERS = 100;
+/** Of a miner who mined none of these blocks, the newest ones, the pool is not looked for. */
+const NEWEST_BLOCKS = 5000;
 
 const HOURS = { hour: 1, day: 24, week: 168 } as const;
 
@@ -18,6 +20,12 @@ const miner = z.object({
   address: address.nullable().meta({ description: 'Null for a non-standard script' }),
   scriptPublicKey: hexBytes,
   tag: addressTag.nullable().meta({ description: 'Tag of the address, else of its cluster' }),
+  pool: z
+    .string()
+    .nullable()
+    .meta({
+      description: `Domain of a mining pool that the miner's last block names, of the newest ${NEWEST_BLOCKS}: a claim; null if it names none`,
+    }),
   blocks: count,
   redBlocks: count,
   share: z.number().meta({ description: 'Of all these blocks: 0 to 1' }),
@@ -40,6 +48,9 @@ const shares = new Statement('miners', (parameter: ParameterOf<{ hours: number }
       select script_id, sum(blocks)::bigint as blocks, sum(red_blocks)::bigint as red_blocks, sum(rewards)::bigint as rewards
       from miner_hours where hour >= (select first_hour from range) group by script_id`,
     total: sql`select coalesce(sum(blocks), 0)::bigint as blocks from mined`,
+    latest: sql`
+      select miner_script_id as script_id, max(id) as block_id
+      from (select id, miner_script_id from blocks order by id desc limit ${sql.lit(NEWEST_BLOCKS)}) newest group by miner_script_id`,
     listed: sql`
       select * from mined where blocks > 0 or rewards > 0 order by blocks desc, rewards desc, script_id limit ${sql.lit(MAX_MINERS)}`,
   },
@@ -52,6 +63,12 @@ const shares = new Statement('miners', (parameter: ParameterOf<{ hours: number }
         address: sql`script.address`,
         scriptPublicKey: sql`encode(script.script, 'hex')`,
         tag: sql<AddressTagJson | null>`${tagOfScript(sql`script.address`, sql`script.id`)}`,
+        pool: sql`(
+          select pool_of(extra_data_of(coinbase.payload))
+          from latest
+          join block_transactions contained on contained.block_id = latest.block_id and contained.index = 0
+          join transactions coinbase on coinbase.id = contained.transaction_id
+          where latest.script_id = listed.script_id)`,
         blocks: sql`listed.blocks`,
         redBlocks: sql`listed.red_blocks`,
         share: sql`round(listed.blocks / greatest(total.blocks, 1)::numeric, 6)::float8`,

@@ -1,0 +1,101 @@
+/** Functions that read what anybody has written into payloads: they never fail, and say the same as the decoders in TypeScript. */
+import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { parseJson, poolOf } from '@kasgres/programs';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => {
+  await database.drop();
+});
+
+async function evaluate<T>(expression: string, values: readonly (Uint8Array | string)[]): Promise<T[]> {
+  const type = typeof values[0] === 'string' ? 'text' : 'bytea';
+  const { rows } = await database.pool.query<{ result: T }>(
+    `select ${expression} as result from unnest($1::${type}[]) with ordinality given (value, place) order by place`,
+    [values.map((value) => (typeof value === 'string' ? value : Buffer.from(value)))],
+  );
+  return rows.map(({ result }) => result);
+}
+
+const hexOf = (text: string): string => Buffer.from(text).toString('hex');
+
+describe('pool_of', () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      '/',
+      'f2pool.com',
+      'www.f2pool.com',
+      'miningcore',
+      'a.b',
+      'F2Pool.COM',
+      '1.1.0',
+      '\0',
+      '\\',
+      'é',
+      `${'x'.repeat(99)}.com`,
+    ),
+    fc.uint8Array({ maxLength: 4 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
+  );
+  const extraData = fc.array(piece, { maxLength: 7 }).map((pieces) => Buffer.from(pieces.join(''), 'latin1'));
+
+  test('names the same pools as poolOf', async () => {
+    const samples = [
+      ...fc.sample(extraData, { numRuns: 2_000, seed: 1 }),
+      Buffer.from('1.1.0/f2pool.com/'),
+      Buffer.from('/a.com/b.com/'),
+    ];
+    const pools = await evaluate<string | null>('pool_of(value)', samples);
+    expect(pools).toEqual(samples.map((sample) => poolOf(sample) ?? null));
+    expect(new Set(pools).size).toBeGreaterThan(3);
+  });
+});
+
+describe('kaspa.json_of', () => {
+  test.each([
+    ['an object', '{"p":"krc-20","n":[1,{"ü":null}]}', { p: 'krc-20', n: [1, { ü: null }] }],
+    ['an array after spaces', ' \n[1]', [1]],
+    ['a number', '1', null],
+    ['text', 'kasplex', null],
+    ['half an object', '{"a":', null],
+    ['depth 10,000', '['.repeat(10_000) + ']'.repeat(10_000), null],
+    ['depth 10,000 without an end', '['.repeat(10_000), null],
+    ['NUL', '{"a":"\0"}', null],
+    ['an escaped NUL', String.raw`{"a":"\u0000"}`, null],
+    ['an escaped lone surrogate', String.raw`{"a":"\ud800"}`, null],
+    ['70 kB', JSON.stringify(['x'.repeat(70_000)]), null],
+    ['equal keys', '{"a":1,"a":2}', { a: 2 }],
+  ])('of %s', async (_name, text, expected) => {
+    expect(await evaluate('kaspa.json_of(value)', [hexOf(text)])).toEqual([expected]);
+  });
+
+  test('is null for what is no hex, and for bytes that are no UTF-8', async () => {
+    expect(
+      await evaluate('kaspa.json_of(value)', ['', 'x', '7b7', '7bff7d', '5b22eda08022 5d', '5b22eda080225d']),
+    ).toEqual([null, null, null, null, null, null]);
+  });
+
+  test('never fails, and shows nothing else than the decoders', async () => {
+    const json = fc.oneof(
+      fc.json(),
+      fc.uint8Array({ maxLength: 20 }).map((bytes) => `[${Buffer.from(bytes).toString('latin1')}]`),
+      fc.string(),
+    );
+    const samples = fc.sample(json, { numRuns: 1_000, seed: 2 });
+    const found = await evaluate<unknown>('kaspa.json_of(value)', samples.map(hexOf));
+    for (const [i, value] of found.entries()) {
+      if (value === null) continue;
+      expect(typeof parseJson(Buffer.from(samples[i] as string)), samples[i]).toBe('object');
+    }
+    expect(found.filter((value) => value !== null).length).toBeGreaterThan(100);
+  });
+});
+
+test('kaspa.text_of is null for control and bidirectional characters, invalid UTF-8 and what is no hex', async () => {
+  expect(
+    await evaluate('kaspa.text_of(value)', [hexOf('Grüße'), hexOf('a\0'), hexOf('a\u202e'), 'ff', 'xyz', 'abc']),
+  ).toEqual(['Grüße', null, null, null, null, null]);
+});
