@@ -177,6 +177,28 @@ export function laneTransactions(namespace: string, acceptedOnly = false): Listi
   };
 }
 
+export function inscriptions(query: { tick?: string; address?: string } = {}): Listing {
+  const conditions = [
+    ...(query.tick === undefined ? [] : [`k.tick = '${query.tick}'`]),
+    ...(query.address === undefined ? [] : [`s.address = '${query.address}'`]),
+  ];
+  const items = `
+    select encode(t.transaction_id, 'hex') || ':' || case when i.input < 0 then 'payload' else i.input::text end as cursor
+    from inscriptions i join inscription_kinds k on k.id = i.kind_id join transactions t on t.id = i.transaction_id
+    join scripts s on s.id = i.owner_script_id
+    where ${['true', ...conditions].join(' and ')} order by i.transaction_id desc, i.input desc`;
+  return {
+    template: '/v1/inscriptions',
+    values: {},
+    query,
+    field: 'inscriptions',
+    cursorOf: ({ transactionId, source }) =>
+      `${String(transactionId)}:${source === 'payload' ? 'payload' : (source as { input: number }).input}`,
+    items,
+    positions: items,
+  };
+}
+
 function flag(name: string, isSet: boolean): Record<string, string> {
   return isSet ? { [name]: 'true' } : {};
 }

@@ -13,6 +13,7 @@ import {
   addressUtxos,
   blocks,
   clusterMembers,
+  inscriptions,
   lanes,
   laneTransactions,
   type Item,
@@ -23,6 +24,7 @@ import {
   transactions,
 } from './listings.ts';
 import { openHarness, type Harness } from './harness.ts';
+import { pay } from '../support/inscribed-payments.ts';
 import { mineRewards, namespaceOf, payInLane } from '../support/lane-payments.ts';
 
 const LIMITS = Array.from({ length: 100 }, (_, index) => index + 1);
@@ -39,9 +41,14 @@ let root: Owner;
 
 beforeAll(async () => {
   harness = await openHarness({ rounds: 45 });
-  mineRewards(harness.simulatedDag, LANE_PAYMENTS);
+  mineRewards(harness.simulatedDag, 2 * LANE_PAYMENTS);
   for (let made = 0; made < LANE_PAYMENTS; made += 1)
     payInLane(harness.simulatedDag, made % 2 === 0 ? BUSY_LANE : made);
+  for (let made = 0; made < LANE_PAYMENTS; made += 1) {
+    pay(harness.simulatedDag, {
+      payload: Buffer.from(`{"p":"krc-20","op":"mint","tick":"${made % 3 === 0 ? 'RARE' : 'KASP'}"}`),
+    });
+  }
   await harness.atRest();
   await harness.indexer.stop();
   const { key } = await createKey(harness.database.kysely, { name: 'walker', rateRu: 1e9 });
@@ -90,6 +97,8 @@ const LISTINGS: Record<string, () => Listing> = {
   'accepted transactions of an address': () => addressTransactions(busiest, true),
   'UTXOs of an address': () => addressUtxos(busiest),
   'members of a cluster': () => clusterMembers(root),
+  inscriptions: () => inscriptions(),
+  'inscriptions of a tick': () => inscriptions({ tick: 'RARE' }),
   lanes: () => lanes(),
   'transactions of a lane': () => laneTransactions(namespaceOf(BUSY_LANE)),
   'accepted transactions of a lane': () => laneTransactions(namespaceOf(BUSY_LANE), true),

@@ -242,6 +242,30 @@ describe.skipIf(isWithoutNode)('the API against a real node', () => {
     });
   });
 
+  test('getSeqCommitLaneProof responds like the node, here that a lane is not active', async () => {
+    const { sink } = await indexed.node.call('getSink', {});
+    const laneKey = '07'.repeat(32);
+    const proof = await indexed.node.call('getSeqCommitLaneProof', {
+      blockHash: fromHex(sink),
+      laneKey: fromHex(laneKey),
+    });
+    expect(await indexed.api.post('/v1/rpc/getSeqCommitLaneProof', { blockHash: sink, laneKey })).toMatchObject({
+      status: 200,
+      json: {
+        smtProof: toHex(proof.smtProof),
+        payloadAndCtxDigest: toHex(proof.payloadAndCtxDigest),
+        parentSeqCommit: toHex(proof.parentSeqCommit),
+        inactivityShortcut: toHex(proof.inactivityShortcut),
+      },
+    });
+    expect(proof.laneTip).toBeUndefined();
+    expect(await indexed.api.post('/v1/rpc/getSeqCommitLaneProof', { blockHash: UNKNOWN_HASH, laneKey })).toMatchObject(
+      {
+        status: 404,
+      },
+    );
+  });
+
   test('getVirtualChainFromBlock responds like the node from every block', async () => {
     expect(await compareVirtualChain(comparison)).toEqual([]);
   });

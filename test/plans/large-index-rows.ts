@@ -96,9 +96,20 @@ const subnetworkOf = (t: string): string =>
 const namespaceOf = (lane: string): string => `lpad(to_hex(${lane} + 256), 8, '0')`;
 export const BUSY_NAMESPACE = (FIRST_LANE + 256).toString(16).padStart(8, '0');
 
+/** One transaction in ten states something, and half of these are of one tick. */
+const KINDS = 5000;
+export const BUSY_TICK = 'T0';
+const kindOf = (t: string): string => `1 + case when ${t} / 10 % 2 = 0 then 0 else ${t} / 10 % ${KINDS} end`;
+
 /** Independent of each other. */
 export const FIRST_STATEMENTS: readonly string[] = [
   `insert into meta (network) values ('simnet')`,
+  `insert into inscription_kinds (protocol, operation, tick)
+   select case when kind % 100 = 99 then 'kns' else 'krc-20' end, case kind % 3 when 0 then 'mint' else 'transfer' end, 'T' || kind
+   from ${series(KINDS)} kind`,
+  `insert into inscriptions (transaction_id, owner_script_id, kind_id, input)
+   select t, case when t % 40 = 0 then ${PAID_BY_ALL} else ${ownerOf('t')} end, ${kindOf('t')}, -1
+   from ${series(TRANSACTIONS)} t where t % 10 = 0 and ${placeOf('t')} <> 0 and ${acceptingBlockOf('t')} is not null`,
   `insert into subnetworks (id, subnetwork_id)
    select lane, decode(${namespaceOf('lane')} || repeat('00', 16), 'hex') from ${series(LANES + FIRST_LANE, FIRST_LANE)} lane`,
   `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes, fee,

@@ -36,6 +36,9 @@ const ROLLUPS = [
      from generate_series(0, l.count - 1) n) intervals
    where start >= 0`,
   'insert into miner_hours select * from count_miner_hours()',
+  'insert into protocol_hours (hour, protocol, transactions, fees) select p.hour, p.protocol, p.transactions, p.fees from count_protocol_hours() p',
+  `insert into lane_totals (hour, transactions, fees, gas)
+   select hour, sum(transactions), sum(fees), sum(gas) from count_lane_hours() group by 1`,
   `insert into lane_hours (subnetwork_id, hour, transactions, fees, gas, last_seen)
    select subnetwork_id, hour, transactions, fees, gas, last_seen from count_lane_hours()`,
   `insert into lanes (subnetwork_id, transaction_count, fees, gas, first_seen, last_seen)

@@ -6,6 +6,7 @@ import {
   addressUtxos,
   blocks,
   clusterMembers,
+  inscriptions,
   lanes,
   laneTransactions,
   type Listing,
@@ -15,7 +16,7 @@ import {
   transactions,
 } from '../api/listings.ts';
 import { addressOf } from './large-index.ts';
-import { BUSY, BUSY_NAMESPACE, COMMON_LABEL, memberOfLarge, PAID_BY_ALL } from './large-index-rows.ts';
+import { BUSY, BUSY_NAMESPACE, BUSY_TICK, COMMON_LABEL, memberOfLarge, PAID_BY_ALL } from './large-index-rows.ts';
 import type { Request } from './harness.ts';
 
 export function owner(scriptId: number): Owner {
@@ -37,6 +38,9 @@ export function listings(): Record<string, Listing> {
     'transactions of a busy address': addressTransactions(owner(BUSY)),
     'UTXOs of the address of a million': addressUtxos(owner(PAID_BY_ALL)),
     'members of a large cluster': clusterMembers(owner(memberOfLarge(0))),
+    inscriptions: inscriptions(),
+    'inscriptions of a busy tick': inscriptions({ tick: BUSY_TICK }),
+    'inscriptions of the address of a million': inscriptions({ address: addressOf(PAID_BY_ALL) }),
     lanes: lanes(),
     'transactions of a busy lane': laneTransactions(BUSY_NAMESPACE),
     'accepted transactions of a busy lane': laneTransactions(BUSY_NAMESPACE, true),

@@ -8,7 +8,7 @@ import { startAt } from './start-at.ts';
 type Db = Pick<Connection, 'pool'>;
 
 /** What sums up history, or describes the index rather than the chain. */
-const SUMS = new Set(['rollups of scripts', 'intervals', 'changes of balances']);
+const SUMS = new Set(['rollups of scripts', 'intervals', 'changes of balances', 'lanes', 'hours of lanes']);
 
 export async function firstIndex({ pool }: Db): Promise<number> {
   const { rows } = await pool.query<{ first: number }>('select min(index)::int as first from chain_blocks');

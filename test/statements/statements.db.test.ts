@@ -83,6 +83,8 @@ test('only statements that name roles, indexes or tables at run time are not che
       "packages/indexer/src/memory/look-up.ts": 1,
       "packages/indexer/src/retention/cut.ts": 18,
       "packages/indexer/src/retention/partitions.ts": 1,
+      "packages/state/src/inscriptions/read.ts": 3,
+      "packages/state/src/inscriptions/rebuild.ts": 1,
       "packages/state/src/queryable.ts": 2,
       "packages/state/src/script-activity/look-up.ts": 1,
     }

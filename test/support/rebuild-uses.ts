@@ -1,11 +1,13 @@
 import type { ClientBase } from 'pg';
 import { inscriptions } from '../../packages/state/src/inscriptions/inscriptions.ts';
+import { inscribeAll } from '../../packages/state/src/inscriptions/rebuild.ts';
 import { lanes } from '../../packages/state/src/lanes/lanes.ts';
 
-/** Computes from rows what the chain is used for, as the end of a first catch-up does. */
+/** Computes from rows what the chain is used for, as the end of a first catch-up does. Must run inside a transaction. */
 export async function rebuildUses(client: ClientBase): Promise<void> {
-  for (const kind of [lanes, inscriptions]) {
-    for (const table of kind.emptied ?? []) await client.query(`delete from ${table}`);
-    await kind.rebuild?.(client);
+  for (const { emptied = [] } of [lanes, inscriptions]) {
+    for (const table of emptied) await client.query(`delete from ${table}`);
   }
+  await lanes.rebuild?.(client);
+  await inscribeAll(client);
 }

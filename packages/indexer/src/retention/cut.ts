@@ -338,6 +338,11 @@ async function forgetSpentOutputs(client: ClientBase, { generation }: CutPoint, 
 
 /** Rows of the new generation that belong below the cut: what its first chain block merges and accepts, and what reorgs near it left. */
 async function removeStragglers(client: ClientBase, cut: CutPoint, border: Border): Promise<void> {
+  // Before acceptance below the cut is forgotten. Batches change inscriptions of transactions above it only.
+  await client.query(
+    'delete from inscriptions i using transactions t where t.id = i.transaction_id and t.accepting_index <= $1',
+    [cut.chainIndex],
+  );
   await client.query(
     `update transactions t set accepting_index = null, accepted_body = null
        from (select unnest(accepted_transactions) as id from chain_blocks where index <= $1 and blue_score >= $2) accepted

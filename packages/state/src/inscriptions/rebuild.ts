@@ -20,24 +20,26 @@ import { writeInscriptions } from './write.ts';
 /** Of 250 kB at most. */
 const ROWS_AT_ONCE = 200;
 
-/** The tables must be empty. */
 export async function rebuildInscriptions(client: ClientBase): Promise<void> {
-  await inTransaction(client, async () => {
-    for await (const rows of fetch<PayloadRow>(client, selectPayloads('true'))) {
-      await writeInscriptions(client, decodePayloads(rows));
-    }
-    for await (const rows of fetch<AcceptedInput>(client, selectInputs('true'))) {
-      await writeInscriptions(client, await decodeInputs(client, rows));
-    }
-    await client.query(
-      'insert into protocol_hours (hour, protocol, transactions, fees) select * from count_protocol_hours()',
-    );
-    await client.query(
-      `insert into inscription_decoders (version) values ($1)
-       on conflict (one_row) do update set version = excluded.version, transaction_id = null`,
-      [DECODERS_VERSION],
-    );
-  });
+  await inTransaction(client, () => inscribeAll(client));
+}
+
+/** Must run inside a transaction, since it opens cursors. The tables must be empty. */
+export async function inscribeAll(client: ClientBase): Promise<void> {
+  for await (const rows of fetch<PayloadRow>(client, selectPayloads('true'))) {
+    await writeInscriptions(client, decodePayloads(rows));
+  }
+  for await (const rows of fetch<AcceptedInput>(client, selectInputs('true'))) {
+    await writeInscriptions(client, await decodeInputs(client, rows));
+  }
+  await client.query(
+    'insert into protocol_hours (hour, protocol, transactions, fees) select * from count_protocol_hours()',
+  );
+  await client.query(
+    `insert into inscription_decoders (version) values ($1)
+     on conflict (one_row) do update set version = excluded.version, transaction_id = null`,
+    [DECODERS_VERSION],
+  );
 }
 
 async function* fetch<Row extends object>(client: ClientBase, select: string): AsyncGenerator<Row[]> {

@@ -79,27 +79,28 @@ export function inscriptionPage(parameter: ParameterOf<InscriptionParameters>, {
   const inOrder = sql`i.transaction_id ${order}, i.input ${order}`;
   const place = sql`(select key from cursor), (select input from cursor)`;
   const fromCursor = start === 'first' ? sql`true` : sql`(i.transaction_id, i.input) ${behind} (${place})`;
-  const isFiltered = by.byProtocol || by.byOperation || (by.byTick && by.byAddress);
+  const isByKind = by.byTick && !by.byAddress;
+  const isFiltered = !isByKind && (by.byProtocol || by.byOperation || by.byTick);
+  // The columns of the index, so that no row is sorted that is not read.
+  const readOrder = by.byAddress ? sql`i.owner_script_id ${order}, ${inOrder}` : inOrder;
   const ofAddress = sql`
     select i.* from inscriptions i
     where i.owner_script_id between (select id from script) and (select id from script) and ${fromCursor}
-    order by i.owner_script_id ${order}, ${inOrder}`;
-  const ofAll = sql`select i.* from inscriptions i where ${fromCursor} order by ${inOrder}`;
+    order by ${readOrder}`;
+  const ofAll = sql`select i.* from inscriptions i where ${fromCursor} order by ${readOrder}`;
   const ofTick = sql`
     select i.*
     from inscription_kinds k cross join lateral (
       select i.* from inscriptions i where i.kind_id between k.id and k.id and ${fromCursor}
       order by i.kind_id ${order}, ${inOrder} limit ${sql.lit(MAX_LIMIT + 1)}) i
-    where ${ofKind(parameter, by)} order by ${inOrder}`;
-  const isByKind = by.byTick && !by.byAddress;
+    where ${ofKind(parameter, by)} order by ${readOrder}`;
   const examined = by.byAddress ? ofAddress : isByKind ? ofTick : ofAll;
-  const matching =
-    isByKind || !isFiltered
-      ? sql`select i from (${examined} limit ${sql.lit(MAX_EXAMINED)}) i`
-      : sql`
-        select i from (${examined} limit ${sql.lit(MAX_EXAMINED)}) i
-        where exists (select from inscription_kinds k where k.id = i.kind_id and ${ofKind(parameter, by)})
-        order by ${inOrder}`;
+  const isWanted = isFiltered
+    ? sql`where exists (select from inscription_kinds k where k.id = i.kind_id and ${ofKind(parameter, by)})`
+    : sql``;
+  const matching = sql`
+    select row(i.transaction_id, i.owner_script_id, i.kind_id, i.input)::inscriptions
+    from (${examined} limit ${sql.lit(MAX_EXAMINED)}) i ${isWanted} order by ${readOrder}`;
   const lastExamined = sql`(
     select case when count(*) = 2 then (array_agg(${cursorText(sql`last.transaction_id`, sql`last.input`)}
       order by last.transaction_id ${order}, last.input ${order}))[1] end
@@ -120,6 +121,6 @@ export function inscriptionPage(parameter: ParameterOf<InscriptionParameters>, {
             when t.accepted_body = 0 then spending.signature_script
             else (variant_input(t.id, t.accepted_body, keys.input)).signature_script end as bytes) source) summed`,
     },
-    ...pageParts(limit, start, { isBounded: true, ...(isFiltered && !isByKind && { scannedTo: lastExamined }) }),
+    ...pageParts(limit, start, { isBounded: true, ...(isFiltered && { scannedTo: lastExamined }) }),
   };
 }
