@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inTransaction } from '@kasgres/database';
 import { expect, test } from 'vitest';
+import { applicationDifferences } from '../support/applications.ts';
 import { atRest, expectInvariants, freshDatabase, type Harness, SEED } from '../support/harness.ts';
 import { Random } from '../../packages/devnet/src/economy/random.ts';
 import { type RunningIndexer, startIndexing } from '../support/simulated-dag.ts';
@@ -56,6 +57,7 @@ async function mineUntilCut(harness: Harness, indexer: RunningIndexer, cuts: num
 
 async function expectCut({ simulatedDag, node, database }: Harness): Promise<void> {
   await expectInvariants(database.pool, node);
+  expect(await applicationDifferences(database.pool, simulatedDag, { isCut: true })).toEqual([]);
   const whole = await freshDatabase();
   const indexer = startIndexing(simulatedDag, whole.url);
   await atRest(whole, node, indexer);

@@ -66,6 +66,7 @@ interface IndexedBlock {
   index: number;
   hash: string;
   chainTime: bigint;
+  /** Whether the index knows nothing of what happened right before it. */
   isStart: boolean;
 }
 
@@ -85,8 +86,9 @@ export async function applicationDifferences(
 ): Promise<string[]> {
   const dag = wholeDagOf(simulatedDag);
   const { rows: indexed } = await db.query<IndexedBlock>(
-    `select c.index::int as index, encode(b.hash, 'hex') as hash, c.chain_time as "chainTime", s.chain_index is not null as "isStart"
-       from chain_blocks c join blocks b on b.id = c.block_id left join starts s on s.chain_index = c.index order by c.index`,
+    `select c.index::int as index, encode(b.hash, 'hex') as hash, c.chain_time as "chainTime",
+            c.index = min(c.index) over () or exists (select from gaps g where g.before_block_hash = b.hash) as "isStart"
+       from chain_blocks c join blocks b on b.id = c.block_id order by c.index`,
   );
   const { rows: unknown } = await db.query<{ id: string }>(
     `select encode(transaction_id, 'hex') as id from transactions where accepting_index is not null and accepted_body is null`,

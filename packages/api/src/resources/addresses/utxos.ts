@@ -100,7 +100,7 @@ const utxoPage = statementsBy(
         from unnest(${rowsOf(sql`
           select utxos from utxos where ${from} and script_id ${within} ${scriptId}
           order by script_id ${order}, transaction_id ${order}, index ${order} limit ${limit} + 1`)})
-          with ordinality as keys (transaction_id, script_id, amount, block_daa_score, index, is_coinbase, position)`,
+          with ordinality as keys (transaction_id, script_id, amount, block_daa_score, index, is_coinbase, covenant_id, position)`,
       },
       body: jsonBuildObject({
         utxos: sql<z.infer<typeof restUtxo>[]>`(
