@@ -11,7 +11,6 @@ import { toMempoolEntry } from '../../packages/api/src/resources/mempool/to-memp
 import { openHarness, type Harness } from '../api/harness.ts';
 import { cluster } from '../simulation/clusters-harness.ts';
 import { ApiClient, type ApiResponse } from '../support/api-client.ts';
-import { mineRewards, namespaceOf, payInLane } from '../support/lane-payments.ts';
 import { APPLICATION_RATE, SimulatedDag } from '../support/simulated-dag.ts';
 
 const FILE = '../../packages/api/src/generated/examples.json';
@@ -44,16 +43,10 @@ let chain: ExampleChain;
 beforeAll(async () => {
   // While it mines, connections to the node would get no response.
   const payment = await nextPayment();
-  harness = await openHarness({ mine: mineChain, seed: SEED, simulation: SIMULATION });
+  harness = await openHarness({ rounds: ROUNDS, seed: SEED, simulation: SIMULATION });
   chain = { ...(await prepareChain()), payment };
 });
 afterAll(() => harness.close());
-
-function mineChain(dag: SimulatedDag): void {
-  mineRewards(dag, 3);
-  for (const lane of [1, 2, 1]) payInLane(dag, lane);
-  dag.mine(ROUNDS);
-}
 
 /** Puts two payments into the mempool of a stopped index, so that nothing changes, and chooses the items of the examples. */
 async function prepareChain(): Promise<Omit<ExampleChain, 'payment'>> {
@@ -107,7 +100,11 @@ async function prepareChain(): Promise<Omit<ExampleChain, 'payment'>> {
       `select encode(b.hash, 'hex') as "blockHash", b.daa_score::text as "daaScore"
        from chain_blocks c join blocks b on b.id = c.block_id where c.index = 10`,
     ),
-    namespace: namespaceOf(1),
+    ...(await findOne<{ namespace: string }>(
+      'lane',
+      `select encode(substring(s.subnetwork_id for 4), 'hex') as namespace
+       from lanes l join subnetworks s on s.id = l.subnetwork_id order by l.transaction_count desc, s.subnetwork_id limit 1`,
+    )),
     mempoolTransactionId: toHex(entry.transaction.transactionId),
     mempoolAddress,
   };
@@ -124,7 +121,7 @@ async function nextPayment(): Promise<object> {
   const twin = await SimulatedDag.start(SEED, undefined, undefined, SIMULATION);
   const node = new NodeClient({ url: twin.server.url });
   try {
-    mineChain(twin);
+    twin.mine(ROUNDS);
     twin.pay(3);
     const last = [...twin.node.mempool.ready()].at(-1);
     if (last === undefined) throw new Error('the network makes no payment');

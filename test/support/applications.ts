@@ -9,8 +9,6 @@ type Db = Pick<Connection['pool'], 'query'>;
 type SectionName = (typeof SECTION_NAMES)[number];
 
 const MAX_SHOWN = 5;
-/** The indexer does not write these tables yet. */
-const NOT_YET_KEPT: ReadonlySet<SectionName> = new Set(['inscriptions', 'protocol hours']);
 /** A transaction that retention has removed has no id. */
 const TRANSACTION_ID = (key: string): string => `
   coalesce((select encode(known.transaction_id, 'hex') from transactions known where known.id = ${key}),
@@ -131,7 +129,7 @@ function utxosAt(dag: Dag, hash: string) {
 }
 
 function differencesOf(expected: ApplicationState, stored: ApplicationState, isCut: boolean): string[] {
-  return SECTION_NAMES.filter((section) => !NOT_YET_KEPT.has(section)).flatMap((section) => {
+  return SECTION_NAMES.flatMap((section) => {
     const [model, index] = [expected[section], stored[section]];
     const names = new Set([...model.keys(), ...index.keys()]);
     const differences = [...names].flatMap((name) => {
