@@ -1228,7 +1228,7 @@ comment on column covenants.genesis_transaction_id is 'transactions.id of the ac
 comment on column covenants.event_count is 'Number of accepted transactions that spent or created UTXOs of it, as far as they are known. Retention keeps the count.';
 comment on column covenants.balance is 'Sum of its UTXOs at the checkpoint, sompi.';
 comment on column covenants.first_seen is 'chain_blocks.chain_time of its first event, or of the start whose UTXO set had it.';
-comment on column covenants.last_seen is 'chain_blocks.chain_time of its last event, or of the latest start that made a difference to it.';
+comment on column covenants.last_seen is 'chain_blocks.chain_time of its last event; first_seen while there is none. What happened in a gap is not seen.';
 comment on column covenants.utxo_count is 'Number of its UTXOs at the checkpoint.';
 comment on column covenants.template_id is 'program_templates.id of the last program that a spend of one of its UTXOs revealed; null before. Bare scripts and programs that do not parse leave it.';
 comment on column covenants.is_complete is 'Whether every event since its genesis was counted: false if it began before the index, or lived before a gap.';
@@ -2941,7 +2941,7 @@ comment on column kaspa.covenants.balance_sompi is 'Sum of them.';
 comment on column kaspa.covenants.balance_kas is 'The same in KAS.';
 comment on column kaspa.covenants.event_count is 'Number of accepted transactions that spent or created UTXOs of it.';
 comment on column kaspa.covenants.first_seen is 'chain_time of its first event, or of the start of the index whose UTXO set had it.';
-comment on column kaspa.covenants.last_seen is 'chain_time of its last event, or of the last start of the index that changed it.';
+comment on column kaspa.covenants.last_seen is 'chain_time of its last event; first_seen while there is none. What happened in a gap is not seen.';
 comment on column kaspa.covenants.template is 'Template of the last program that a spend of one of its UTXOs revealed; null before. Look-alikes have the same.';
 comment on column kaspa.covenants.genesis_transaction_key is 'Key of the transaction that created it. Joins views fast; differs from one database to another.';
 comment on column kaspa.covenants.covenant_key is 'Key of the covenant. Joins views fast; differs from one database to another.';

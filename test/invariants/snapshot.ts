@@ -195,31 +195,39 @@ const SECTIONS: Record<string, string> = {
     from balance_changes c left join scripts s on s.id = c.script_id where c.change <> 0`,
 
   covenants: `
-    select json_build_array(c.covenant_id, genesis.transaction_id, c.event_count, c.balance, c.first_seen, c.last_seen, c.utxo_count, c.is_complete)
-    from covenants c left join known_transactions genesis on genesis.id = c.genesis_transaction_id`,
+    select json_build_array(c.covenant_id, c.event_count, c.balance, c.first_seen, c.last_seen, c.utxo_count, c.is_complete) from covenants c`,
+
+  'geneses of covenants': `
+    select json_build_array(c.covenant_id, genesis.transaction_id)
+    from covenants c join known_transactions genesis on genesis.id = c.genesis_transaction_id`,
 
   'events of covenants': `
-    select json_build_array(c.covenant_id, t.transaction_id, e.chain_index, e.position, e.kind, e.previous_seen)
+    select json_build_array(e.chain_index, e.position, c.covenant_id, t.transaction_id, e.kind, e.previous_seen)
     from covenant_events e left join covenants c on c.id = e.covenant_id left join known_transactions t on t.id = e.transaction_id`,
 
   'hours of covenants': `select json_build_array(hour, kind, events) from covenant_hours where events <> 0`,
 
   // Spends may be in a variant that is not known.
   'templates of covenants': `
-    select json_build_array(c.covenant_id, t.transaction_id, e.chain_index, e.position, own.template, previous.template, last.template)
-    from covenants c
-    left join covenant_events e on e.covenant_id = c.id
-    left join known_transactions t on t.id = e.transaction_id
+    select json_build_array(c.covenant_id, t.template)
+    from covenants c join program_templates t on t.id = c.template_id where not exists (select from uncertain)`,
+
+  'templates of events': `
+    select json_build_array(e.chain_index, e.position, c.covenant_id, own.template, previous.template)
+    from covenant_events e
+    join covenants c on c.id = e.covenant_id
     left join program_templates own on own.id = e.template_id
     left join program_templates previous on previous.id = e.previous_template_id
-    left join program_templates last on last.id = c.template_id
     where not exists (select from uncertain)`,
 
   programs: `
-    select json_build_array(p.hash, t.transaction_id, p.index, p.first_seen, p.spend_count, p.length, p.uses, p.is_bare, p.kcc_template, template.template)
-    from programs p
-    left join known_transactions t on t.id = p.transaction_id
-    left join program_templates template on template.id = p.template_id
+    select json_build_array(p.hash, p.first_seen, p.spend_count, p.length, p.uses, p.is_bare, p.kcc_template, template.template)
+    from programs p left join program_templates template on template.id = p.template_id
+    where not exists (select from uncertain)`,
+
+  'first transactions of programs': `
+    select json_build_array(p.hash, t.transaction_id, p.index)
+    from programs p join known_transactions t on t.id = p.transaction_id
     where not exists (select from uncertain)`,
 
   'templates of programs': `

@@ -47,8 +47,7 @@ const REPLACE_STATE = `
      where covenant_id is not null
      group by covenant_id
     on conflict (covenant_id) do update set
-      balance = covenants.balance + excluded.balance, utxo_count = covenants.utxo_count + excluded.utxo_count,
-      last_seen = excluded.last_seen, is_complete = false),
+      balance = covenants.balance + excluded.balance, utxo_count = covenants.utxo_count + excluded.utxo_count, is_complete = false),
   changes as (
     select script_id, sum(amount) as change, sum(count) as count
       from (select script_id, -amount as amount, -1 as count from vanished

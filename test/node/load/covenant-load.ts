@@ -287,14 +287,19 @@ export class CovenantLoad {
     }
   }
 
+  /** A response has a page of the chain. */
   async #acceptedIds(): Promise<string[]> {
-    const chain = {
-      startHash: this.#first ?? '',
-      includeAcceptedTransactionIds: true,
-      minConfirmationCount: undefined,
-    };
-    const { acceptedTransactionIds } = await this.#node.call('getVirtualChainFromBlock', chain);
-    return acceptedTransactionIds.flatMap((block) => block.acceptedTransactionIds);
+    const ids: string[] = [];
+    for (let startHash = this.#first; startHash !== undefined; ) {
+      const chain = { startHash, includeAcceptedTransactionIds: true };
+      const { addedChainBlockHashes, acceptedTransactionIds } = await this.#node.call(
+        'getVirtualChainFromBlock',
+        chain,
+      );
+      for (const block of acceptedTransactionIds) ids.push(...block.acceptedTransactionIds);
+      startHash = addedChainBlockHashes.at(-1);
+    }
+    return ids;
   }
 
   /** Returns the coinbase. */

@@ -832,7 +832,7 @@ export interface Covenants {
    */
   is_complete: boolean;
   /**
-   * chain_blocks.chain_time of its last event, or of the latest start that made a difference to it.
+   * chain_blocks.chain_time of its last event; first_seen while there is none. What happened in a gap is not seen.
    */
   last_seen: bigint;
   /**

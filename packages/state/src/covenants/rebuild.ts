@@ -21,28 +21,26 @@ export async function rebuildCovenants(client: ClientBase): Promise<void> {
   await client.query(DROP_FOUND);
 }
 
-/** What accepted transactions do to covenants, by facts. A UTXO set may have outputs that have rows, too. */
+/**
+ * What accepted transactions do to covenants, by facts. A UTXO set may have outputs that have rows, too. A transaction from before a gap may be
+ * accepted again after it.
+ */
 export const EVENTS = `
   covenant_outputs as (
-    select transaction_id, index, amount, covenant_id from transaction_outputs where covenant_id is not null
+    select transaction_id, index, covenant_id from transaction_outputs where covenant_id is not null
     union
-    select transaction_id, index, amount, covenant_id from start_utxos where covenant_id is not null),
+    select transaction_id, index, covenant_id from start_utxos where covenant_id is not null),
   touches as (
-    select o.covenant_id, o.transaction_id, 0 as spent, 1 as created
-      from transaction_outputs o join transactions t on t.id = o.transaction_id
-     where o.covenant_id is not null and t.accepting_index is not null
+    select covenant_id, transaction_id, 0 as spent, 1 as created from transaction_outputs where covenant_id is not null
     union all
     select o.covenant_id, i.transaction_id, 1, 0
       from covenant_outputs o
-      join transaction_inputs i on i.previous_transaction_id = o.transaction_id and i.previous_index = o.index
-      join transactions t on t.id = i.transaction_id
-     where t.accepting_index is not null),
+      join transaction_inputs i on i.previous_transaction_id = o.transaction_id and i.previous_index = o.index),
   events as (
-    select touch.covenant_id, touch.transaction_id, c.index as chain_index, c.chain_time, array_position(c.accepted_transactions, t.id) - 1 as position,
+    select touch.covenant_id, touch.transaction_id, c.index as chain_index, c.chain_time, accepted.number::integer - 1 as position, created - spent as live,
            (case when spent = 0 then 'genesis' when created = 0 then 'burn' else 'transition' end)::covenant_event_kind as kind
       from (select covenant_id, transaction_id, sum(spent) as spent, sum(created) as created from touches group by covenant_id, transaction_id) touch
-      join transactions t on t.id = touch.transaction_id
-      join chain_blocks c on c.index = t.accepting_index)`;
+      join (chain_blocks c cross join lateral unnest(c.accepted_transactions) with ordinality accepted (id, number)) on accepted.id = touch.transaction_id)`;
 
 /** The covenants of the latest UTXO set, by when it begins. */
 const STARTING = `
@@ -54,25 +52,26 @@ const STARTING = `
 
 const CREATE_EVENTS = `create temporary table found_events as with ${EVENTS} select * from events`;
 
-/** A covenant of the chain below a gap is not complete, unless it ended there. */
+/** What had UTXOs when a gap began is not complete. */
 const INSERT_COVENANTS = `
   with ${ACCEPTED}, ${UNSPENT}, ${STARTING},
   live as (select covenant_id, count(*)::integer as utxos, sum(amount)::bigint as balance from unspent where covenant_id is not null group by covenant_id),
   firsts as (select distinct on (covenant_id) * from found_events order by covenant_id, chain_index, position),
-  counts as (
-    select covenant_id, count(*) as events, max(chain_time) as last_seen,
-           (array_agg(kind order by chain_index desc, position desc) filter (where chain_index <= (select max(chain_index) from starts)))[1] as before_gap
-      from found_events group by covenant_id)
+  counts as (select covenant_id, count(*) as events, max(chain_time) as last_seen from found_events group by covenant_id),
+  interrupted as (
+    select distinct e.covenant_id
+      from starts s join found_events e on e.chain_index <= s.chain_index
+     where s.chain_index > (select min(index) from chain_blocks)
+     group by e.covenant_id, s.chain_index having sum(e.live) > 0)
   insert into covenants (genesis_transaction_id, event_count, balance, first_seen, last_seen, utxo_count, is_complete, covenant_id)
-  select case when is_complete or s.index is null and f.kind = 'genesis' then f.transaction_id end, coalesce(counts.events, 0),
-         coalesce(live.balance, 0), least(f.chain_time, s.chain_time), greatest(counts.last_seen, s.chain_time), coalesce(live.utxos, 0),
-         is_complete, covenant_id
+  select case when f.kind = 'genesis' and (s.index is null or f.chain_index < s.index) then f.transaction_id end, coalesce(counts.events, 0),
+         coalesce(live.balance, 0), least(f.chain_time, s.chain_time), coalesce(counts.last_seen, s.chain_time), coalesce(live.utxos, 0),
+         coalesce(f.kind = 'genesis', false) and s.index is null and i.covenant_id is null, covenant_id
     from firsts f
     full join starting s using (covenant_id)
     left join counts using (covenant_id)
     left join live using (covenant_id)
-   cross join lateral (
-     select s.index is null and f.kind = 'genesis' and (counts.before_gap is null or counts.before_gap = 'burn' and live.utxos is null) as is_complete) complete
+    left join interrupted i using (covenant_id)
    order by f.chain_index nulls first, f.position`;
 
 /** The templates of the last programs that inputs of each transaction reveal, by covenant. */
@@ -88,7 +87,7 @@ const INSERT_EVENTS = `
            lag(e.chain_time) over (partition by e.covenant_id order by chain_index, position) as previous_seen
       from found_events e left join revealed r using (covenant_id, transaction_id))
   insert into covenant_events (covenant_id, chain_index, transaction_id, previous_seen, position, kind, template_id, previous_template_id)
-  select c.id, o.chain_index, o.transaction_id, case when s.index < o.chain_index then greatest(o.previous_seen, s.chain_time) else o.previous_seen end,
+  select c.id, o.chain_index, o.transaction_id, coalesce(o.previous_seen, case when s.index < o.chain_index then s.chain_time end),
          o.position, o.kind, o.template_id,
          (max(array[number, o.template_id::bigint]) filter (where o.template_id is not null)
             over (partition by o.covenant_id order by number rows between unbounded preceding and 1 preceding))[2]::integer

@@ -55,7 +55,7 @@ const SELECT_WRONG_COVENANTS = `
   select format('the event of transaction %s of covenant %s keeps %s and template %s as what was before it, which is wrong', o.transaction_id, o.covenant_id,
                 o.previous_seen, o.previous_template_id)
     from (select *, lag(coalesce(template_id, previous_template_id)) over (partition by covenant_id order by number) as template_before from ordered) o
-   where number > 1 and (previous_seen < seen_before or previous_template_id is distinct from template_before)
+   where number > 1 and (previous_seen is distinct from seen_before or previous_template_id is distinct from template_before)
       or number = 1 and previous_seen is null and (previous_template_id is not null or kind <> 'genesis')
   limit 20`;
 

@@ -13,11 +13,9 @@ import {
   countSpends,
   type HourDelta,
   hourDeltas,
-  isOfProgram,
   ProgramChanges,
   type ProgramSpend,
   type SeenProgram,
-  spendOf,
 } from './program-changes.ts';
 import { verifyPrograms } from './verify.ts';
 
@@ -63,7 +61,7 @@ async function applyPrograms(client: ClientBase, changes: StateChanges): Promise
   const reveals = changes.of(Reveals);
   const programChanges = changes.of(ProgramChanges);
   const seen = programChanges.seen(reveals, await changes.of(MarkedSpends).find());
-  const removed = removedSpends(reveals, programChanges);
+  const removed = [...reveals.removed, ...programChanges.removedBareSpends];
   const gone = await removePrograms(client, programChanges);
   const counts = countSpends(
     seen.spends,
@@ -76,14 +74,6 @@ async function applyPrograms(client: ClientBase, changes: StateChanges): Promise
     () => writeCounts(client, counts),
     () => writeHours(client, hourDeltas(seen.spends, removed)),
   ]);
-}
-
-function removedSpends(reveals: Reveals, { removedBareSpends }: ProgramChanges): ProgramSpend[] {
-  const revealed = reveals.removed.flatMap((reveal) => {
-    const description = reveals.describe(reveal);
-    return isOfProgram(reveal, description) ? [spendOf(reveal, description)] : [];
-  });
-  return [...revealed, ...removedBareSpends];
 }
 
 /** Deletes programs that removed chain blocks revealed or created first, and templates without programs. Returns the hashes. */

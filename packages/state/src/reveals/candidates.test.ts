@@ -19,11 +19,11 @@ test('it leaves out what no P2SH spend can be', () => {
 });
 
 test('it tells a program of 65 bytes from a signature', () => {
-  // <32 bytes> Drop <29 bytes> Drop True: its last byte is no type of hash.
+  // <32 bytes> Drop <27 bytes> Drop True True: its last byte is no type of hash.
   const plain = Buffer.concat([
     push(Buffer.alloc(32)),
     Buffer.of(0x75),
-    push(Buffer.alloc(28)),
+    push(Buffer.alloc(27)),
     Buffer.of(0x75, 0x51, 0x51),
   ]);
   expect(plain).toHaveLength(65);

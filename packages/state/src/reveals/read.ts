@@ -10,8 +10,10 @@ export interface SettledVariant {
   variant: number;
 }
 
-/** Bounds on a page of `revealPages`. */
-const PAGE_INPUTS = 5_000;
+/** Transactions whose reveals are read together, each of at most some hundred kB. */
+const TRANSACTIONS_AT_ONCE = 256;
+/** Inputs, with any script, that `revealPages` looks at together, and the bytes that it reads of them together. */
+const INPUTS_AT_ONCE = 20_000;
 const PAGE_BYTES = 8 * 2 ** 20;
 
 interface RevealRow {
@@ -43,17 +45,19 @@ const JOINS = `
   left join start_utxos u
     on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index and u.covenant_id is not null`;
 
-/** Returns what accepted transactions reveal, also programs that are not notable. */
-export async function readReveals(client: ClientBase, transactions: readonly bigint[]): Promise<Reveal[]> {
-  const { rows } = await client.query<RevealRow>({
-    name: 'removed-reveals',
-    // A chain without programs needs no more than the first condition.
-    text: `select ${COLUMNS}
-             from (select id, accepting_index, fee, accepted_body as body from transactions
-                    where exists (select from programs) and id = any($1::bigint[]) and accepted_body is not null) t ${JOINS}`,
-    values: [transactions],
-  });
-  return rows.flatMap(toReveal);
+/** Yields what accepted transactions reveal, also programs that are not notable. */
+export async function* readReveals(client: ClientBase, transactions: readonly bigint[]): AsyncGenerator<Reveal[]> {
+  for (let from = 0; from < transactions.length; from += TRANSACTIONS_AT_ONCE) {
+    const { rows } = await client.query<RevealRow>({
+      name: 'removed-reveals',
+      // A chain without programs needs no more than the first condition.
+      text: `select ${COLUMNS}
+               from (select id, accepting_index, fee, accepted_body as body from transactions
+                      where exists (select from programs) and id = any($1::bigint[]) and accepted_body is not null) t ${JOINS}`,
+      values: [transactions.slice(from, from + TRANSACTIONS_AT_ONCE)],
+    });
+    yield rows.flatMap(toReveal);
+  }
 }
 
 /** Returns what transactions of earlier batches reveal in variants that are known now. */
@@ -74,40 +78,71 @@ interface InputKey {
   input: number;
 }
 
+interface Measured extends InputKey {
+  bytes: number;
+}
+
 /** Yields what all accepted transactions reveal, in the order of their keys. A page takes a bounded amount of memory. */
 export async function* revealPages(db: Queryable): AsyncGenerator<Reveal[]> {
-  let after: InputKey = { transaction: -1, input: -1 };
-  for (;;) {
-    const last = await findPageEnd(db, after);
-    if (last === undefined) return;
-    const { rows } = await db.query<RevealRow>(
-      `select ${COLUMNS} from (select id, accepting_index, fee, accepted_body as body from transactions
-                               where id between $1 and $3 and accepted_body is not null) t ${JOINS}
-        where (i.transaction_id, i.index) > ($1, $2) and (i.transaction_id, i.index) <= ($3, $4)
-        order by i.transaction_id, i.index`,
-      [after.transaction, after.input, last.transaction, last.input],
-    );
-    yield rows.flatMap(toReveal);
+  for (let after: InputKey | undefined = { transaction: -1, input: -1 }; after !== undefined; ) {
+    const { last, found } = await findInputs(db, after);
+    for (const page of divide(found)) {
+      const { rows } = await db.query<RevealRow>(
+        `select ${COLUMNS}
+           from unnest($1::bigint[], $2::integer[]) wanted (transaction_id, index)
+           join (select id, accepting_index, fee, accepted_body as body from transactions) t on t.id = wanted.transaction_id ${JOINS}
+          where i.index = wanted.index
+          order by i.transaction_id, i.index`,
+        columnsOf(page, 'transaction', 'input'),
+      );
+      yield rows.flatMap(toReveal);
+    }
     after = last;
   }
 }
 
-/** Returns the last input of the next page; undefined after the last page. */
-async function findPageEnd(db: Queryable, after: InputKey): Promise<InputKey | undefined> {
-  const { rows } = await db.query<InputKey & { bytes: number }>(
-    `select i.transaction_id::float8 as transaction, i.index as input,
-            octet_length(case when t.accepted_body = 0 then i.signature_script else b.signature_script end) as bytes
-       from transaction_inputs i
-       join scripts s on s.id = i.script_id and s.type = 'scripthash'
-       join transactions t on t.id = i.transaction_id and t.accepting_index is not null and t.accepted_body is not null
-       left join transaction_body_inputs b on b.transaction_id = t.id and b.body = t.accepted_body and b.index = i.index
-      where (i.transaction_id, i.index) > ($1, $2)
-      order by i.transaction_id, i.index limit ${PAGE_INPUTS}`,
+/** Returns the P2SH inputs of accepted variants among the next inputs, and the last of these; undefined after the last one. */
+async function findInputs(db: Queryable, after: InputKey): Promise<{ last: InputKey | undefined; found: Measured[] }> {
+  const { rows } = await db.query<
+    { [Name in keyof Measured]: Measured[Name] | null } & { last: number; lastInput: number }
+  >(
+    `with next as materialized (
+       select transaction_id, index, script_id, octet_length(signature_script) as bytes from transaction_inputs where (transaction_id, index) > ($1, $2) order by transaction_id, index limit ${INPUTS_AT_ONCE}),
+     found as (
+       select i.transaction_id, i.index, case when t.accepted_body = 0 then i.bytes else octet_length(b.signature_script) end as bytes
+         from next i
+        cross join lateral (select from scripts where id = i.script_id and type = 'scripthash' offset 0) s
+        cross join lateral (
+          select id, accepted_body from transactions
+           where id = i.transaction_id and accepting_index is not null and accepted_body is not null offset 0) t
+         left join transaction_body_inputs b on b.transaction_id = t.id and b.body = t.accepted_body and b.index = i.index)
+     select last.transaction_id::float8 as last, last.index as "lastInput", found.transaction_id::float8 as transaction, found.index as input, found.bytes
+       from (select transaction_id, index from next order by transaction_id desc, index desc limit 1) last left join found on true
+      order by found.transaction_id, found.index`,
     [after.transaction, after.input],
   );
+  const [first] = rows;
+  return {
+    last: first && { transaction: first.last, input: first.lastInput },
+    found: rows.flatMap(({ transaction, input, bytes }) =>
+      transaction === null || input === null ? [] : [{ transaction, input, bytes: bytes ?? 0 }],
+    ),
+  };
+}
+
+function* divide(inputs: readonly Measured[]): Generator<Measured[]> {
+  let page: Measured[] = [];
   let bytes = 0;
-  const first = rows.findIndex((row) => (bytes += row.bytes) > PAGE_BYTES);
-  return first === -1 ? rows.at(-1) : rows[Math.max(0, first - 1)];
+  for (const input of inputs) {
+    if (page.length > 0 && bytes + input.bytes > PAGE_BYTES) {
+      yield page;
+      page = [];
+      bytes = 0;
+    }
+    page.push(input);
+    bytes += input.bytes;
+  }
+  if (page.length > 0) yield page;
 }
 
 function toReveal(row: RevealRow): Reveal[] {

@@ -7,6 +7,7 @@ import { blake2b256, type Hash, type Sompi } from '@kasgres/kaspa';
 import { describeProgram, type ProgramDescription } from '@kasgres/programs';
 import type { ClientBase } from 'pg';
 import type { AcceptedTransaction, ChainBlock, DerivedState, StateChanges } from '../derived-state.ts';
+import { isOfProgram, type ProgramSpend, spendOf } from '../programs/program-changes.ts';
 import { feeOf, MarkedSpends } from '../utxos/marked-spends.ts';
 import { isNotable, possibleProgram } from './candidates.ts';
 import { readReveals, readSettled, type SettledVariant } from './read.ts';
@@ -32,8 +33,8 @@ interface Candidate extends Omit<Reveal, 'hash' | 'covenantId'> {
 export class Reveals {
   /** The reveals of a batch, of programs that are notable or of a covenant, in the order of acceptance; then those of `settled`. */
   readonly found: Reveal[] = [];
-  /** The reveals of removed chain blocks. */
-  readonly removed: Reveal[] = [];
+  /** What removed chain blocks revealed, without its bytes. */
+  readonly removed: ProgramSpend[] = [];
   /** Variants of transactions of earlier batches that became known. */
   settled: readonly SettledVariant[] = [];
   readonly candidates: Candidate[] = [];
@@ -83,7 +84,13 @@ export const reveals: DerivedState = {
 
   async readRemoved(client, removed, changes) {
     const transactions = removed.flatMap(({ accepted }) => accepted);
-    changes.of(Reveals).removed.push(...(await readReveals(client, transactions)));
+    const { removed: spends } = changes.of(Reveals);
+    for await (const page of readReveals(client, transactions)) {
+      for (const reveal of page) {
+        const description = describeProgram(reveal.program);
+        if (isOfProgram(reveal, description)) spends.push(spendOf(reveal, description));
+      }
+    }
   },
 };
 
