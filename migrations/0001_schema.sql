@@ -591,6 +591,7 @@ create table utxos (
 -- The only index of most UTXOs, so that each is written to one: an output determines its script, so all who look for an outpoint know the script, too.
 create unique index utxos_script_id on utxos (script_id, transaction_id, index);
 create index utxos_covenant_id on utxos (covenant_id, transaction_id, index) where covenant_id is not null;
+create index utxos_script_id_covenant_id on utxos (script_id, covenant_id) where covenant_id is not null;
 comment on table utxos is 'Unspent outputs of accepted transactions, at the checkpoint.';
 comment on column utxos.transaction_id is 'The transaction that created the UTXO.';
 comment on column utxos.index is 'Output index.';
@@ -1305,6 +1306,7 @@ create unique index programs_hash on programs (hash);
 create index programs_hash_text on programs using hash (encode(hash, 'hex'));
 create index programs_template_id on programs (template_id);
 create index programs_script_id on programs (script_id) where script_id is not null;
+create index programs_kcc_template on programs (kcc_template) where kcc_template is not null;
 create index programs_transaction_id on programs (transaction_id);
 comment on table programs is 'Programs that accepted spends revealed, if the spent output had a covenant or the program uses opcodes of introspection, covenants, sequencing or zero knowledge; and bare scripts that use such opcodes, from the acceptance of their first output.';
 comment on column programs.transaction_id is 'The accepted transaction that revealed it first, or created the first output with the bare script. The row is gone if retention removed it.';
@@ -1483,6 +1485,7 @@ create table template_names (
   entry jsonb not null
 );
 create index template_names_template on template_names (template);
+create index template_names_name on template_names (lower(entry ->> 'name') collate "C");
 create index template_names_source_id on template_names (source_id);
 create table template_sources (
   id bigint generated always as identity,

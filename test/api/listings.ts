@@ -199,6 +199,128 @@ export function inscriptions(query: { tick?: string; address?: string } = {}): L
   };
 }
 
+interface CovenantFilter {
+  order?: 'last_seen' | 'created';
+  liveOnly?: boolean;
+  /** In hex. */
+  template?: string;
+}
+
+const CURSOR_OF_COVENANT = {
+  last_seen: ({ lastSeen, covenantId }: Item) => `${String(lastSeen)}:${String(covenantId)}`,
+  created: ({ firstSeen, covenantId }: Item) => `${String(firstSeen)}:${String(covenantId)}`,
+};
+
+export function covenants({ order = 'last_seen', liveOnly = false, template }: CovenantFilter = {}): Listing {
+  const time = order === 'created' ? 'first_seen' : 'last_seen';
+  const select = (condition: string): string =>
+    `select ${time} || ':' || encode(covenant_id, 'hex') as cursor from covenants where ${condition}
+     order by ${time} desc, covenant_id desc`;
+  const ofTemplate =
+    template === undefined
+      ? 'true'
+      : `template_id = (select id from program_templates where template = '\\x${template}')`;
+  return {
+    template: '/v1/covenants',
+    values: {},
+    query: {
+      ...(order === 'created' && { order }),
+      ...flag('live_only', liveOnly),
+      ...(template !== undefined && { template }),
+    },
+    field: 'covenants',
+    cursorOf: CURSOR_OF_COVENANT[order],
+    items: select(`${ofTemplate} and (utxo_count > 0 or not ${String(liveOnly)})`),
+    positions: select('true'),
+  };
+}
+
+/** @param template in hex */
+export function templateCovenants(template: string): Listing {
+  const { query: _filter, ...listing } = covenants({ template });
+  return { ...listing, template: '/v1/templates/{hash}/covenants', values: { hash: template }, query: {} };
+}
+
+export function addressCovenants({ address, scriptId }: Owner): Listing {
+  return {
+    template: '/v1/addresses/{address}/covenants',
+    values: { address },
+    query: {},
+    field: 'covenants',
+    cursorOf: ({ covenantId }) => String(covenantId),
+    items: `select distinct encode(covenant_id, 'hex') as cursor from utxos
+      where script_id = ${scriptId} and covenant_id is not null order by 1`,
+    positions: `select encode(covenant_id, 'hex') as cursor from covenants order by 1`,
+  };
+}
+
+/** @param covenantId in hex */
+export function covenantUtxos(covenantId: string): Listing {
+  const select = (table: string): string =>
+    `select encode(coalesce(t.transaction_id, e.transaction_id), 'hex') || ':' || item.index as cursor
+     from ${table} item
+     left join transactions t on t.id = item.transaction_id
+     left join earlier_transactions e on e.id = item.transaction_id
+     where item.covenant_id = '\\x${covenantId}' order by item.transaction_id desc, item.index desc`;
+  return {
+    template: '/v1/covenants/{covenantId}/utxos',
+    values: { covenantId },
+    query: {},
+    field: 'utxos',
+    cursorOf: ({ transactionId, index }) => `${String(transactionId)}:${String(index)}`,
+    items: select('utxos'),
+    positions: select('transaction_outputs'),
+  };
+}
+
+/** @param covenantId in hex */
+export function covenantEvents(covenantId: string): Listing {
+  const items = `
+    select encode(t.transaction_id, 'hex') as cursor
+    from covenants c join covenant_events e on e.covenant_id = c.id join transactions t on t.id = e.transaction_id
+    where c.covenant_id = '\\x${covenantId}' order by e.chain_index desc, e.position desc`;
+  return {
+    template: '/v1/covenants/{covenantId}/events',
+    values: { covenantId },
+    query: {},
+    field: 'events',
+    cursorOf: transactionIdOf,
+    items,
+    positions: items,
+  };
+}
+
+/** Pages end between two transactions, so that this fits only where each has one event. */
+export function newestCovenantEvents(): Listing {
+  const items = `
+    select encode(t.transaction_id, 'hex') as cursor
+    from covenant_events e join transactions t on t.id = e.transaction_id
+    order by e.chain_index desc, e.position desc, e.covenant_id desc`;
+  return {
+    template: '/v1/covenant-events',
+    values: {},
+    query: {},
+    field: 'events',
+    cursorOf: transactionIdOf,
+    items,
+    positions: items,
+  };
+}
+
+export function templates(): Listing {
+  const items = `
+    select spend_count || ':' || encode(template, 'hex') as cursor from program_templates order by spend_count desc, template desc`;
+  return {
+    template: '/v1/templates',
+    values: {},
+    query: {},
+    field: 'templates',
+    cursorOf: ({ spendCount, template }) => `${String(spendCount)}:${String(template)}`,
+    items,
+    positions: items,
+  };
+}
+
 function flag(name: string, isSet: boolean): Record<string, string> {
   return isSet ? { [name]: 'true' } : {};
 }

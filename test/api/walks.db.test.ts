@@ -14,6 +14,12 @@ import {
   blocks,
   clusterMembers,
   inscriptions,
+  addressCovenants,
+  covenantEvents,
+  covenants,
+  covenantUtxos,
+  templateCovenants,
+  templates,
   lanes,
   laneTransactions,
   type Item,
@@ -38,6 +44,7 @@ let harness: Harness;
 let api: ApiClient;
 let busiest: Owner;
 let root: Owner;
+let busiestCovenant: Awaited<ReturnType<typeof findBusiestCovenant>>;
 
 beforeAll(async () => {
   harness = await openHarness({ rounds: 45 });
@@ -57,6 +64,7 @@ beforeAll(async () => {
   const cursors = await listCursors(harness.database.pool, addresses().positions);
   const all = cursors.map(addressOfHolder);
   root = await putTogether();
+  busiestCovenant = await findBusiestCovenant();
   // Several of one name: then the address decides.
   await upsertTags(
     harness.database.pool,
@@ -102,7 +110,39 @@ const LISTINGS: Record<string, () => Listing> = {
   lanes: () => lanes(),
   'transactions of a lane': () => laneTransactions(namespaceOf(BUSY_LANE)),
   'accepted transactions of a lane': () => laneTransactions(namespaceOf(BUSY_LANE), true),
+  covenants: () => covenants(),
+  'covenants by their creation': () => covenants({ order: 'created' }),
+  'covenants with UTXOs': () => covenants({ liveOnly: true }),
+  'covenants of a template': () => templateCovenants(busiestCovenant.template),
+  'live covenants of a template by their creation': () =>
+    covenants({ order: 'created', liveOnly: true, template: busiestCovenant.template }),
+  'covenants of an address': () => addressCovenants(busiestCovenant.holder),
+  'UTXOs of a covenant': () => covenantUtxos(busiestCovenant.covenantId),
+  'events of a covenant': () => covenantEvents(busiestCovenant.covenantId),
+  templates: () => templates(),
 };
+
+/** Returns the covenant with most events and UTXOs, the template of most covenants, and an address that holds most. */
+async function findBusiestCovenant(): Promise<{ covenantId: string; template: string; holder: Owner }> {
+  const { rows } = await harness.database.pool.query<{
+    covenantId: string;
+    template: string;
+    address: string;
+    scriptId: number;
+  }>(`
+    select
+      (select encode(covenant_id, 'hex') from covenants order by utxo_count > 1 desc, event_count desc, id limit 1) as "covenantId",
+      (select encode(template, 'hex') from program_templates order by covenant_count desc, id limit 1) as template,
+      held.address, held.id::float8 as "scriptId"
+    from (
+      select s.address, s.id from utxos u join scripts s on s.id = u.script_id
+      where u.covenant_id is not null and s.address is not null
+      group by s.id order by count(distinct u.covenant_id) desc, s.id limit 1) held`);
+  const [found] = rows;
+  if (found === undefined) throw new Error('no address holds a covenant');
+  const { covenantId, template, address, scriptId } = found;
+  return { covenantId, template, holder: { address, scriptId } };
+}
 
 interface Page {
   cursors: string[];
@@ -189,7 +229,7 @@ function strangerLike(cursor: string): string {
   const stranger = 'kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t';
   return cursor
     .replace(/kaspasim:.*/, stranger)
-    .replace(/^[0-9a-f]{64}/, 'ab'.repeat(32))
+    .replace(/(?<=^|^\d+:)[0-9a-f]{64}/, 'ab'.repeat(32))
     .replace(/(?<=:)[0-9a-f]{8}$/, 'fedcba98');
 }
 

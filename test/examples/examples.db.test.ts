@@ -105,6 +105,18 @@ async function prepareChain(): Promise<Omit<ExampleChain, 'payment'>> {
       `select encode(substring(s.subnetwork_id for 4), 'hex') as namespace
        from lanes l join subnetworks s on s.id = l.subnetwork_id order by l.transaction_count desc, s.subnetwork_id limit 1`,
     )),
+    ...(await findOne<Pick<ExampleChain, 'covenantId' | 'covenantAddress' | 'programHash' | 'template'>>(
+      'covenant with a program',
+      `select encode(c.covenant_id, 'hex') as "covenantId", s.address as "covenantAddress",
+         (select encode(hash, 'hex') from programs where template_id = c.template_id order by length, hash limit 1) as "programHash",
+         encode(t.template, 'hex') as template
+       from covenants c
+         join program_templates t on t.id = c.template_id
+         join utxos u on u.covenant_id = c.covenant_id
+         join scripts s on s.id = u.script_id
+       where s.address is not null
+       order by c.event_count between 2 and 9 desc, c.covenant_id limit 1`,
+    )),
     mempoolTransactionId: toHex(entry.transaction.transactionId),
     mempoolAddress,
   };

@@ -15,6 +15,14 @@ const SOURCES = {
   transactions: `select encode(transaction_id, 'hex') as id from transactions order by random() limit 500`,
   utxos: `select encode(t.transaction_id, 'hex') || ':' || u.index as id
     from utxos u join transactions t on t.id = u.transaction_id order by random() limit 200`,
+  covenants: `select encode(covenant_id, 'hex') as id from covenants order by random() limit 100`,
+  positions: `select last_seen || ':' || encode(covenant_id, 'hex') as id from covenants order by random() limit 100`,
+  events: `select encode(t.transaction_id, 'hex') as id
+    from covenant_events e join transactions t on t.id = e.transaction_id order by random() limit 100`,
+  covenantUtxos: `select encode(t.transaction_id, 'hex') || ':' || o.index as id
+    from transaction_outputs o join transactions t on t.id = o.transaction_id where o.covenant_id is not null order by random() limit 100`,
+  programs: `select encode(hash, 'hex') as id from programs order by random() limit 100`,
+  templates: `select encode(template, 'hex') as id from program_templates order by random() limit 100`,
   daaScores: 'select daa_score::text as id from blocks order by random() limit 50',
 };
 

@@ -25,6 +25,9 @@ IDS = {
     "lowHash": "blocks",
     "transactionId": "transactions",
     "transactionIds": "transactions",
+    "covenantId": "covenants",
+    "covenantIds": "covenants",
+    "template": "templates",
     "start": "daaScores",
     "end": "daaScores",
     "daaScores": "daaScores",
@@ -36,9 +39,16 @@ CURSORS = {
     "/v1/transactions": "transactions",
     "/v1/addresses/{address}/transactions": "transactions",
     "/v1/addresses/{address}/utxos": "utxos",
+    "/v1/addresses/{address}/covenants": "covenants",
+    "/v1/covenants": "positions",
+    "/v1/covenants/{covenantId}/utxos": "covenantUtxos",
+    "/v1/covenants/{covenantId}/events": "events",
+    "/v1/covenant-events": "events",
+    "/v1/templates": "templates",
+    "/v1/templates/{hash}/covenants": "positions",
 }
 
-FORM = re.compile(r"(0x)?[0-9a-fA-F]{64}(:\d+)?|\d{1,20}")
+FORM = re.compile(r"(\d{1,15}:)?(0x)?[0-9a-fA-F]{64}(:\d+|:(0x)?[0-9a-fA-F]{64})?|\d{1,20}")
 RANDOM = random.Random(0)
 
 
@@ -46,7 +56,7 @@ def exchange(value, source):
     """Every second value of the right form; what is wrong on purpose stays."""
     if isinstance(value, list):
         return [exchange(item, source) for item in value]
-    if isinstance(value, str) and FORM.fullmatch(value) and RANDOM.random() < 0.5:
+    if isinstance(value, str) and KNOWN[source] and FORM.fullmatch(value) and RANDOM.random() < 0.5:
         return RANDOM.choice(KNOWN[source])
     return value
 
@@ -55,9 +65,13 @@ def fill(context, values):
     if not isinstance(values, dict):
         return values
     path = context.operation.path
+    # Hashes of paths are those of blocks, unless the path says otherwise.
+    hashes = next((kind for kind in ("programs", "templates") if path.startswith(f"/v1/{kind}/")), "blocks")
     filled = dict(values)
     for name, value in values.items():
         source = CURSORS.get(path) if name in ("starting_after", "ending_before") else IDS.get(name)
+        if name == "hash":
+            source = hashes
         if source is not None:
             filled[name] = exchange(value, source)
     return filled

@@ -15,6 +15,8 @@
  * what made them are negative here, so that those of all else stay what they are; so are those of the 2,000 blocks before it that are
  * known by their hashes alone. There is a gap before a second start.
  */
+import { covenantOf, covenantStatements, heldCovenant } from './covenant-rows.ts';
+
 export const TRANSACTIONS = 1_001_700;
 export const BLOCKS = 126_000;
 export const CHAIN_BLOCKS = BLOCKS / 3;
@@ -101,6 +103,8 @@ const KINDS = 5000;
 export const BUSY_TICK = 'T0';
 const kindOf = (t: string): string => `1 + case when ${t} / 10 % 2 = 0 then 0 else ${t} / 10 % ${KINDS} end`;
 
+const rows = { hashOf, placeOf, timeOf, dust: DUST };
+
 /** Independent of each other. */
 export const FIRST_STATEMENTS: readonly string[] = [
   `insert into meta (network) values ('simnet')`,
@@ -118,8 +122,8 @@ export const FIRST_STATEMENTS: readonly string[] = [
      case when t % 10 = 0 then decode(repeat('ab', 50), 'hex') else '' end, 10000, 2036, 2000, case when ${hasInput('t')} then ${FEE} else 0 end,
      ${acceptingIndexOf('t')}, case when ${acceptingBlockOf('t')} is not null then 0 end
    from ${series(TRANSACTIONS)} t`,
-  `insert into transaction_outputs (transaction_id, index, amount, script_id)
-   select t, place, case place when 0 then ${DUST} else ${amountOf('t')} end,
+  `insert into transaction_outputs (transaction_id, index, covenant_authorizing_input, covenant_id, amount, script_id)
+   select t, place, case when ${covenantOf('t', 'place', rows)} is not null then 0 end, ${covenantOf('t', 'place', rows)}, case place when 0 then ${DUST} else ${amountOf('t')} end,
      case place when 0 then ${PAID_BY_ALL} else ${ownerOf('t')} end
    from ${series(TRANSACTIONS)} t, generate_series(0, 1) as place`,
   `insert into transaction_inputs (transaction_id, index, previous_transaction_id, previous_index, signature_script, sequence, sig_op_count,
@@ -177,12 +181,12 @@ export const SECOND_STATEMENTS: readonly string[] = [
    left join (select accepting_index, array_agg(id order by id) as accepted from transactions
               where accepting_index is not null group by 1) t on t.accepting_index = b / 3
    window up_to_it as (order by b) order by b`,
-  `insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
-   select t, o.index, o.script_id, o.amount, ${acceptingBlockOf('t')}, ${placeOf('t')} = 0
+  `insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id)
+   select t, o.index, o.script_id, o.amount, ${acceptingBlockOf('t')}, ${placeOf('t')} = 0, ${heldCovenant}
    from transaction_outputs o cross join lateral (select o.transaction_id as t) made
    where ${acceptingBlockOf('t')} is not null and not (o.index = 1 and ${isSpent('t')})
    union all
-   select transaction_id, index, script_id, amount, block_daa_score, is_coinbase from start_utxos
+   select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, null from start_utxos
    order by 1, 2`,
   `insert into earlier_balance_changes (script_id, hour, change)
    select a.script_id, ${hourOf(acceptingBlockOf('a.transaction_id'))}, sum(a.amount_received - a.amount_sent)
@@ -221,6 +225,7 @@ export const SECOND_STATEMENTS: readonly string[] = [
 
 /** In this order. */
 export const LAST_STATEMENTS: readonly string[] = [
+  ...covenantStatements(rows),
   // About a second of a busy mainnet.
   `insert into unmerged_touches
    select (select max(id) from blocks) - n, array(select (n * 500 + i) % ${SCRIPTS} + 1 from generate_series(1, 500) i) from generate_series(0, 19) n`,

@@ -5,8 +5,14 @@ import {
   addressTransactions,
   addressUtxos,
   blocks,
+  addressCovenants,
   clusterMembers,
   inscriptions,
+  covenantEvents,
+  covenants,
+  newestCovenantEvents,
+  templateCovenants,
+  templates,
   lanes,
   laneTransactions,
   type Listing,
@@ -15,6 +21,7 @@ import {
   tags,
   transactions,
 } from '../api/listings.ts';
+import { BUSY_COVENANT, COMMON_TEMPLATE } from './covenant-rows.ts';
 import { addressOf } from './large-index.ts';
 import { BUSY, BUSY_NAMESPACE, BUSY_TICK, COMMON_LABEL, memberOfLarge, PAID_BY_ALL } from './large-index-rows.ts';
 import type { Request } from './harness.ts';
@@ -44,6 +51,15 @@ export function listings(): Record<string, Listing> {
     lanes: lanes(),
     'transactions of a busy lane': laneTransactions(BUSY_NAMESPACE),
     'accepted transactions of a busy lane': laneTransactions(BUSY_NAMESPACE, true),
+    covenants: covenants(),
+    'covenants by their creation': covenants({ order: 'created' }),
+    'live covenants': covenants({ liveOnly: true }),
+    'covenants that have the template of half of all': templateCovenants(COMMON_TEMPLATE),
+    'covenants that have a template, by their creation': covenants({ order: 'created', template: COMMON_TEMPLATE }),
+    'covenants of the address that everybody pays': addressCovenants(owner(PAID_BY_ALL)),
+    'events of a covenant of many': covenantEvents(BUSY_COVENANT),
+    'events of covenants': newestCovenantEvents(),
+    templates: templates(),
   };
 }
 

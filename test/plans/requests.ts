@@ -1,5 +1,6 @@
 /** Requests to every endpoint that reads the database, on the large index and as large as they can be. */
 import type { Pool } from 'pg';
+import { BUSY_COVENANT, COMMON_TEMPLATE, SOME_KCC_TEMPLATE, SOME_PROGRAM } from './covenant-rows.ts';
 import { addressOf } from './large-index.ts';
 import {
   BUSY_NAMESPACE,
@@ -17,6 +18,7 @@ const DEEP_POSITION = 2 ** 15 - 2;
 /** Rows whose keys do not follow from arithmetic. */
 export interface Landmarks {
   transactionIds: string[];
+  covenantIds: string[];
   /** Of 300 transactions. */
   fullBlock: string;
   chainBlock: string;
@@ -123,6 +125,23 @@ export function lookUps(landmarks: Landmarks): Record<string, Request> {
     'inscriptions of an address with a rare operation': get(`/v1/inscriptions?address=${paidByAll}&operation=deploy`),
     'protocols by hour': get('/v1/network/protocols?from=0'),
     'protocols by day': get('/v1/network/protocols?interval=day'),
+    'a covenant': get(`/v1/covenants/${BUSY_COVENANT}`),
+    '500 covenants': post('/v1/covenants', { covenantIds: landmarks.covenantIds }),
+    'UTXOs of a covenant': get(`/v1/covenants/${BUSY_COVENANT}/utxos`),
+    'a program': get(`/v1/programs/${SOME_PROGRAM}`),
+    'a program with its bytes': get(`/v1/programs/${SOME_PROGRAM}?include=bytes,disassembly`),
+    'a template': get(`/v1/templates/${COMMON_TEMPLATE}`),
+    'a transaction with programs': get(`/v1/transactions/${transactionId}?include=programs`),
+    'transactions with programs and tags': get('/v1/transactions?include=programs,tags'),
+    '500 transactions with programs': post('/v1/transactions', {
+      transactionIds,
+      includePayload: false,
+      include: 'programs',
+    }),
+    'the blocks of 101 DAA scores with programs': get('/v1/blocks/daa-score/60000/60100?include=programs'),
+    'search for a template of KCC-1': get(`/v1/search?q=${SOME_KCC_TEMPLATE}`),
+    'search for the beginning of a covenant id': get(`/v1/search?q=${BUSY_COVENANT.slice(0, 8)}`),
+    'search for a tick': get('/v1/search?q=t7'),
     'a lane': get(`/v1/lanes/${BUSY_NAMESPACE}`),
     status: get('/v1/status'),
     ...restServerLookUps(landmarks),
@@ -194,6 +213,7 @@ export async function findLandmarks(pool: Pool): Promise<Landmarks> {
   const { rows } = await pool.query<Landmarks>(
     `select
        array(select encode(transaction_id, 'hex') from transactions where id % 2003 = 7 order by id limit 500) as "transactionIds",
+       array(select encode(covenant_id, 'hex') from covenants where id % 1009 = 7 order by id limit 500) as "covenantIds",
        (select encode(hash, 'hex') from blocks where id = 60000) as "fullBlock",
        (select encode(hash, 'hex') from blocks where id = 60003) as "chainBlock",
        (select encode(hash, 'hex') from blocks where id = 60004) as "sideBlock",

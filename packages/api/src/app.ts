@@ -24,6 +24,10 @@ import { getBlocksByDaaScore } from './resources/blocks/daa-score.ts';
 import { getBlocks } from './resources/blocks/get-blocks.ts';
 import { listBlocks } from './resources/blocks/list.ts';
 import { getBlock, getBlockDetails } from './resources/blocks/rest-blocks.ts';
+import { getCovenant, getCovenants } from './resources/covenants/covenant.ts';
+import { listCovenantEvents, listNewestCovenantEvents } from './resources/covenants/events.ts';
+import { listAddressCovenants, listCovenants, listTemplateCovenants } from './resources/covenants/list.ts';
+import { listCovenantUtxos } from './resources/covenants/utxos.ts';
 import { getDaaScoreTimestampEstimate } from './resources/chain/daa-score-timestamps.ts';
 import { estimateNetworkHashesPerSecond } from './resources/chain/hash-rate.ts';
 import { getVirtualChainFromBlock } from './resources/chain/virtual-chain.ts';
@@ -55,8 +59,10 @@ import { getNetworkHistory } from './resources/network/history.ts';
 import { getMiners } from './resources/network/miners.ts';
 import { getNetworkProtocols } from './resources/network/protocols.ts';
 import { getNetwork } from './resources/network/network.ts';
+import { getProgram } from './resources/programs/program.ts';
+import { getTemplate, listTemplates } from './resources/programs/templates.ts';
 import { getCirculatingSupply, getMaxSupply } from './resources/network/supply.ts';
-import { search } from './resources/search.ts';
+import { search } from './resources/search/search.ts';
 import { getStatus } from './resources/status.ts';
 import { listTags } from './resources/tags.ts';
 import { getTransactionsAcceptance } from './resources/transactions/acceptance.ts';
@@ -127,6 +133,17 @@ const OPERATIONS_WITH_KEY: readonly ApiPlugin[] = [
   getLane,
   listLaneTransactions,
   listInscriptions,
+  listCovenants,
+  getCovenants,
+  getCovenant,
+  listCovenantUtxos,
+  listCovenantEvents,
+  listNewestCovenantEvents,
+  listAddressCovenants,
+  getProgram,
+  listTemplates,
+  getTemplate,
+  listTemplateCovenants,
   search,
   getNetwork,
   getNetworkHistory,

@@ -73,6 +73,13 @@ declare module 'fastify' {
 
 type Handler = (services: Services, request: FastifyRequest, reply: FastifyReply) => Awaitable<unknown>;
 
+/** What a response is made with. */
+export interface Responding {
+  services: Services;
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
 interface FromIndex {
   /** The entity tag is of the state of the index, or of the content (index-state/respond.ts). */
   tagOf?: TagOf;
@@ -89,6 +96,12 @@ export function stateRoute<Response extends z.ZodType>(
   );
 }
 
+/** Makes a response of what a statement selects, where that needs code. */
+interface Finish<GivenInput, Response> {
+  /** Returns undefined for requests whose response is what the statement selects, which is then not even parsed. */
+  finishOf?: (input: GivenInput) => ((selected: Response, responding: Responding) => Awaitable<Response>) | undefined;
+}
+
 /**
  * Defines an operation whose response is one statement.
  * @param bind may use of the state only what never changes: the network, and that the first catch-up has finished
@@ -99,7 +112,9 @@ export function statementRoute<
   Query extends z.ZodType = z.ZodUnknown,
   Body extends z.ZodType = z.ZodUnknown,
 >(
-  operation: Operation<Params, Query, Body, Response> & FromIndex,
+  operation: Operation<Params, Query, Body, Response> &
+    FromIndex &
+    Finish<Input<Params, Query, Body>, z.output<Response>>,
   bind: (
     input: Input<Params, Query, Body>,
     settled: IndexState,
@@ -107,10 +122,8 @@ export function statementRoute<
   ) => BoundStatement<z.output<Response>> | Promise<BoundStatement<z.output<Response>>>,
   /** Makes the errors of the problems that the statement may name. */
   problems: Readonly<Record<string, (state: IndexState, input: Input<Params, Query, Body>) => HttpError>> = {},
-  /** Completes the JSON of the statement by what Postgres cannot do. */
-  complete?: (json: never) => object,
 ): ApiPlugin {
-  const { tagOf = 'state', ...rest } = operation;
+  const { tagOf = 'state', finishOf, ...rest } = operation;
   return define({ ...rest, isFromIndex: true }, (services, request, reply) =>
     respond(services.index, request, reply, tagOf, async () => {
       const { index } = services;
@@ -120,8 +133,10 @@ export function statementRoute<
       if (problem !== null) {
         throw withState(problems[problem]?.(state, input) ?? new Error(`unknown problem: ${problem}`), state);
       }
-      if (complete === undefined || body === null) return { state, body };
-      return { state, body: Buffer.from(JSON.stringify(complete(JSON.parse(body.toString()) as never))) };
+      const finish = finishOf?.(input);
+      if (finish === undefined || body === null) return { state, body };
+      const selected = JSON.parse(body.toString()) as z.output<Response>;
+      return { state, body: await finish(selected, { services, request, reply }) };
     }),
   );
 }

@@ -22,6 +22,12 @@ export interface ExampleChain {
   daaScore: bigint;
   /** A chain block before the first payments. */
   early: { blockHash: string; daaScore: string };
+  covenantId: string;
+  /** An address with a UTXO of a covenant. */
+  covenantAddress: string;
+  /** The hash of a program, and a template. */
+  programHash: string;
+  template: string;
   /** The namespace of a user lane. */
   namespace: string;
   mempoolTransactionId: string;
@@ -33,7 +39,7 @@ export interface ExampleChain {
 /** Returns requests by operationId, in the order in which they can be sent: the last two change the state of the node. */
 export function exampleRequests(chain: ExampleChain): Record<string, ExampleRequest> {
   const { address, transactionId, blockHash, sink, daaScore, early, namespace } = chain;
-  const { mempoolTransactionId, mempoolAddress } = chain;
+  const { covenantId, mempoolTransactionId, mempoolAddress } = chain;
   const ids = [transactionId, chain.unknownTransactionId];
   return {
     getStatus: {},
@@ -69,6 +75,18 @@ export function exampleRequests(chain: ExampleChain): Record<string, ExampleRequ
     listTransactions: { query: { limit: 2, include_payload: true } },
     getTransactions: { body: { transactionIds: ids, includePayload: false } },
     getTransaction: { path: { transactionId } },
+
+    listCovenants: { query: { limit: 2 } },
+    getCovenants: { body: { covenantIds: [covenantId, chain.unknownTransactionId] } },
+    getCovenant: { path: { covenantId } },
+    listCovenantUtxos: { path: { covenantId }, query: { limit: 1 } },
+    listCovenantEvents: { path: { covenantId }, query: { limit: 1 } },
+    listNewestCovenantEvents: { query: { limit: 1 } },
+    listAddressCovenants: { path: { address: chain.covenantAddress }, query: { limit: 1 } },
+    getProgram: { path: { hash: chain.programHash }, query: { include: 'bytes,disassembly', limit: 3 } },
+    listTemplates: { query: { limit: 2 } },
+    getTemplate: { path: { hash: chain.template } },
+    listTemplateCovenants: { path: { hash: chain.template }, query: { limit: 1 } },
 
     listLanes: { query: { limit: 2 } },
     getLane: { path: { namespace } },

@@ -8,6 +8,9 @@ import { type ExampleRequest, exampleRequests } from './example-requests.ts';
 const COMMITTED = ['getTransactionMass', 'submitTransaction', 'submitBlock', 'getSubnetwork', 'getSeqCommitLaneProof'];
 /** These do, too, if the chain has no user lane. */
 const OF_LANES = ['getLane', 'listLaneTransactions'];
+/** These do, if it has no covenant, or no program. */
+const OF_COVENANTS = ['getCovenants', 'getCovenant', 'listCovenantUtxos', 'listCovenantEvents'];
+const OF_PROGRAMS = ['getProgram', 'getTemplate', 'listTemplateCovenants'];
 
 /** Chain blocks; few reorgs are deeper. */
 const BELOW_SINK = 5n;
@@ -39,12 +42,21 @@ export async function findExampleRequests(services: Services): Promise<Record<st
     otherMember: found.otherMember ?? undefined,
     unknownTransactionId: 'ab'.repeat(32),
     early: { blockHash, daaScore: String(daaScore) },
+    covenantId: found.covenantId ?? '',
+    covenantAddress: found.covenantAddress ?? address,
+    programHash: found.programHash ?? '',
+    template: found.template ?? '',
     namespace: found.namespace ?? '',
     mempoolTransactionId: mempool?.transactionId ?? transactionId,
     mempoolAddress: mempool?.address ?? address,
     payment: {},
   });
-  const committed = found.namespace === null ? [...COMMITTED, ...OF_LANES] : COMMITTED;
+  const committed = [
+    ...COMMITTED,
+    ...(found.namespace === null ? OF_LANES : []),
+    ...(found.covenantId === null ? OF_COVENANTS : []),
+    ...(found.programHash === null || found.template === null ? OF_PROGRAMS : []),
+  ];
   for (const operationId of committed) delete requests[operationId];
   // The mempool rarely has orphans.
   requests['getMempoolEntriesOfPools'] = { body: { includeOrphanPool: true, filterTransactionPool: false } };
@@ -59,6 +71,10 @@ interface Landmarks {
   taggedAddress: string | null;
   member: string | null;
   otherMember: string | null;
+  covenantId: string | null;
+  covenantAddress: string | null;
+  programHash: string | null;
+  template: string | null;
   namespace: string | null;
 }
 
@@ -105,6 +121,11 @@ function landmarks({ sinkChainIndex }: IndexState) {
     select encode(accepted.transaction_id, 'hex') as "transactionId", encode(b.hash, 'hex') as "blockHash",
       b.daa_score as "daaScore", coalesce((select address from recipient), (select address from rich)) as address,
       (select address from tags order by address limit 1) as "taggedAddress", members.member, members.other as "otherMember",
+      (select encode(covenant_id, 'hex') from covenants order by last_seen desc, covenant_id desc limit 1) as "covenantId",
+      (select s.address from utxos u join scripts s on s.id = u.script_id where u.covenant_id = (
+         select covenant_id from covenants order by last_seen desc, covenant_id desc limit 1) limit 1) as "covenantAddress",
+      (select encode(hash, 'hex') from programs order by hash limit 1) as "programHash",
+      (select encode(template, 'hex') from program_templates order by spend_count desc, template desc limit 1) as template,
       (select lane_namespace(s.subnetwork_id) from lanes l join subnetworks s on s.id = l.subnetwork_id
        order by l.last_seen desc, l.subnetwork_id desc limit 1) as namespace
     from accepted

@@ -40,6 +40,35 @@ export const CACHE_CONTROL = 'private, no-cache';
 /** Bodies of unknown size count as large. */
 const LARGE_BODY_BYTES = 4096;
 
+/**
+ * Charges what a request in flight costs beyond its first charge.
+ * @throws HttpError 429, after which the request has cost nothing
+ */
+export async function chargeBeyond(
+  { admission, refusalPacers }: Pick<Services, 'admission' | 'refusalPacers'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  ru: number,
+): Promise<void> {
+  const { apiKey, charge: first } = request;
+  if (ru <= 0 || apiKey === null || first === null) return;
+  const verdict = await admission.chargeMore(apiKey, first, ru);
+  if (verdict.refusal !== undefined) return refuse(refusalPacers, request, reply, verdict);
+  setLimitHeaders(request, reply, verdict, fromHundredths(toHundredths(request.spentRu) + toHundredths(ru)));
+}
+
+async function refuse(
+  refusalPacers: Services['refusalPacers'],
+  request: FastifyRequest,
+  reply: FastifyReply,
+  verdict: Refused,
+): Promise<never> {
+  setLimitHeaders(request, reply, verdict, 0);
+  request.refusal = verdict.refusal;
+  await refusalPacers.wait((request.apiKey as RequestKey).bucket.name, reply.raw);
+  throw new HttpError(429, 'Rate limit exceeded', { retryAfterSeconds: verdict.resetSeconds });
+}
+
 /** Requires a key on every route of this instance, and meters each request that is admitted. */
 export function requireKey(
   app: FastifyInstance,
@@ -71,14 +100,10 @@ export function requireKey(
     const operation = route.config?.operation;
     if (!isPaid(operation) || operation.countItems === undefined) return;
     const chargeItems = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-      const { apiKey, charge: first, body } = request;
-      if (body === undefined || apiKey === null || first === null) return;
-      const groups = Math.ceil((operation.countItems?.(body) ?? 0) / ITEMS_PER_COST);
-      if (groups <= 1) return;
-      const hundredths = toHundredths(operation.cost);
-      const verdict = await admission.chargeMore(apiKey, first, fromHundredths(hundredths * (groups - 1)));
-      if (verdict.refusal !== undefined) return refuse(request, reply, verdict);
-      setLimitHeaders(request, reply, verdict, fromHundredths(hundredths * groups));
+      if (request.body === undefined) return;
+      const groups = Math.ceil((operation.countItems?.(request.body) ?? 0) / ITEMS_PER_COST);
+      const beyond = fromHundredths(toHundredths(operation.cost) * (groups - 1));
+      await chargeBeyond({ admission, refusalPacers }, request, reply, beyond);
     };
     route.preHandler = [chargeItems, ...[route.preHandler ?? []].flat()];
   });
@@ -101,7 +126,7 @@ export function requireKey(
     const { apiKey, verdict } = admitted;
     request.apiKey = apiKey;
     if (verdict === undefined) throw admitted.error;
-    if (verdict.refusal !== undefined) return refuse(request, reply, verdict);
+    if (verdict.refusal !== undefined) return refuse(refusalPacers, request, reply, verdict);
     setLimitHeaders(request, reply, verdict, cost);
     request.charge = verdict.charge;
     reply.raw.on('close', () => {
@@ -125,13 +150,6 @@ export function requireKey(
     request.refusal = isMissing ? 'missing_key' : 'invalid_key';
     await anonymousPacer.wait(reply.raw);
     throw new HttpError(401, isMissing ? 'x-api-key is missing from header' : 'Invalid API key');
-  }
-
-  async function refuse(request: FastifyRequest, reply: FastifyReply, verdict: Refused): Promise<never> {
-    setLimitHeaders(request, reply, verdict, 0);
-    request.refusal = verdict.refusal;
-    await refusalPacers.wait((request.apiKey as RequestKey).bucket.name, reply.raw);
-    throw new HttpError(429, 'Rate limit exceeded', { retryAfterSeconds: verdict.resetSeconds });
   }
 }
 

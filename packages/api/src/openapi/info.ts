@@ -62,6 +62,8 @@ export const tags = [
   },
   { name: 'Transaction', description: 'Transactions and their acceptance' },
   { name: 'Inscription', description: 'Operations of protocols above the chain that transactions state' },
+  { name: 'Covenant', description: 'Covenants, their UTXOs and their events' },
+  { name: 'Program', description: 'Programs that spends reveal, and their templates' },
   { name: 'Lane', description: 'User lanes (KIP-21) by their accepted transactions' },
   { name: 'Stream', description: 'Events as they happen, exact and resumable' },
   { name: 'Webhook', description: 'Delivery of events to URLs, at least once and in order' },

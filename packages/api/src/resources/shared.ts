@@ -6,7 +6,7 @@ import { pageMetadata } from '../pages/page-query.ts';
 export const rpc = <Method extends 'GET' | 'POST'>(method: Method, operationId: string) =>
   ({ method, url: `/v1/rpc/${operationId}`, operationId, tag: 'Node RPC Proxy', cost: 0.1 }) as const;
 
-type Tag = 'Address' | 'Block' | 'Inscription' | 'Lane' | 'Network' | 'Transaction';
+type Tag = 'Address' | 'Block' | 'Covenant' | 'Inscription' | 'Lane' | 'Network' | 'Program' | 'Transaction';
 
 /** Returns the common fields of operations that read one item. */
 export const lookUp = (tag: Tag, url: string, operationId: string) =>

@@ -87,35 +87,38 @@ export const historyPage = statementsBy(
     const nearest = (side: Value, from: Value, items: Value, count: Value): Value =>
       rowsOf(sql`${keys(side)} ${from} limit ${items} + greatest(${sql.lit(MARGIN)}, (${count}))`);
     const nearestOlder = nearest(older, sql`desc`, ofOlder, olderInReach);
-    return unlessTooLarge(true, {
-      tables: {
-        script: sql`select ${scriptIdOf(parameter)} as id`,
-        anchor: sql`select ${start === 'newest' ? HIGHEST_KEY : keyAt(time)} as key`,
-        // The first item beyond the page, in the order of keys.
-        last: timed(rowsOf(sql`${keys(isAfter ? newer : older)} ${order} offset ${limit} limit 1`)),
-        near: timed(
-          start === 'newest'
-            ? nearestOlder
-            : sql`${nearestOlder} || ${nearest(newer, sql`asc`, ofNewer, newerInReach)}`,
-        ),
-        edges: sql`
+    return unlessTooLarge(
+      { includePayload: true },
+      {
+        tables: {
+          script: sql`select ${scriptIdOf(parameter)} as id`,
+          anchor: sql`select ${start === 'newest' ? HIGHEST_KEY : keyAt(time)} as key`,
+          // The first item beyond the page, in the order of keys.
+          last: timed(rowsOf(sql`${keys(isAfter ? newer : older)} ${order} offset ${limit} limit 1`)),
+          near: timed(
+            start === 'newest'
+              ? nearestOlder
+              : sql`${nearestOlder} || ${nearest(newer, sql`asc`, ofNewer, newerInReach)}`,
+          ),
+          edges: sql`
           select min(time) as oldest, max(time) as newest, count(*) = ${limit} as is_full
           from (
             select time from near where time ${beyond} ${time} order by time ${order}, key ${order}
             limit ${limit}) chosen`,
-        page: sql`
+          page: sql`
           select key, time, row_number() over (order by time desc, key desc) as position
           from near where time between (select oldest from edges) and (select newest from edges)`,
+        },
+        body: jsonBuildObject({
+          newest: sql<number | null>`(select newest from edges)`,
+          oldest: sql<number | null>`(select oldest from edges)`,
+          hasOlder: sql<boolean>`exists (select from near where time < (select oldest from edges))`,
+          hasNewer: sql<boolean>`exists (select from near where time > (select newest from edges))`,
+          // The last one (convert.ts).
+          transactions: timedTransactions(sql`order by page.position`),
+        }),
       },
-      body: jsonBuildObject({
-        newest: sql<number | null>`(select newest from edges)`,
-        oldest: sql<number | null>`(select oldest from edges)`,
-        hasOlder: sql<boolean>`exists (select from near where time < (select oldest from edges))`,
-        hasNewer: sql<boolean>`exists (select from near where time > (select newest from edges))`,
-        // The last one (convert.ts).
-        transactions: timedTransactions(sql`order by page.position`),
-      }),
-    });
+    );
   },
 );
 
@@ -123,14 +126,17 @@ export const historyPage = statementsBy(
 export const newestTransactions = new Statement(
   'newest transactions of rest-server',
   (parameter: ParameterOf<AddressParameters & { limit: number; offset: number }>) =>
-    unlessTooLarge(true, {
-      tables: {
-        script: sql`select ${scriptIdOf(parameter)} as id`,
-        page: sql`
+    unlessTooLarge(
+      { includePayload: true },
+      {
+        tables: {
+          script: sql`select ${scriptIdOf(parameter)} as id`,
+          page: sql`
         select keys.key from unnest(${rowsOf(sql`
           select distinct transaction_id from script_deltas where script_id = (select id from script)
           order by transaction_id desc limit ${parameter('limit', 'bigint')} offset ${parameter('offset', 'bigint')}`)}) as keys (key)`,
+        },
+        body: jsonBuildObject({ transactions: timedTransactions(sql`order by page.key desc`) }),
       },
-      body: jsonBuildObject({ transactions: timedTransactions(sql`order by page.key desc`) }),
-    }),
+    ),
 );

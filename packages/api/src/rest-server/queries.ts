@@ -29,31 +29,40 @@ export const timedTransactions = (items: RawBuilder<unknown>): RawBuilder<TimedT
 export const transactionsByIds = new Statement(
   'transactions of rest-server',
   (parameter: ParameterOf<{ ids: readonly Uint8Array[] }>) =>
-    unlessTooLarge(true, {
-      tables: { page: pageOfIds(parameter('ids', 'bytea[]')) },
-      body: jsonBuildObject({ transactions: timedTransactions(sql`order by page.position`) }),
-    }),
+    unlessTooLarge(
+      { includePayload: true },
+      {
+        tables: { page: pageOfIds(parameter('ids', 'bytea[]')) },
+        body: jsonBuildObject({ transactions: timedTransactions(sql`order by page.position`) }),
+      },
+    ),
 );
 
 /** Finds out whether the transactions with these ids are too large together. */
 export const totalSize = new Statement(
   'size of rest-server',
   (parameter: ParameterOf<{ ids: readonly Uint8Array[] }>) =>
-    unlessTooLarge(true, { tables: { page: pageOfIds(parameter('ids', 'bytea[]')) }, body: isWithin }),
+    unlessTooLarge(
+      { includePayload: true },
+      { tables: { page: pageOfIds(parameter('ids', 'bytea[]')) }, body: isWithin },
+    ),
 );
 
 /** Finds out the same of the transactions of blocks. */
 export const totalSizeOfBlocks = new Statement(
   'size of blocks of rest-server',
   (parameter: ParameterOf<{ hashes: readonly Uint8Array[] }>) =>
-    unlessTooLarge(true, {
-      tables: {
-        page: sql`
+    unlessTooLarge(
+      { includePayload: true },
+      {
+        tables: {
+          page: sql`
           select contained.transaction_id as key from unnest(${parameter('hashes', 'bytea[]')}) as requested (hash)
           join blocks on blocks.hash = requested.hash join block_transactions contained on contained.block_id = blocks.id`,
+        },
+        body: isWithin,
       },
-      body: isWithin,
-    }),
+    ),
 );
 
 export interface TransactionCount {

@@ -57,6 +57,13 @@ export const count = z.int().nonnegative();
 
 export const flag = z.boolean().default(false);
 
+/** Names of one or both of two parts of a response, with a comma between them; becomes a set. */
+export const includeInput = <const First extends string, const Second extends string>(first: First, second: Second) =>
+  z
+    .enum([first, second, `${first},${second}`, `${second},${first}`])
+    .transform((names): ReadonlySet<string> => new Set<string>(names.split(',')))
+    .optional();
+
 /** An unsigned 64-bit number in a request; becomes a bigint. */
 export const uint64Input = z
   .string()

@@ -817,6 +817,186 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/covenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Covenants, latest event first */
+        get: operations["listCovenants"];
+        put?: never;
+        /** Up to 500 covenants by their ids */
+        post: operations["getCovenants"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/covenants/{covenantId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One covenant by its id */
+        get: operations["getCovenant"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/covenants/{covenantId}/utxos": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** UTXOs of a covenant at the sink, newest transaction first */
+        get: operations["listCovenantUtxos"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/covenants/{covenantId}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Events of a covenant, newest first
+         * @description A cursor is the transaction id of an event. It is a 409 if a reorg has undone the acceptance of that transaction.
+         */
+        get: operations["listCovenantEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/covenant-events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Events of all covenants, newest first
+         * @description A cursor is the transaction id of an event. It is a 409 if a reorg has undone the acceptance of that transaction. A page ends behind a whole transaction, so that it may have fewer events than `limit`. If one transaction has more events than that, `metadata.scannedTo` is the cursor to continue with.
+         */
+        get: operations["listNewestCovenantEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/addresses/{address}/covenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Covenants that have UTXOs at an address, by id */
+        get: operations["listAddressCovenants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/programs/{hash}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A program that an accepted spend has revealed, by its hash
+         * @description With `include`, the request costs 0.1 request units for each 64 KiB of bytes and instructions that the response has, begun ones too.
+         */
+        get: operations["getProgram"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Templates of programs by spends, most first */
+        get: operations["listTemplates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/templates/{hash}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A template with the numbers of its programs, spends and covenants, and its names */
+        get: operations["getTemplate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/templates/{hash}/covenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Covenants whose last known program has a template, latest event first */
+        get: operations["listTemplateCovenants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/search": {
         parameters: {
             query?: never;
@@ -825,8 +1005,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Blocks, transactions, addresses and tags that a text may mean
-         * @description Hashes, ids and addresses with or without prefix; blue and DAA scores, also with separators of thousands; the URL of a page of this or another explorer; the first 8 or more digits of a block hash; the first 2 or more characters of the name of a tag, in either case.
+         * Blocks, transactions, addresses, covenants, programs and names that a text may mean
+         * @description Hashes, ids and addresses with or without prefix; blue and DAA scores, also with separators of thousands; the URL of a page of this or another explorer; the first 8 or more digits of a block hash, a covenant id, or the hash of a program or template; the first 2 or more characters of the name of a tag or template, in either case; a tick of an inscription; the namespace of a lane, in hex or as four characters.
          */
         get: operations["search"];
         put?: never;
@@ -1315,6 +1495,187 @@ export interface components {
                 blockTime: string;
             };
         };
+        RevealedProgram: {
+            hash: components["schemas"]["Hash"];
+            /** @description Null if the program does not parse */
+            template: components["schemas"]["Hash"] | null;
+        };
+        Disassembly: {
+            instructions: {
+                /** @description Number of instructions before it */
+                index: number;
+                /** @description Where it begins, in bytes */
+                offset: number;
+                opcode: number;
+                /** @description The node's name of the opcode */
+                name: string;
+                /** @description Number of pushes before it; null if it is none */
+                push: number | null;
+                /** @description The bytes after the opcode; null if it has none */
+                data: string | null;
+            }[];
+            /** @description `offset` of the next page; null at the end */
+            nextOffset: number | null;
+            /** @description Of the whole program */
+            instructionCount: number;
+            /** @description The byte from which it does not parse; null if it does */
+            malformedAt: number | null;
+        };
+        Program: {
+            hash: components["schemas"]["Hash"];
+            /** @description Bytes */
+            length: number;
+            /** @description Families of opcodes that it has */
+            uses: ("introspection" | "covenants" | "sequencing" | "groth16" | "risc0" | "unknownZk")[];
+            /** @description Null if the program does not parse */
+            template: components["schemas"]["Hash"] | null;
+            /** @description Template hash of KCC-1; null unless a file of names says which pushes are the state */
+            kccTemplate: components["schemas"]["Hash"] | null;
+            /** @description Whether it was known first as an output script, not as the preimage of one */
+            isBare: boolean;
+            /** @description Unix time in milliseconds */
+            firstSeen: number;
+            /** @description The input that revealed it first, or the output with the bare script; null after retention removed it */
+            firstRevealed: {
+                transactionId: components["schemas"]["Hash"];
+                /** @enum {string} */
+                source: "input" | "output";
+                index: number;
+            } | null;
+            /** @description Accepted inputs that revealed it, or spent the bare script */
+            spendCount: number;
+            /** @description Only with `include=bytes`; null after retention removed it */
+            bytes?: string | null;
+            /** @description Only with `include=disassembly`; null after retention removed the program */
+            disassembly?: components["schemas"]["Disassembly"] | null;
+        };
+        TemplateName: {
+            name: string;
+            /** @description Where the name is published */
+            source: string;
+            description: string | null;
+            /** @description The imported file */
+            importedFrom: string;
+            /** @description Names and types of numbered pushes */
+            pushes: {
+                push: number;
+                name: string;
+                type: string;
+            }[];
+            /** @description Values, or BLAKE2b-256 of values, without which the name does not apply */
+            required: {
+                push: number;
+                /** @description Bytes in lower-case hex */
+                value?: string;
+                hash?: components["schemas"]["Hash"];
+            }[];
+            /** @description The first and the last push of the state */
+            state: {
+                first: number;
+                last: number;
+            } | null;
+            /** @description Transactions that reveal a program of it */
+            seen: {
+                network: string;
+                transaction: components["schemas"]["Hash"];
+            }[];
+        };
+        Template: {
+            template: components["schemas"]["Hash"];
+            programCount: number;
+            /** @description Accepted inputs that revealed its programs */
+            spendCount: number;
+            /** @description Covenants whose last known program has it */
+            covenantCount: number;
+            /** @description Unix time in milliseconds */
+            firstSeen: number;
+            /** @description Claims of imported files, up to 10: look-alikes have the same template */
+            names: {
+                name: string;
+                /** @description Where the name is published */
+                source: string;
+                description: string | null;
+                /** @description The imported file */
+                importedFrom: string;
+            }[];
+        };
+        TemplateDetails: {
+            template: components["schemas"]["Hash"];
+            programCount: number;
+            /** @description Accepted inputs that revealed its programs */
+            spendCount: number;
+            /** @description Covenants whose last known program has it */
+            covenantCount: number;
+            /** @description Unix time in milliseconds */
+            firstSeen: number;
+            /** @description Claims of imported files, up to 100, those with most required constants first */
+            names: components["schemas"]["TemplateName"][];
+        };
+        Covenant: {
+            covenantId: components["schemas"]["Hash"];
+            /** @description Whether all events since its genesis are counted: false if it began before the index or lived before a gap */
+            isComplete: boolean;
+            /** @description Null if it began before the indexed blocks */
+            genesis: {
+                transactionId: components["schemas"]["Hash"];
+                /** @description The outpoint to which the id commits */
+                previousOutput: {
+                    transactionId: components["schemas"]["Hash"];
+                    index: number;
+                };
+                /** @description Time of the accepting block, Unix milliseconds */
+                timestamp: number;
+            } | null;
+            /** @description Whether it has UTXOs */
+            isLive: boolean;
+            utxoCount: number;
+            /** @description Sum of its UTXOs in sompi */
+            balance: string;
+            /** @description Accepted transactions that spent or created UTXOs of it, as far as known */
+            eventCount: number;
+            /** @description Time of its first event, or of the bootstrap block that had it */
+            firstSeen: number;
+            /** @description Time of its last event, or of the bootstrap block that changed it last */
+            lastSeen: number;
+            /** @description Hash of the opcodes of the program that its last spend revealed; null before, or if that program does not parse */
+            template: components["schemas"]["Hash"] | null;
+        };
+        CovenantEvent: {
+            covenantId: components["schemas"]["Hash"];
+            transactionId: components["schemas"]["Hash"];
+            /**
+             * @description `genesis`: creates its first UTXOs; `transition`: spends UTXOs of it and creates others; `burn`: spends UTXOs and creates none
+             * @enum {string}
+             */
+            kind: "genesis" | "transition" | "burn";
+            /** @description Time of the accepting block, Unix milliseconds */
+            timestamp: number;
+            acceptingBlockHash: components["schemas"]["Hash"];
+            /** @description Inputs that spend UTXOs of the covenant */
+            inputs: {
+                index: number;
+                previousOutput: {
+                    transactionId: components["schemas"]["Hash"];
+                    index: number;
+                };
+                /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+                amount: string;
+                /** @description The program that it reveals, or the bare script that it spends; null for other scripts */
+                program: components["schemas"]["RevealedProgram"] | null;
+            }[];
+            /** @description Outputs that are bound to the covenant */
+            outputs: {
+                index: number;
+                /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+                amount: string;
+                /** @description Script in hex, without its version */
+                scriptPublicKey: string;
+                /** @description Null for a non-standard script */
+                scriptPublicKeyAddress: components["schemas"]["Address"] | null;
+                /** @description Id of the accepted transaction that spends it */
+                spentBy: components["schemas"]["Hash"] | null;
+            }[];
+        };
         RestTransaction: {
             transactionId: components["schemas"]["Hash"];
             version: number;
@@ -1358,6 +1719,8 @@ export interface components {
                 sigOpCount: number;
                 /** @description Transaction version 1 and later; absent before */
                 computeBudget?: number;
+                /** @description Only with `include=programs`: the program that it reveals, or the bare script that it spends; null for other scripts */
+                program?: components["schemas"]["RevealedProgram"] | null;
                 /** @description The UTXO that is spent. Amount and script are null if the UTXO does not exist on the chain, which is possible only in transactions that are not accepted; or if it is unknown, in transactions that were accepted before the first indexed block or in a gap */
                 previousOutput: {
                     transactionId: components["schemas"]["Hash"];
@@ -1387,11 +1750,31 @@ export interface components {
                     authorizingInput: number;
                     covenantId: components["schemas"]["Hash"];
                 };
+                /** @description Only with `include=programs`: the event of its covenant; null without a covenant, and if the transaction is not accepted */
+                covenantEvent?: ("genesis" | "transition" | "burn") | null;
                 /** @description Id of the accepted transaction that spends it, else of one that claims to and is not accepted; null if there is none, or if it is in a gap */
                 spentBy: components["schemas"]["Hash"] | null;
                 /** @description Whether `spentBy` is accepted. Otherwise the output is not spent */
                 isSpent: boolean;
             }[];
+            /** @description Only with `include=programs`: operations of protocols that it states. Only the indexer of a protocol knows their effect */
+            protocols?: {
+                protocol: string;
+                /** @description The payload, or the input whose program has it */
+                source: "payload" | {
+                    input: number;
+                };
+                /** @description Null without one; `undecodable` if the bytes are no operation of the protocol */
+                operation: string | null;
+                tick: string | null;
+                /** @description The content as JSON or text; null for other bytes */
+                body: unknown;
+            }[];
+            /** @description Only with `include=programs`: the payload as text, and as JSON if it is; null if it is empty, longer than 64 KiB, no UTF-8, or that of a coinbase */
+            decodedPayload?: {
+                text: string;
+                json: unknown;
+            } | null;
         };
         BlockHeader: {
             hash: components["schemas"]["Hash"];
@@ -1693,6 +2076,8 @@ export interface components {
                 sigOpCount: number;
                 /** @description Transaction version 1 and later; absent before */
                 computeBudget?: number;
+                /** @description Only with `include=programs`: the program that it reveals, or the bare script that it spends; null for other scripts */
+                program?: components["schemas"]["RevealedProgram"] | null;
                 /** @description The UTXO that is spent. Amount and script are null if the UTXO does not exist on the chain, which is possible only in transactions that are not accepted; or if it is unknown, in transactions that were accepted before the first indexed block or in a gap */
                 previousOutput: {
                     transactionId: components["schemas"]["Hash"];
@@ -1722,11 +2107,31 @@ export interface components {
                     authorizingInput: number;
                     covenantId: components["schemas"]["Hash"];
                 };
+                /** @description Only with `include=programs`: the event of its covenant; null without a covenant, and if the transaction is not accepted */
+                covenantEvent?: ("genesis" | "transition" | "burn") | null;
                 /** @description Id of the accepted transaction that spends it, else of one that claims to and is not accepted; null if there is none, or if it is in a gap */
                 spentBy: components["schemas"]["Hash"] | null;
                 /** @description Whether `spentBy` is accepted. Otherwise the output is not spent */
                 isSpent: boolean;
             }[];
+            /** @description Only with `include=programs`: operations of protocols that it states. Only the indexer of a protocol knows their effect */
+            protocols?: {
+                protocol: string;
+                /** @description The payload, or the input whose program has it */
+                source: "payload" | {
+                    input: number;
+                };
+                /** @description Null without one; `undecodable` if the bytes are no operation of the protocol */
+                operation: string | null;
+                tick: string | null;
+                /** @description The content as JSON or text; null for other bytes */
+                body: unknown;
+            }[];
+            /** @description Only with `include=programs`: the payload as text, and as JSON if it is; null if it is empty, longer than 64 KiB, no UTF-8, or that of a coinbase */
+            decodedPayload?: {
+                text: string;
+                json: unknown;
+            } | null;
             /** @description Sum of the UTXOs of the address that it spends */
             amountSent: string;
             /** @description Sum of the outputs that pay the address */
@@ -1934,6 +2339,8 @@ export interface components {
                 sigOpCount: number;
                 /** @description Transaction version 1 and later; absent before */
                 computeBudget?: number;
+                /** @description Only with `include=programs`: the program that it reveals, or the bare script that it spends; null for other scripts */
+                program?: components["schemas"]["RevealedProgram"] | null;
                 /** @description The UTXO that is spent. Amount and script are null if the UTXO does not exist on the chain, which is possible only in transactions that are not accepted; or if it is unknown, in transactions that were accepted before the first indexed block or in a gap */
                 previousOutput: {
                     transactionId: components["schemas"]["Hash"];
@@ -1963,11 +2370,31 @@ export interface components {
                     authorizingInput: number;
                     covenantId: components["schemas"]["Hash"];
                 };
+                /** @description Only with `include=programs`: the event of its covenant; null without a covenant, and if the transaction is not accepted */
+                covenantEvent?: ("genesis" | "transition" | "burn") | null;
                 /** @description Id of the accepted transaction that spends it, else of one that claims to and is not accepted; null if there is none, or if it is in a gap */
                 spentBy: components["schemas"]["Hash"] | null;
                 /** @description Whether `spentBy` is accepted. Otherwise the output is not spent */
                 isSpent: boolean;
             }[];
+            /** @description Only with `include=programs`: operations of protocols that it states. Only the indexer of a protocol knows their effect */
+            protocols?: {
+                protocol: string;
+                /** @description The payload, or the input whose program has it */
+                source: "payload" | {
+                    input: number;
+                };
+                /** @description Null without one; `undecodable` if the bytes are no operation of the protocol */
+                operation: string | null;
+                tick: string | null;
+                /** @description The content as JSON or text; null for other bytes */
+                body: unknown;
+            }[];
+            /** @description Only with `include=programs`: the payload as text, and as JSON if it is; null if it is empty, longer than 64 KiB, no UTF-8, or that of a coinbase */
+            decodedPayload?: {
+                text: string;
+                json: unknown;
+            } | null;
         };
         PendingTransaction: {
             transactionId: components["schemas"]["Hash"];
@@ -5347,8 +5774,8 @@ export interface operations {
                 relation?: "contained" | "accepted";
                 /** @description Include payloads */
                 include_payload?: boolean;
-                /** @description `tags` adds the tags of all addresses in the response */
-                include?: "tags";
+                /** @description `tags` adds the tags of all addresses in the response, `programs` what programs, covenants and protocols the transactions use; or both, with a comma */
+                include?: "tags" | "programs" | "tags,programs" | "programs,tags";
             };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
@@ -5467,8 +5894,8 @@ export interface operations {
     getBlocksByDaaScore: {
         parameters: {
             query?: {
-                /** @description `tags` adds the tags of all addresses in the response */
-                include?: "tags";
+                /** @description `tags` adds the tags of all addresses in the response, `programs` what programs, covenants and protocols the transactions use; or both, with a comma */
+                include?: "tags" | "programs" | "tags,programs" | "programs,tags";
             };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
@@ -5572,7 +5999,7 @@ export interface operations {
                         /** @description The transactions of these blocks, each once, in the order of its first block */
                         transactions: components["schemas"]["RestTransaction"][];
                         /**
-                         * @description Present if blocks or transactions of the highest scores are left out: beyond 1000 blocks, 10000 transactions or about 64 MiB
+                         * @description Present if blocks or transactions of the highest scores are left out: beyond 1000 blocks, 10000 transactions or about 64 MiB (8 MiB with `include=programs`)
                          * @constant
                          */
                         truncated?: true;
@@ -6334,8 +6761,8 @@ export interface operations {
                  * @example true
                  */
                 include_payload?: boolean;
-                /** @description `tags` adds the tags of all addresses in the response */
-                include?: "tags";
+                /** @description `tags` adds the tags of all addresses in the response, `programs` what programs, covenants and protocols the transactions use; or both, with a comma */
+                include?: "tags" | "programs" | "tags,programs" | "programs,tags";
             };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
@@ -6661,10 +7088,10 @@ export interface operations {
                      */
                     includePayload?: boolean;
                     /**
-                     * @description `tags` adds the tags of all addresses in the response
+                     * @description `tags` adds the tags of all addresses in the response, `programs` what programs, covenants and protocols the transactions use; or both, with a comma
                      * @enum {string}
                      */
-                    include?: "tags";
+                    include?: "tags" | "programs" | "tags,programs" | "programs,tags";
                 };
             };
         };
@@ -6782,8 +7209,8 @@ export interface operations {
             query?: {
                 /** @description Include payloads */
                 include_payload?: boolean;
-                /** @description `tags` adds the tags of all addresses in the response */
-                include?: "tags";
+                /** @description `tags` adds the tags of all addresses in the response, `programs` what programs, covenants and protocols the transactions use; or both, with a comma */
+                include?: "tags" | "programs" | "tags,programs" | "programs,tags";
             };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
@@ -6931,8 +7358,8 @@ export interface operations {
                 direction?: "received" | "sent";
                 /** @description Only transactions that change the balance by at least this many sompi */
                 min_amount?: string;
-                /** @description `tags` adds the tags of all addresses in the response */
-                include?: "tags";
+                /** @description `tags` adds the tags of all addresses in the response, `programs` what programs, covenants and protocols the transactions use; or both, with a comma */
+                include?: "tags" | "programs" | "tags,programs" | "programs,tags";
             };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
@@ -7319,8 +7746,8 @@ export interface operations {
                 accepted_only?: boolean;
                 /** @description Include payloads */
                 include_payload?: boolean;
-                /** @description `tags` adds the tags of all addresses in the response */
-                include?: "tags";
+                /** @description `tags` adds the tags of all addresses in the response, `programs` what programs, covenants and protocols the transactions use; or both, with a comma */
+                include?: "tags" | "programs" | "tags,programs" | "programs,tags";
             };
             header?: {
                 /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
@@ -7414,6 +7841,583 @@ export interface operations {
                     "application/json": {
                         /** @description Newest transaction first */
                         inscriptions: components["schemas"]["Inscription"][];
+                        metadata: components["schemas"]["PageMetadata"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listCovenants: {
+        parameters: {
+            query?: {
+                /** @description Largest number of items of the page; 20 by default */
+                limit?: number;
+                /** @description Id of the last item of the previous page. `lastSeen:covenantId` of an item: the page begins right after it, even if the covenant has another event meanwhile. A plain `covenantId` denotes its current position */
+                starting_after?: string;
+                /** @description Id of the first item of the next page. `lastSeen:covenantId` of an item: the page begins right after it, even if the covenant has another event meanwhile. A plain `covenantId` denotes its current position */
+                ending_before?: string;
+                /** @description `last_seen`: latest event first; `created`: latest genesis first, where the time in a cursor is not needed */
+                order?: "last_seen" | "created";
+                /** @description Only covenants with UTXOs */
+                live_only?: boolean;
+                /** @description Only covenants whose events are all counted */
+                complete_only?: boolean;
+                /** @description Only covenants whose last known program has this template */
+                template?: string;
+            };
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Latest first */
+                        covenants: components["schemas"]["Covenant"][];
+                        metadata: components["schemas"]["PageMetadata"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getCovenants: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    covenantIds: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description In the given order without unknown ones; a repeated id is shown repeatedly */
+                        covenants: components["schemas"]["Covenant"][];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getCovenant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description 64 hex digits of either case, with or without `0x` */
+                covenantId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        covenant: components["schemas"]["Covenant"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listCovenantUtxos: {
+        parameters: {
+            query?: {
+                /** @description Largest number of items of the page; 20 by default */
+                limit?: number;
+                /** @description Id of the last item of the previous page. A transaction id (64 hex digits, with or without `0x`), a colon and the index of the output */
+                starting_after?: string;
+                /** @description Id of the first item of the next page. A transaction id (64 hex digits, with or without `0x`), a colon and the index of the output */
+                ending_before?: string;
+            };
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description 64 hex digits of either case, with or without `0x` */
+                covenantId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Newest transaction first */
+                        utxos: components["schemas"]["RestUtxo"][];
+                        metadata: components["schemas"]["PageMetadata"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listCovenantEvents: {
+        parameters: {
+            query?: {
+                /** @description Largest number of items of the page; 20 by default */
+                limit?: number;
+                /** @description Id of the last item of the previous page. 64 hex digits of either case, with or without `0x` */
+                starting_after?: string;
+                /** @description Id of the first item of the next page. 64 hex digits of either case, with or without `0x` */
+                ending_before?: string;
+            };
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description 64 hex digits of either case, with or without `0x` */
+                covenantId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Latest acceptance first */
+                        events: components["schemas"]["CovenantEvent"][];
+                        metadata: components["schemas"]["PageMetadata"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listNewestCovenantEvents: {
+        parameters: {
+            query?: {
+                /** @description Largest number of items of the page; 20 by default */
+                limit?: number;
+                /** @description Id of the last item of the previous page. A transaction id means all its events. With a colon and a covenant id, as in `scannedTo`, it means one of them */
+                starting_after?: string;
+                /** @description Id of the first item of the next page. A transaction id means all its events. With a colon and a covenant id, as in `scannedTo`, it means one of them */
+                ending_before?: string;
+            };
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Latest acceptance first */
+                        events: components["schemas"]["CovenantEvent"][];
+                        metadata: components["schemas"]["PageMetadata"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listAddressCovenants: {
+        parameters: {
+            query?: {
+                /** @description Largest number of items of the page; 20 by default */
+                limit?: number;
+                /** @description Id of the last item of the previous page. `lastSeen:covenantId` of an item: the page begins right after it, even if the covenant has another event meanwhile. A plain `covenantId` denotes its current position */
+                starting_after?: string;
+                /** @description Id of the first item of the next page. `lastSeen:covenantId` of an item: the page begins right after it, even if the covenant has another event meanwhile. A plain `covenantId` denotes its current position */
+                ending_before?: string;
+            };
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description An address with its prefix, such as `kaspa:qr…` */
+                address: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Ascending by id */
+                        covenants: components["schemas"]["Covenant"][];
+                        metadata: components["schemas"]["PageMetadata"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getProgram: {
+        parameters: {
+            query?: {
+                /** @description `bytes`, `disassembly` or both with a comma adds the bytes and a page of instructions */
+                include?: "bytes" | "disassembly" | "bytes,disassembly" | "disassembly,bytes";
+                /** @description Number of instructions to skip */
+                offset?: number;
+                /** @description Largest number of instructions; 100 by default */
+                limit?: number;
+            };
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description 64 hex digits of either case, with or without `0x` */
+                hash: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        program: components["schemas"]["Program"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listTemplates: {
+        parameters: {
+            query?: {
+                /** @description Largest number of items of the page; 20 by default */
+                limit?: number;
+                /** @description Id of the last item of the previous page. `spendCount:template` of an item: the page begins right after it, even if that number grows meanwhile. A plain `template` denotes its current position */
+                starting_after?: string;
+                /** @description Id of the first item of the next page. `spendCount:template` of an item: the page begins right after it, even if that number grows meanwhile. A plain `template` denotes its current position */
+                ending_before?: string;
+            };
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Most spends first */
+                        templates: components["schemas"]["Template"][];
+                        metadata: components["schemas"]["PageMetadata"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description 64 hex digits of either case, with or without `0x` */
+                hash: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        template: components["schemas"]["TemplateDetails"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listTemplateCovenants: {
+        parameters: {
+            query?: {
+                /** @description Largest number of items of the page; 20 by default */
+                limit?: number;
+                /** @description Id of the last item of the previous page. `lastSeen:covenantId` of an item: the page begins right after it, even if the covenant has another event meanwhile. A plain `covenantId` denotes its current position */
+                starting_after?: string;
+                /** @description Id of the first item of the next page. `lastSeen:covenantId` of an item: the page begins right after it, even if the covenant has another event meanwhile. A plain `covenantId` denotes its current position */
+                ending_before?: string;
+                /** @description `last_seen`: latest event first; `created`: latest genesis first, where the time in a cursor is not needed */
+                order?: "last_seen" | "created";
+                /** @description Only covenants with UTXOs */
+                live_only?: boolean;
+                /** @description Only covenants whose events are all counted */
+                complete_only?: boolean;
+            };
+            header?: {
+                /** @description Entity tags of known responses: if one of them is still current, the response is a 304 without a body */
+                "if-none-match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /** @description 64 hex digits of either case, with or without `0x` */
+                hash: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["XRequestId"];
+                    "x-request-cost-ru": components["headers"]["XRequestCostRu"];
+                    "ratelimit-limit": components["headers"]["RatelimitLimit"];
+                    "ratelimit-remaining": components["headers"]["RatelimitRemaining"];
+                    "ratelimit-reset": components["headers"]["RatelimitReset"];
+                    etag: components["headers"]["Etag"];
+                    "x-kasgres-sink": components["headers"]["XKasgresSink"];
+                    "x-kasgres-gaps": components["headers"]["XKasgresGaps"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Latest first */
+                        covenants: components["schemas"]["Covenant"][];
                         metadata: components["schemas"]["PageMetadata"];
                     };
                 };
@@ -7529,6 +8533,45 @@ export interface operations {
                             address: components["schemas"]["Address"];
                             /** @description Addresses with a tag of this name */
                             addressCount: number;
+                        } | {
+                            /** @constant */
+                            type: "covenant";
+                            id: components["schemas"]["Hash"];
+                            label: null;
+                            isLive: boolean;
+                            /** @description An amount in sompi (1 KAS = 100,000,000 sompi) */
+                            balance: string;
+                            eventCount: number;
+                        } | {
+                            /** @constant */
+                            type: "program";
+                            id: components["schemas"]["Hash"];
+                            label: null;
+                            template: components["schemas"]["Hash"] | null;
+                            spendCount: number;
+                        } | {
+                            /** @constant */
+                            type: "template";
+                            id: components["schemas"]["Hash"];
+                            /** @description A name that an imported file gives it */
+                            label: string | null;
+                            /** @enum {string} */
+                            matched: "template" | "kccTemplate" | "name";
+                            spendCount: number;
+                        } | {
+                            /** @constant */
+                            type: "tick";
+                            /** @description In the case of its inscriptions */
+                            id: string;
+                            label: string;
+                            protocol: string;
+                        } | {
+                            /** @constant */
+                            type: "lane";
+                            /** @description The namespace */
+                            id: string;
+                            label: null;
+                            transactionCount: number;
                         })[];
                     };
                 };

@@ -47,6 +47,41 @@ function toShown(result: Result): Shown {
         title: result.label === null ? shortAddress(result.id) : `${result.label}, ${shortAddress(result.id)}`,
         note: `${formatKas(result.balance)}, ${formatCount(result.transactionCount)} transactions`,
       };
+    case 'covenant':
+      return {
+        kind: result.type,
+        href: `/covenants/${result.id}`,
+        title: shortHash(result.id),
+        note: `${result.isLive ? formatKas(result.balance) : 'ended'}, ${formatCount(result.eventCount)} events`,
+      };
+    case 'program':
+      return {
+        kind: result.type,
+        href: `/programs/${result.id}`,
+        title: shortHash(result.id),
+        note: `${formatCount(result.spendCount)} spends`,
+      };
+    case 'template':
+      return {
+        kind: result.type,
+        href: `/templates/${result.id}`,
+        title: result.label === null ? shortHash(result.id) : `${result.label}, ${shortHash(result.id)}`,
+        note: `${formatCount(result.spendCount)} spends`,
+      };
+    case 'lane':
+      return {
+        kind: result.type,
+        href: `/lanes/${result.id}`,
+        title: result.id,
+        note: `${formatCount(result.transactionCount)} transactions`,
+      };
+    case 'tick':
+      return {
+        kind: result.type,
+        href: `/protocols?${new URLSearchParams({ protocol: result.protocol, tick: result.id })}`,
+        title: result.label,
+        note: result.protocol,
+      };
     case 'tag':
     default:
       return {

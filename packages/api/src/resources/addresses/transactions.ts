@@ -31,7 +31,8 @@ import {
   timedTables,
 } from './history-filter.ts';
 import { restTransaction, transactionFlags } from '../transactions/rest/schemas.ts';
-import { includeTags, tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
+import { addPrograms, includeParts, type Parts, partsOf } from '../transactions/rest/programs.ts';
+import { tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
 import { boundByBytes, restTransactions } from '../transactions/rest/select-transactions.ts';
 
 const addressTransaction = restTransaction
@@ -52,10 +53,8 @@ const amounts: JsonFields<Amounts> = {
   balanceChange: sql`(amounts.received - amounts.sent)::text`,
 };
 
-interface Variant extends FilterShape {
+interface Variant extends FilterShape, Parts {
   start: PageStart;
-  includePayload: boolean;
-  withTags: boolean;
 }
 
 interface Parameters extends PageParameters, AddressParameters {
@@ -66,7 +65,7 @@ interface Parameters extends PageParameters, AddressParameters {
 
 const transactionPage = statementsBy(
   'address transactions',
-  (parameter: ParameterOf<Parameters>, { start, includePayload, withTags, ...shape }: Variant) => {
+  (parameter: ParameterOf<Parameters>, { start, includePayload, withTags, withPrograms, ...shape }: Variant) => {
     const scriptId = sql`(select id from script)`;
     const ofScript = sql`script_id = ${scriptId}`;
     const { where, filter } = filterBy(shape, parameter('minimum', 'numeric'));
@@ -91,7 +90,12 @@ const transactionPage = statementsBy(
         ...tables,
       },
       body: jsonBuildObject({
-        transactions: restTransactions(items, { includePayload, more: amounts, joins: joinAmounts(scriptId) }),
+        transactions: restTransactions(items, {
+          includePayload,
+          withPrograms,
+          more: amounts,
+          joins: joinAmounts(scriptId),
+        }),
         metadata,
         ...(withTags && { tags: tagsOfPage(items) }),
       }),
@@ -108,7 +112,7 @@ const filterOf = ({ accepted_only: acceptedOnly, from, to, direction, min_amount
   min_amount,
 });
 
-const query = pageQuery(hashInput, { ...transactionFlags, ...historyFilter, include: includeTags });
+const query = pageQuery(hashInput, { ...transactionFlags, ...historyFilter, include: includeParts });
 
 type Query = z.output<typeof query>;
 
@@ -123,6 +127,7 @@ const transactionListing = statementRoute(
       transactions: z.array(addressTransaction).meta({ description: 'Newest first' }),
       tags: tagsByAddress.optional(),
     }),
+    finishOf: ({ query: { include, include_payload: includePayload } }) => addPrograms(include, includePayload),
   },
   ({ params: { address }, query: given }, settled) => {
     requireNetwork(settled.network, address, 'address');
@@ -130,8 +135,7 @@ const transactionListing = statementRoute(
     requireCaughtUp(settled);
     const variant = {
       start: startOf(given),
-      includePayload: given.include_payload,
-      withTags: given.include !== undefined,
+      ...partsOf(given.include_payload, given.include),
       ...shapeOf(filterOf(given)),
     };
     return transactionPage(variant).with({

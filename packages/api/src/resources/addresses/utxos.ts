@@ -25,7 +25,7 @@ import { listing, page, rpc } from '../shared.ts';
 import { type AddressesParameters, requestedAddresses } from './balances.ts';
 
 /** Ten digits may exceed an unsigned 32-bit index; such outpoints are unknown. */
-const outpointInput = z
+export const outpointInput = z
   .string()
   .regex(/^(?:0x)?[0-9a-fA-F]{64}:\d{1,10}$/, 'must be a transaction id, a colon and an index')
   .transform((text) => {
@@ -36,7 +36,7 @@ const outpointInput = z
 
 const blockDaaScore = decimal.meta({ description: 'DAA score of the accepting block' });
 
-const restUtxo = z
+export const restUtxo = z
   .object({
     transactionId: hash,
     index: count,
@@ -96,11 +96,11 @@ const utxoPage = statementsBy(
         script: sql`select id, script from scripts where address = ${parameter('address', 'text')}`,
         ...(start !== 'first' && { cursor: findCursor(parameter, scriptId) }),
         page: sql`
-        select keys.*
+        select keys.*, keys.ordinality as position
         from unnest(${rowsOf(sql`
           select utxos from utxos where ${from} and script_id ${within} ${scriptId}
           order by script_id ${order}, transaction_id ${order}, index ${order} limit ${limit} + 1`)})
-          with ordinality as keys (transaction_id, script_id, amount, block_daa_score, index, is_coinbase, covenant_id, position)`,
+          with ordinality as keys`,
       },
       body: jsonBuildObject({
         utxos: sql<z.infer<typeof restUtxo>[]>`(

@@ -11,7 +11,8 @@ import { uint64Input } from '../../schemas/values.ts';
 import { findFirstBlock, listGaps } from '../chain/segments.ts';
 import { lookUp, toStoredScore } from '../shared.ts';
 import { restTransaction } from '../transactions/rest/schemas.ts';
-import { includeTags, tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
+import { describeAll, includeParts, partsOf } from '../transactions/rest/programs.ts';
+import { tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
 import { restTransactions, upToMaxBytes } from '../transactions/rest/select-transactions.ts';
 import { restBlock } from './rest-blocks.ts';
 import { restBlocks } from './select-blocks.ts';
@@ -73,42 +74,45 @@ async function requireIndexed(reading: Reading, { start, end }: Scores): Promise
   }
 }
 
+const blocksAndTransactions = z.object({
+  blocks: z.array(restBlock).meta({ description: 'Ascending by DAA score and hash' }),
+  transactions: z
+    .array(restTransaction)
+    .meta({ description: 'The transactions of these blocks, each once, in the order of its first block' }),
+  truncated: z
+    .literal(true)
+    .optional()
+    .meta({
+      description: `Present if blocks or transactions of the highest scores are left out: beyond ${MAX_BLOCKS} blocks, ${MAX_TRANSACTIONS} transactions or about 64 MiB (8 MiB with \`include=programs\`)`,
+    }),
+  tags: tagsByAddress.optional(),
+});
+
 export const getBlocksByDaaScore = indexRoute(
   {
     ...lookUp('Block', '/v1/blocks/daa-score/:start/:end', 'getBlocksByDaaScore'),
     summary: 'Blocks of up to 101 DAA scores, and their transactions',
     description: 'Scores before the first indexed block, if that is not genesis, or in a gap are a 409.',
     params,
-    query: z.strictObject({ include: includeTags }),
-    response: z.object({
-      blocks: z.array(restBlock).meta({ description: 'Ascending by DAA score and hash' }),
-      transactions: z
-        .array(restTransaction)
-        .meta({ description: 'The transactions of these blocks, each once, in the order of its first block' }),
-      truncated: z
-        .literal(true)
-        .optional()
-        .meta({
-          description: `Present if blocks or transactions of the highest scores are left out: beyond ${MAX_BLOCKS} blocks, ${MAX_TRANSACTIONS} transactions or about 64 MiB`,
-        }),
-      tags: tagsByAddress.optional(),
-    }),
+    query: z.strictObject({ include: includeParts }),
+    response: blocksAndTransactions,
     errors: [409],
   },
   async (reading, { params: scores, query: { include } }) => {
     const { db, state } = reading;
     requireCaughtUp(state);
     await requireIndexed(reading, scores);
+    const { withTags, ...options } = partsOf(false, include);
     const content = {
       blocks: withPage(upTo('block', MAX_BLOCKS), restBlocks(sql`order by page.position`)),
-      transactions: withPage(sql`select * from shown`, restTransactions(sql`order by page.position`)),
-      ...(include !== undefined && { tags: withPage(sql`select * from shown`, tagsOfPage()) }),
+      transactions: withPage(sql`select * from shown`, restTransactions(sql`order by page.position`, options)),
+      ...(withTags && { tags: withPage(sql`select * from shown`, tagsOfPage()) }),
     };
-    return readJson(db, {
+    const json = await readJson(db, {
       tables: {
         block: positions(blocksOf(scores)),
         contained: positions(containedInBlocks),
-        shown: upToMaxBytes(upTo('contained', MAX_TRANSACTIONS)),
+        shown: upToMaxBytes(upTo('contained', MAX_TRANSACTIONS), options),
       },
       body: sql`
         case when (select count(*) > ${sql.lit(MAX_BLOCKS)} from block)
@@ -116,5 +120,8 @@ export const getBlocksByDaaScore = indexRoute(
           then ${jsonBuildObject({ ...content, truncated: sql<true>`true` })}
           else ${jsonBuildObject(content)} end`,
     });
+    return options.withPrograms
+      ? describeAll(JSON.parse(json.toString()) as z.output<typeof blocksAndTransactions>, reading.slices, false)
+      : json;
   },
 );

@@ -19,16 +19,15 @@ import { hashInput } from '../../schemas/values.ts';
 import { unknownItem } from '../chain/segments.ts';
 import { listing, page } from '../shared.ts';
 import { includePayload, restTransaction } from '../transactions/rest/schemas.ts';
-import { includeTags, tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
+import { addPrograms, includeParts, type Parts, partsOf } from '../transactions/rest/programs.ts';
+import { tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
 import { boundByBytes, restTransactions } from '../transactions/rest/select-transactions.ts';
 
 const relation = z.enum(['contained', 'accepted']);
 
-interface Variant {
+interface Variant extends Parts {
   relation: z.infer<typeof relation>;
   start: PageStart;
-  includePayload: boolean;
-  withTags: boolean;
 }
 
 const SOURCES = {
@@ -54,7 +53,7 @@ const transactionPage = statementsBy(
   'transactions of a block',
   (
     parameter: ParameterOf<PageParameters & { hash: Uint8Array }>,
-    { relation, start, includePayload, withTags }: Variant,
+    { relation, start, withTags, ...options }: Variant,
   ) => {
     const limit = parameter('limit', 'bigint');
     const [behind, order] = start === 'before' ? [sql`<`, sql`desc`] : [sql`>`, sql`asc`];
@@ -68,7 +67,7 @@ const transactionPage = statementsBy(
             select (select place from ${CURSORS[relation]} where key in (
               select id from transactions where ${hasTransactionId('transactions', parameter('cursor', 'bytea'))}) limit 1) as key`,
         }),
-        page: boundByBytes(includePayload)(
+        page: boundByBytes(options.includePayload)(
           sql`
           select key, row_number() over (order by place ${order}) as position from (
             select * from listed ${start === 'first' ? sql`` : sql`where place ${behind} (select key from cursor)`}
@@ -80,7 +79,7 @@ const transactionPage = statementsBy(
         string | null
       >`case when not exists (select from block) then 'unknown' else ${problem ?? sql`null`} end`,
       body: jsonBuildObject({
-        transactions: restTransactions(items, { includePayload }),
+        transactions: restTransactions(items, options),
         metadata,
         ...(withTags && { tags: tagsOfPage(items) }),
       }),
@@ -99,20 +98,20 @@ export const listBlockTransactions = statementRoute(
           '`contained`: in the order of the block; `accepted`: in the order of acceptance, nothing if the block is not on the chain',
       }),
       include_payload: includePayload,
-      include: includeTags,
+      include: includeParts,
     }),
     response: page({
       transactions: z.array(restTransaction).meta({ description: 'In the order of the block' }),
       tags: tagsByAddress.optional(),
     }),
+    finishOf: ({ query }) => addPrograms(query.include, query.include_payload),
   },
   ({ params: { hash }, query }, settled) => {
     requireCaughtUp(settled);
     const variant = {
       relation: query.relation,
       start: startOf(query),
-      includePayload: query.include_payload,
-      withTags: query.include !== undefined,
+      ...partsOf(query.include_payload, query.include),
     };
     return transactionPage(variant).with({ hash, limit: query.limit, cursor: cursorOf(query) });
   },

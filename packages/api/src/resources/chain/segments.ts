@@ -94,7 +94,7 @@ export async function notConnected(reading: Reading): Promise<HttpError> {
 }
 
 /** Makes a 404 that says if the block or transaction may be in an unindexed part of the chain. */
-export function unknownItem({ firstBlock, gaps }: IndexState, what: 'block' | 'transaction'): HttpError {
+export function unknownItem({ firstBlock, gaps }: IndexState, what: 'block' | 'transaction' | 'covenant'): HttpError {
   const reasons = [
     ...(firstBlock === null ? [] : [`before the first indexed block, ${firstBlock}`]),
     ...(gaps === 0 ? [] : ['in a gap']),

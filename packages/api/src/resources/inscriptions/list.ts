@@ -92,10 +92,10 @@ const inscriptions = statementsBy(
 );
 
 /** Replaces the hex of each source by its content. */
-function withBodies(json: { inscriptions: Item[] }): object {
+function withBodies<Page extends { inscriptions: z.infer<typeof inscription>[] }>(json: Page): Page {
   const bodyOfItem = ({ source, body }: Item): JsonValue =>
     body === null ? null : bodyOf(fromHex(body), source === 'payload' ? undefined : source.input);
-  return { ...json, inscriptions: json.inscriptions.map((item) => ({ ...item, body: bodyOfItem(item) })) };
+  return { ...json, inscriptions: json.inscriptions.map((item) => ({ ...item, body: bodyOfItem(item as Item) })) };
 }
 
 const name = z.string().regex(/^[a-z0-9_-]{1,32}$/, 'must be 1 to 32 of a-z, digits, _ and -');
@@ -125,6 +125,7 @@ export const listInscriptions = statementRoute(
         .meta({ description: 'Only of this sender: the key of an envelope, or the address that input 0 spends from' }),
     }),
     response: page({ inscriptions: z.array(inscription).meta({ description: 'Newest transaction first' }) }),
+    finishOf: () => (selected) => withBodies(selected),
   },
   ({ query }, settled) => {
     const { limit, protocol, operation, tick, address } = query;
@@ -143,5 +144,4 @@ export const listInscriptions = statementRoute(
     return inscriptions(variant).with({ limit, cursor: found?.cursor, input, address, protocol, operation, tick });
   },
   pageProblems,
-  withBodies,
 );

@@ -13,23 +13,19 @@ import { listing, page } from '../shared.ts';
 import { isAccepted } from '../transactions/fields.ts';
 import { restTransaction, transactionFlags } from '../transactions/rest/schemas.ts';
 import { boundByBytes, restTransactions } from '../transactions/rest/select-transactions.ts';
-import { includeTags, tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
+import { addPrograms, includeParts, type Parts, partsOf } from '../transactions/rest/programs.ts';
+import { tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
 import { laneKeyOf, type LaneParameters, namespaceInput, unknownLane } from './schemas.ts';
 
-interface Variant {
+interface Variant extends Parts {
   start: PageStart;
   acceptedOnly: boolean;
-  includePayload: boolean;
-  withTags: boolean;
 }
 
 /** The conditions match the partial index transactions_lane. */
 const transactionPage = statementsBy(
   'lane transactions',
-  (
-    parameter: ParameterOf<PageParameters & LaneParameters>,
-    { start, acceptedOnly, includePayload, withTags }: Variant,
-  ) => {
+  (parameter: ParameterOf<PageParameters & LaneParameters>, { start, acceptedOnly, withTags, ...options }: Variant) => {
     const inLane = sql`subnetwork_id > 1 and subnetwork_id = (select key from lane)`;
     const { tables, items, metadata, problem } = keyPage(parameter, start, {
       table: 'transactions',
@@ -40,7 +36,7 @@ const transactionPage = statementsBy(
       }),
       cursorKey: sql`(
         select id from transactions where ${hasTransactionId('transactions', parameter('cursor', 'bytea'))} and ${inLane})`,
-      bound: boundByBytes(includePayload),
+      bound: boundByBytes(options.includePayload),
     });
     return {
       tables: { lane: sql`select ${laneKeyOf(parameter)} as key`, ...tables },
@@ -48,7 +44,7 @@ const transactionPage = statementsBy(
         string | null
       >`case when (select key from lane) is null then 'unknown' else ${problem ?? sql`null`} end`,
       body: jsonBuildObject({
-        transactions: restTransactions(items, { includePayload }),
+        transactions: restTransactions(items, options),
         metadata,
         ...(withTags && { tags: tagsOfPage(items) }),
       }),
@@ -61,19 +57,19 @@ export const listLaneTransactions = statementRoute(
     ...listing('Lane', '/v1/lanes/:namespace/transactions', 'listLaneTransactions'),
     summary: 'Transactions of a user lane, newest first',
     params: z.strictObject({ namespace: namespaceInput }),
-    query: pageQuery(hashInput, { ...transactionFlags, include: includeTags }),
+    query: pageQuery(hashInput, { ...transactionFlags, include: includeParts }),
     response: page({
       transactions: z.array(restTransaction).meta({ description: 'Newest first' }),
       tags: tagsByAddress.optional(),
     }),
+    finishOf: ({ query }) => addPrograms(query.include, query.include_payload),
   },
   ({ params, query }, settled) => {
     requireCaughtUp(settled);
     const variant = {
       start: startOf(query),
       acceptedOnly: query.accepted_only,
-      includePayload: query.include_payload,
-      withTags: query.include !== undefined,
+      ...partsOf(query.include_payload, query.include),
     };
     return transactionPage(variant).with({
       subnetwork: params.namespace,

@@ -29,7 +29,8 @@ import {
   tooLargeFor,
   unlessTooLarge,
 } from './select-transactions.ts';
-import { includeTags, tagsByAddress, tagsOfPage } from './tags.ts';
+import { addPrograms, includeParts, type Parts, partsOf } from './programs.ts';
+import { tagsByAddress, tagsOfPage } from './tags.ts';
 
 const MAX_IDS = 500;
 
@@ -37,16 +38,14 @@ const MAX_IDS = 500;
 const keyOf = (transactionId: RawBuilder<unknown>): RawBuilder<bigint | null> =>
   sql`(select id from transactions where ${hasTransactionId('transactions', transactionId)})`;
 
-interface ListVariant {
+interface ListVariant extends Parts {
   start: PageStart;
   acceptedOnly: boolean;
-  includePayload: boolean;
-  withTags: boolean;
 }
 
 const transactionPage = statementsBy(
   'transactions',
-  (parameter: ParameterOf<PageParameters>, { start, acceptedOnly, includePayload, withTags }: ListVariant) => {
+  (parameter: ParameterOf<PageParameters>, { start, acceptedOnly, withTags, ...options }: ListVariant) => {
     const { items, metadata, ...parts } = keyPage(parameter, start, {
       table: 'transactions',
       column: 'id',
@@ -54,12 +53,12 @@ const transactionPage = statementsBy(
         filter: { condition: isAccepted(), columns: ['accepting_index'], cursorOf: transactionIdOf },
       }),
       cursorKey: keyOf(parameter('cursor', 'bytea')),
-      bound: boundByBytes(includePayload),
+      bound: boundByBytes(options.includePayload),
     });
     return {
       ...parts,
       body: jsonBuildObject({
-        transactions: restTransactions(items, { includePayload }),
+        transactions: restTransactions(items, options),
         metadata,
         ...(withTags && { tags: tagsOfPage(items) }),
       }),
@@ -71,19 +70,19 @@ export const listTransactions = statementRoute(
   {
     ...listing('Transaction', '/v1/transactions', 'listTransactions'),
     summary: 'Transactions, newest first',
-    query: pageQuery(hashInput, { ...transactionFlags, include: includeTags }),
+    query: pageQuery(hashInput, { ...transactionFlags, include: includeParts }),
     response: page({
       transactions: z.array(restTransaction).meta({ description: 'Newest first' }),
       tags: tagsByAddress.optional(),
     }),
+    finishOf: ({ query }) => addPrograms(query.include, query.include_payload),
   },
   ({ query }, settled) => {
     requireCaughtUp(settled);
     const variant = {
       start: startOf(query),
       acceptedOnly: query.accepted_only,
-      includePayload: query.include_payload,
-      withTags: query.include !== undefined,
+      ...partsOf(query.include_payload, query.include),
     };
     return transactionPage(variant).with({ limit: query.limit, cursor: cursorOf(query) });
   },
@@ -99,14 +98,11 @@ export const pageOfIds = (ids: RawBuilder<unknown>): RawBuilder<unknown> => sql`
 /** Selects the transactions with these ids in the given order, without unknown ones. */
 export const transactionsByIds = statementsBy(
   'transactions by ids',
-  (
-    parameter: ParameterOf<{ ids: readonly Uint8Array[] }>,
-    { includePayload, withTags = false }: { includePayload: boolean; withTags?: boolean },
-  ) =>
-    unlessTooLarge(includePayload, {
+  (parameter: ParameterOf<{ ids: readonly Uint8Array[] }>, { withTags, ...options }: Parts) =>
+    unlessTooLarge(options, {
       tables: { page: pageOfIds(parameter('ids', 'bytea[]')) },
       body: jsonBuildObject({
-        transactions: restTransactions(sql`order by page.position`, { includePayload }),
+        transactions: restTransactions(sql`order by page.position`, options),
         ...(withTags && { tags: tagsOfPage() }),
       }),
     }),
@@ -114,10 +110,7 @@ export const transactionsByIds = statementsBy(
 
 const transactionById = statementsBy(
   'transaction by id',
-  (
-    parameter: ParameterOf<{ id: Uint8Array }>,
-    { includePayload, withTags }: { includePayload: boolean; withTags: boolean },
-  ) => ({
+  (parameter: ParameterOf<{ id: Uint8Array }>, { withTags, ...options }: Parts) => ({
     tables: {
       page: sql`select id as key from transactions where ${hasTransactionId('transactions', parameter('id', 'bytea'))}`,
     },
@@ -125,7 +118,7 @@ const transactionById = statementsBy(
       case when exists (select from earlier_transactions where transaction_id = ${parameter('id', 'bytea')})
         then 'pre-bootstrap' else 'unknown' end end`,
     body: jsonBuildObject({
-      transaction: oneRestTransaction({ includePayload }),
+      transaction: oneRestTransaction(options),
       ...(withTags && { tags: tagsOfPage() }),
     }),
   }),
@@ -137,16 +130,14 @@ export const getTransaction = statementRoute(
     ...lookUp('Transaction', '/v1/transactions/:transactionId', 'getTransaction'),
     summary: 'One transaction by its id',
     params: z.strictObject({ transactionId: hashInput }),
-    query: z.strictObject({ include_payload: includePayload, include: includeTags }),
+    query: z.strictObject({ include_payload: includePayload, include: includeParts }),
     response: z.object({ transaction: restTransaction, tags: tagsByAddress.optional() }),
     errors: [404],
+    finishOf: ({ query }) => addPrograms(query.include, query.include_payload),
   },
   ({ params, query }, settled) => {
     requireCaughtUp(settled);
-    return transactionById({
-      includePayload: query.include_payload,
-      withTags: query.include !== undefined,
-    }).with({ id: params.transactionId });
+    return transactionById(partsOf(query.include_payload, query.include)).with({ id: params.transactionId });
   },
   {
     unknown: (state) => unknownItem(state, 'transaction'),
@@ -167,7 +158,7 @@ export const getTransactions = statementRoute(
     body: z.strictObject({
       transactionIds: list(hashInput, MAX_IDS),
       includePayload: flag.meta({ description: 'Include payloads' }),
-      include: includeTags,
+      include: includeParts,
     }),
     response: z.object({
       transactions: z
@@ -175,11 +166,13 @@ export const getTransactions = statementRoute(
         .meta({ description: 'In the given order without unknown ones; a repeated id is shown repeatedly' }),
       tags: tagsByAddress.optional(),
     }),
+    finishOf: ({ body }) => addPrograms(body.include, body.includePayload),
   },
   ({ body }, settled) => {
     requireCaughtUp(settled);
-    const variant = { includePayload: body.includePayload, withTags: body.include !== undefined };
-    return transactionsByIds(variant).with({ ids: body.transactionIds });
+    return transactionsByIds(partsOf(body.includePayload, body.include)).with({ ids: body.transactionIds });
   },
-  { 'too large': () => tooLargeFor('transactionIds') },
+  {
+    'too large': (_state, { body }) => tooLargeFor('transactionIds', partsOf(body.includePayload, body.include)),
+  },
 );

@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { queryFlag } from '../../../pages/page-query.ts';
 import { computeBudget, covenant, scriptPublicKeyType } from '../../../schemas/transaction.ts';
+import { eventKind } from '../../covenants/schemas.ts';
+import { revealedProgram } from '../../programs/schemas.ts';
 import { address, count, decimal, hash, hexBytes, payload, sompi, timestamp } from '../../../schemas/values.ts';
 
 const script = {
@@ -23,6 +25,10 @@ const restInput = z.object({
   sequence: decimal,
   sigOpCount: count,
   computeBudget: computeBudget.optional(),
+  program: revealedProgram.nullable().optional().meta({
+    description:
+      'Only with `include=programs`: the program that it reveals, or the bare script that it spends; null for other scripts',
+  }),
   previousOutput: z.object({ transactionId: hash, index: count, amount: sompi.nullable(), ...scriptOfUtxo }).meta({
     description:
       'The UTXO that is spent. Amount and script are null if the UTXO does not exist on the chain, which is possible only in transactions that are not accepted; or if it is unknown, in transactions that were accepted before the first indexed block or in a gap',
@@ -35,6 +41,10 @@ const restOutput = z.object({
   amount: sompi,
   ...script,
   covenant: covenant.optional(),
+  covenantEvent: eventKind.nullable().optional().meta({
+    description:
+      'Only with `include=programs`: the event of its covenant; null without a covenant, and if the transaction is not accepted',
+  }),
   spentBy: hash.nullable().meta({
     description:
       'Id of the accepted transaction that spends it, else of one that claims to and is not accepted; null if there is none, or if it is in a gap',
@@ -77,6 +87,29 @@ export const restTransaction = z
     }),
     inputs: z.array(restInput),
     outputs: z.array(restOutput),
+    protocols: z
+      .array(
+        z.object({
+          protocol: z.string(),
+          source: z
+            .union([z.literal('payload'), z.object({ input: count })])
+            .meta({ description: 'The payload, or the input whose program has it' }),
+          operation: z.string().nullable().meta({
+            description: 'Null without one; `undecodable` if the bytes are no operation of the protocol',
+          }),
+          tick: z.string().nullable(),
+          body: z.unknown().meta({ description: 'The content as JSON or text; null for other bytes' }),
+        }),
+      )
+      .optional()
+      .meta({
+        description:
+          'Only with `include=programs`: operations of protocols that it states. Only the indexer of a protocol knows their effect',
+      }),
+    decodedPayload: z.object({ text: z.string(), json: z.unknown() }).nullable().optional().meta({
+      description:
+        'Only with `include=programs`: the payload as text, and as JSON if it is; null if it is empty, longer than 64 KiB, no UTF-8, or that of a coinbase',
+    }),
   })
   .meta({ id: 'RestTransaction' });
 

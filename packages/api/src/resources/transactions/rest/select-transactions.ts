@@ -19,6 +19,12 @@ import type { RestInputJson, RestOutputJson, RestTransactionJson } from './schem
 export const utxoExists = sql<boolean>`(
   ${isAccepted()} or previous.accepting_index is not null or is_pre_bootstrap(input.previous_transaction_id))`;
 
+interface Options {
+  includePayload?: boolean;
+  /** Whether it selects what `include=programs` needs (programs.ts). */
+  withPrograms?: boolean;
+}
+
 const variant = sql<number | null>`transactions.accepted_body`;
 const input = inputFields(variant);
 const transaction = transactionFields(variant);
@@ -30,37 +36,39 @@ const previousOutput = (
 ): RawBuilder<PreviousOutput> =>
   jsonObject<PreviousOutput>({ transactionId: input.previousTransactionId, index: input.previousIndex, ...utxo });
 
-const inputs = jsonArray(
-  jsonObject<RestInputJson>({
-    transactionId,
-    index: sql<number>`input.index`,
-    signatureScript: input.signatureScript,
-    sequence: input.sequence,
-    sigOpCount: input.sigOpCount,
-    computeBudget: input.computeBudget,
-    previousOutput: sql<PreviousOutput>`case when ${utxoExists} then ${previousOutput({
-      amount: text('input.amount'),
-      scriptPublicKey: hex('script.script'),
-      scriptPublicKeyAddress: sql`script.address`,
-      scriptPublicKeyType: sql`script.type`,
-    })} else ${previousOutput({
-      amount: sql`null`,
-      scriptPublicKey: sql`null`,
-      scriptPublicKeyAddress: sql`null`,
-      scriptPublicKeyType: sql`null`,
-    })} end`,
-  }),
-  sql`
+const inputsWith = (withPrograms: boolean) =>
+  jsonArray(
+    jsonObject<RestInputJson>({
+      transactionId,
+      index: sql<number>`input.index`,
+      signatureScript: input.signatureScript,
+      sequence: input.sequence,
+      sigOpCount: input.sigOpCount,
+      computeBudget: input.computeBudget,
+      ...(withPrograms && { spentScriptVersion: sql`script.version` }),
+      previousOutput: sql<PreviousOutput>`case when ${utxoExists} then ${previousOutput({
+        amount: text('input.amount'),
+        scriptPublicKey: hex('script.script'),
+        scriptPublicKeyAddress: sql`script.address`,
+        scriptPublicKeyType: sql`script.type`,
+      })} else ${previousOutput({
+        amount: sql`null`,
+        scriptPublicKey: sql`null`,
+        scriptPublicKeyAddress: sql`null`,
+        scriptPublicKeyType: sql`null`,
+      })} end`,
+    }),
+    sql`
     from transaction_inputs input ${joinPrevious}
     left join scripts script on script.id = input.script_id
     where input.transaction_id = transactions.id order by input.index`,
-);
+  );
 
 /**
  * At most one accepted transaction spends an output, but for one that was accepted before a gap on a chain that nodes left in it. Others may be any
  * number, so `contested_outputs` has the accepted one where there are more than 4 (packages/state).
  */
-const spending = sql`
+export const spending = sql`
   select coalesce(min(encode(spender.transaction_id, 'hex')) filter (where ${isAccepted('spender')}),
       case when count(*) = 4 then encode(accepted_spender_id(output.transaction_id, output.index), 'hex') end) as accepted,
     min(encode(spender.transaction_id, 'hex')) as other
@@ -68,23 +76,31 @@ const spending = sql`
     where input.previous_transaction_id = output.transaction_id and input.previous_index = output.index limit 4) found
   join transactions spender on spender.id = found.id`;
 
-const outputs = jsonArray(
-  jsonObject<RestOutputJson>({
-    transactionId,
-    index: sql<number>`output.index`,
-    amount: text('output.amount'),
-    scriptPublicKey: hex('script.script'),
-    scriptPublicKeyAddress: sql<string | null>`script.address`,
-    scriptPublicKeyType: sql<RestOutputJson['scriptPublicKeyType']>`script.type`,
-    covenant,
-    spentBy: sql<string | null>`coalesce(spending.accepted, spending.other)`,
-    isSpent: sql<boolean>`spending.accepted is not null`,
-  }),
-  sql`
+/** The event of the covenant of `output`. */
+const covenantEvent = sql<RestOutputJson['covenantEvent'] & string>`(
+  select event.kind from covenants join covenant_events event on event.covenant_id = covenants.id
+  where covenants.covenant_id = output.covenant_id and event.chain_index = transactions.accepting_index
+    and event.transaction_id = transactions.id limit 1)`;
+
+const outputsWith = (withPrograms: boolean) =>
+  jsonArray(
+    jsonObject<RestOutputJson>({
+      transactionId,
+      index: sql<number>`output.index`,
+      amount: text('output.amount'),
+      scriptPublicKey: hex('script.script'),
+      scriptPublicKeyAddress: sql<string | null>`script.address`,
+      scriptPublicKeyType: sql<RestOutputJson['scriptPublicKeyType']>`script.type`,
+      covenant,
+      ...(withPrograms && { covenantEvent }),
+      spentBy: sql<string | null>`coalesce(spending.accepted, spending.other)`,
+      isSpent: sql<boolean>`spending.accepted is not null`,
+    }),
+    sql`
     from transaction_outputs output join scripts script on script.id = output.script_id
     cross join lateral (${spending}) spending
     where output.transaction_id = transactions.id order by output.index`,
-);
+  );
 
 /** The stored fee counts UTXOs that do not exist, too. A pre-bootstrap transaction that a block carries again may have none. */
 const fee: RawBuilder<string | null> = sql`
@@ -94,7 +110,7 @@ const fee: RawBuilder<string | null> = sql`
 const confirmations: RawBuilder<number> = sql`
   case when ${isAccepted()} then ${sinkBlueScore} - coalesce(accepting.blue_score, bootstrap_blue_score()) else 0 end`;
 
-const fields = (includePayload: boolean): JsonFields<RestTransactionJson> => ({
+const fields = ({ includePayload = false, withPrograms = false }: Options): JsonFields<RestTransactionJson> => ({
   transactionId,
   version: transaction.version,
   blockTime: sql`containing."blockTime"`,
@@ -112,8 +128,8 @@ const fields = (includePayload: boolean): JsonFields<RestTransactionJson> => ({
   acceptingBlockHash: hexOrNull('accepting.hash'),
   acceptingBlockBlueScore: textOrNull('accepting.blue_score'),
   confirmations,
-  inputs,
-  outputs,
+  inputs: inputsWith(withPrograms),
+  outputs: outputsWith(withPrograms),
 });
 
 export const joinAccepting = sql`left join chain_blocks accepting on accepting.index = transactions.accepting_index`;
@@ -153,14 +169,15 @@ const ofPage = sql`
   ${joinAccepting}
   cross join lateral (${containing}) containing`;
 
-interface Options {
-  includePayload?: boolean;
-}
-
 /** A page ends before it would be larger, but for its first transaction. */
-const MAX_PAGE_BYTES = sql.lit(2 ** 20);
+export const MAX_PAGE_BYTES = sql.lit(2 ** 20);
 /** Of transactions that the client chooses, or that it cannot page through otherwise. */
 const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
+/** Of those whose programs are read by this process. */
+const MAX_READ_BYTES = 8 * 2 ** 20;
+
+const maxBytes = ({ withPrograms = false }: Options): number => (withPrograms ? MAX_READ_BYTES : MAX_RESPONSE_BYTES);
+
 /** The length of a P2SH script, which json_bytes counts for each input. */
 const USUAL_SCRIPT_BYTES = sql.lit(35);
 /** The bytes of JSON by which one of the longest scripts, of 10,000 bytes, is longer. */
@@ -203,32 +220,32 @@ export const boundByBytes =
     from (${withBytes(page, includePayload)}) summed`;
 
 /** Selects keys and positions of transactions up to the bytes of a response. @param page in the order of `position` */
-export const upToMaxBytes = (page: RawBuilder<unknown>): RawBuilder<unknown> => sql`
-  select key, position from (${withBytes(page, false)}) summed
-  where position = 1 or bytes_until <= ${sql.lit(MAX_RESPONSE_BYTES)}`;
+export const upToMaxBytes = (page: RawBuilder<unknown>, options: Options): RawBuilder<unknown> => sql`
+  select key, position from (${withBytes(page, options.includePayload === true)}) summed
+  where position = 1 or bytes_until <= ${sql.lit(maxBytes(options))}`;
 
 const isTooLarge = sql<boolean>`(select is_too_large from size)`;
 
 /** Makes the content of a statement with the transactions of `page`, or the problem `too large`, whose body is not even computed. */
 export const unlessTooLarge = <Body>(
-  includePayload: boolean,
+  options: Options,
   { tables, body }: { tables: Readonly<Record<string, RawBuilder<unknown>>>; body: Expression<Body> },
 ) => ({
   tables: {
     ...tables,
     size: sql`
-      select coalesce(sum(${bytes}), 0) > ${sql.lit(MAX_RESPONSE_BYTES)} as is_too_large
-      from ${estimated(sql`page`, includePayload)}`,
+      select coalesce(sum(${bytes}), 0) > ${sql.lit(maxBytes(options))} as is_too_large
+      from ${estimated(sql`page`, options.includePayload === true)}`,
   },
   problem: sql<string | null>`case when ${isTooLarge} then 'too large' end`,
   body: sql<Body | null>`case when not ${isTooLarge} then ${body} end`,
 });
 
 /** @param path of the number or the list in the request */
-export const tooLargeFor = (path: string): HttpError =>
+export const tooLargeFor = (path: string, options: Options = {}): HttpError =>
   badRequest({
     path,
-    message: `the response would have more than ${MAX_RESPONSE_BYTES} bytes: ask for fewer transactions`,
+    message: `the response would have more than ${maxBytes(options)} bytes: ask for fewer transactions`,
   });
 
 /**
@@ -239,16 +256,12 @@ export const tooLargeFor = (path: string): HttpError =>
  */
 export function restTransactions<More extends object = object>(
   items: RawBuilder<unknown>,
-  {
-    includePayload = false,
-    more,
-    joins = sql``,
-  }: Options & { more?: JsonFields<More>; joins?: RawBuilder<unknown> } = {},
+  { more, joins = sql``, ...options }: Options & { more?: JsonFields<More>; joins?: RawBuilder<unknown> } = {},
 ): RawBuilder<(RestTransactionJson & More)[]> {
-  const all = { ...fields(includePayload), ...more } as JsonFields<RestTransactionJson & More>;
+  const all = { ...fields(options), ...more } as JsonFields<RestTransactionJson & More>;
   return jsonArray(jsonObject(all), sql`${ofPage} ${joins} ${items}`);
 }
 
 /** Selects the one transaction of `page`. */
-export const oneRestTransaction = ({ includePayload = false }: Options): RawBuilder<RestTransactionJson> =>
-  sql`(select ${jsonObject(fields(includePayload))} ${ofPage})`;
+export const oneRestTransaction = (options: Options): RawBuilder<RestTransactionJson> =>
+  sql`(select ${jsonObject(fields(options))} ${ofPage})`;

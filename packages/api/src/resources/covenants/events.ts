@@ -1,0 +1,182 @@
+/** Events of one covenant, and of all covenants, newest first. */
+import { fromHex } from '@kasgres/kaspa';
+import { type RawBuilder, sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
+import { z } from 'zod';
+import { conflict } from '../../http/errors.ts';
+import { hasTransactionId } from '../../index-state/sql.ts';
+import { requireCaughtUp } from '../../index-state/state.ts';
+import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
+import { cursorOf, type PageParameters, pageProblems, type PageStart, startOf } from '../../pages/key-page.ts';
+import { pageQuery } from '../../pages/page-query.ts';
+import { statementRoute } from '../../route.ts';
+import { hashInput } from '../../schemas/values.ts';
+import { unknownItem } from '../chain/segments.ts';
+import { listing, page } from '../shared.ts';
+import { covenantEvent } from './schemas.ts';
+import { eventParts, eventsOfPage, eventTables } from './select-events.ts';
+
+const NOT_ACCEPTED = 'not accepted';
+
+/** Tests whether a cursor that is no item names a transaction that is not accepted, or no longer. */
+const isNotAccepted = (id: RawBuilder<unknown>): RawBuilder<boolean> => sql`exists (
+  select from transactions where ${hasTransactionId('transactions', id)} and accepting_index is null)`;
+
+/** @param problem of the page, if it has a cursor */
+const problemOf = (problem: RawBuilder<string | null> | undefined, id: RawBuilder<unknown>) =>
+  problem === undefined
+    ? sql<string | null>`null`
+    : sql<string | null>`
+      case when ${problem} is not null and ${isNotAccepted(id)} then ${sql.lit(NOT_ACCEPTED)} else ${problem} end`;
+
+const problems = {
+  ...pageProblems,
+  [NOT_ACCEPTED]: () =>
+    conflict('The transaction of the cursor is not accepted, or no longer: start again at the first page'),
+};
+
+const MAX_KEY = sql`9223372036854775807`;
+
+const transactionKey = (id: RawBuilder<unknown>): RawBuilder<bigint | null> => sql`(
+  select id from transactions where ${hasTransactionId('transactions', id)})`;
+
+type CovenantParameters = PageParameters & { covenantId: Uint8Array };
+
+/** Reads a range of the index covenant_events_covenant_id. An equality of the covenant would be met by other indexes, too. */
+const covenantEventPage = statementsBy(
+  'events of a covenant',
+  (parameter: ParameterOf<CovenantParameters>, { start }: { start: PageStart }) => {
+    const limit = parameter('limit', 'bigint');
+    const id = parameter('cursor', 'bytea');
+    const covenant = sql`(select id from covenant)`;
+    const [behind, within, order] = start === 'before' ? [sql`>`, sql`<=`, sql`asc`] : [sql`<`, sql`>=`, sql`desc`];
+    const from =
+      start === 'first'
+        ? sql`covenant_id <= ${covenant}`
+        : sql`(covenant_id, chain_index, position) ${behind} (
+          ${covenant}, (select key from cursor), (select place from cursor))`;
+    const { items, metadata, problem } = eventParts(limit, start);
+    return {
+      problem: sql<string | null>`
+        case when not exists (select from covenant) then 'unknown' else ${problemOf(problem, id)} end`,
+      tables: {
+        covenant: sql`select id from covenants where covenant_id = ${parameter('covenantId', 'bytea')}`,
+        ...(start !== 'first' && {
+          cursor: sql`
+            select chain_index as key, position as place from covenant_events
+            where transaction_id = ${transactionKey(id)} and covenant_id = ${covenant} limit 1`,
+        }),
+        ...eventTables(
+          sql`
+            select covenant_events from covenant_events where ${from} and covenant_id ${within} ${covenant}
+            order by covenant_id ${order}, chain_index ${order}, position ${order} limit ${limit} + 1`,
+          limit,
+        ),
+      },
+      body: jsonBuildObject({ events: eventsOfPage(items), metadata }),
+    };
+  },
+  () => ({ itemsOf: ({ limit }) => limit }),
+);
+
+const description =
+  'A cursor is the transaction id of an event. It is a 409 if a reorg has undone the acceptance of that transaction.';
+
+export const listCovenantEvents = statementRoute(
+  {
+    ...listing('Covenant', '/v1/covenants/:covenantId/events', 'listCovenantEvents'),
+    summary: 'Events of a covenant, newest first',
+    description,
+    params: z.strictObject({ covenantId: hashInput }),
+    query: pageQuery(hashInput, {}),
+    response: page({ events: z.array(covenantEvent).meta({ description: 'Latest acceptance first' }) }),
+    errors: [404, 409],
+  },
+  ({ params: { covenantId }, query }, settled) => {
+    requireCaughtUp(settled);
+    return covenantEventPage({ start: startOf(query) }).with({
+      covenantId,
+      limit: query.limit,
+      cursor: cursorOf(query),
+    });
+  },
+  { ...problems, unknown: (state) => unknownItem(state, 'covenant') },
+);
+
+interface Cursor {
+  transactionId: Uint8Array;
+  covenantId: Uint8Array | undefined;
+}
+
+const cursorInput = z
+  .string()
+  .regex(
+    /^(?:0x)?[0-9a-fA-F]{64}(?::(?:0x)?[0-9a-fA-F]{64})?$/,
+    'must be a transaction id, with or without a colon and a covenant id behind it',
+  )
+  .transform((text): Cursor => {
+    const [id = '', covenantId] = text.split(':');
+    return {
+      transactionId: fromHex(id.slice(-64)),
+      covenantId: covenantId === undefined ? undefined : fromHex(covenantId.slice(-64)),
+    };
+  })
+  .meta({
+    description:
+      'A transaction id means all its events. With a colon and a covenant id, as in `scannedTo`, it means one of them',
+  });
+
+/** Reads a range of the index covenant_events_chain_index, and sorts the events of each transaction. */
+const newestEventPage = statementsBy(
+  'events of covenants',
+  (parameter: ParameterOf<Omit<PageParameters, 'cursor'> & Partial<Cursor>>, { start }: { start: PageStart }) => {
+    const limit = parameter('limit', 'bigint');
+    const id = parameter('transactionId', 'bytea');
+    const covenantId = parameter('covenantId', 'bytea');
+    const [behind, order] = start === 'before' ? [sql`>`, sql`asc`] : [sql`<`, sql`desc`];
+    const from =
+      start === 'first'
+        ? sql``
+        : sql`where (chain_index, position, covenant_id) ${behind} (
+          (select key from cursor), (select place from cursor), (select covenant from cursor))`;
+    const { items, metadata, problem } = eventParts(limit, start);
+    return {
+      problem: problemOf(problem, id),
+      tables: {
+        ...(start !== 'first' && {
+          cursor: sql`
+            select chain_index as key, position as place,
+              case when ${covenantId} is null then ${start === 'before' ? MAX_KEY : sql`0`} else covenant_id end as covenant
+            from covenant_events
+            where transaction_id = ${transactionKey(id)} and (
+              ${covenantId} is null or covenant_id = (select id from covenants where covenant_id = ${covenantId}))
+            limit 1`,
+        }),
+        ...eventTables(
+          sql`
+            select covenant_events from covenant_events ${from}
+            order by chain_index ${order}, position ${order}, covenant_id ${order} limit ${limit} + 1`,
+          limit,
+        ),
+      },
+      body: jsonBuildObject({ events: eventsOfPage(items), metadata }),
+    };
+  },
+  () => ({ itemsOf: ({ limit }) => limit }),
+);
+
+export const listNewestCovenantEvents = statementRoute(
+  {
+    ...listing('Covenant', '/v1/covenant-events', 'listNewestCovenantEvents'),
+    summary: 'Events of all covenants, newest first',
+    description: `${description} A page ends behind a whole transaction, so that it may have fewer events than \`limit\`. If one transaction has more events than that, \`metadata.scannedTo\` is the cursor to continue with.`,
+    query: pageQuery(cursorInput, {}),
+    response: page({ events: z.array(covenantEvent).meta({ description: 'Latest acceptance first' }) }),
+    errors: [404, 409],
+  },
+  ({ query }, settled) => {
+    requireCaughtUp(settled);
+    return newestEventPage({ start: startOf(query) }).with({ limit: query.limit, ...cursorOf(query) });
+  },
+  problems,
+);
