@@ -2845,9 +2845,9 @@ export interface operations {
                      * @example {
                      *       "network": "simnet",
                      *       "synced": true,
-                     *       "sink": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
-                     *       "sinkBlueScore": "1264",
-                     *       "nodeSinkBlueScore": "1264",
+                     *       "sink": "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
+                     *       "sinkBlueScore": "1311",
+                     *       "nodeSinkBlueScore": "1311",
                      *       "lagSeconds": 0,
                      *       "replicaLagSeconds": null,
                      *       "firstBlock": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3",
@@ -2930,7 +2930,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "startHash": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
+                 *       "startHash": "901da5992d988e0c7cba939cb65d6b2cce514332f3c2dd270a4483f7339b6742",
                  *       "includeAcceptedTransactionIds": true
                  *     }
                  */
@@ -2960,38 +2960,42 @@ export interface operations {
                      * @example {
                      *       "removedChainBlockHashes": [],
                      *       "addedChainBlockHashes": [
-                     *         "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2",
-                     *         "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
+                     *         "cfa496a7c6987d5114613b5d65e29eb503fb0f726f9ae9cf26739af104145f4a",
+                     *         "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919"
                      *       ],
                      *       "acceptedTransactionIds": [
                      *         {
-                     *           "acceptingBlockHash": "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2",
+                     *           "acceptingBlockHash": "cfa496a7c6987d5114613b5d65e29eb503fb0f726f9ae9cf26739af104145f4a",
                      *           "acceptedTransactionIds": [
-                     *             "7731afd25cf37490004ae1e2c26a6a0e75a141bf7aa90adc596c1f4cc144b86d",
-                     *             "12ce3087cc06503ce63c9c07580f83390bd19b9668ceca442fa7bff8107bcb54",
-                     *             "5d2261c664cddf44a0a50722e3bf2686dbffe55cff695c3b3876af633ec4726d",
-                     *             "d118dabc601d9aa5e988ef42901cb526e252f9af1fca903c6088212338e466e4",
-                     *             "77204420b5f31a0aaf912d97692d096ad3b7367e22a6a5f578b7da3bc8992808",
-                     *             "f53161aa0ddb2289699a8a2ab025c74a1aec7757572408a26667f0d7dee5a70b",
-                     *             "3bb57cf62539e1e025a2b9c861db7807f4278d562b4699299a82cf58a7657850",
-                     *             "b770de0217523356266ec795dfa4c3cf6b48791de671a45dfb244e8cd09ec81b",
-                     *             "a05dc599e05f94ba5f22d8cf43896804c6d004ec5dbeaa4a3785592539fece9c",
-                     *             "e8ed61283ded2ad625f8da6655691fcb02969e0530f6bbbc818b4a626f9128f6",
-                     *             "3108a462a47fe1cca68668da08920a0636a112af102b895f7f76088c9db8339c",
-                     *             "12755b67847da0f44190bcd7c0da3616b1d9bf45de3dd67019772ad05a2fadb1"
+                     *             "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *             "c3769ca720bd003b99357429c82426f1cd865e136f6b67f398ead45271f3d3f2",
+                     *             "b86c6de0be7ac686ff1a18a76a8daac4d1c05568e43b37aee723253ae1dabdbe",
+                     *             "532737a006ad2aaaf214369db70c7993dbf90fa5a588513676e6019c274ac740",
+                     *             "438e908d9d46b5335e07f2cef07928102e3e8391cf0fe00e3813714356c246c4",
+                     *             "f52981e72997141d96d3b37a1f30a471d9531aa43b9e2b6b9edcbcfdac2d00cf",
+                     *             "416ff819f488c349a200c67d9c492846655ecde016083a69c123ad09033f93b0",
+                     *             "306c8bd447f5b06a1313c9b0ccdb24e6dd1b6552fd3da47b5489f041ad3111d9",
+                     *             "780740619f796bdf26434da60193c8ad79acd9cb28f16df4c4179251b6985a22",
+                     *             "6c783437b5118dd03a36a747466b3a0c08d976c5a614261ed358e2934d3f68e9",
+                     *             "cae582901e114d5b0072b4d39951baf5d8cde7facebcb55dbfea0088fb4476a0"
                      *           ]
                      *         },
                      *         {
-                     *           "acceptingBlockHash": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
+                     *           "acceptingBlockHash": "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
                      *           "acceptedTransactionIds": [
-                     *             "bdf63f12e18fc1681f64d6682b3041a43cf7ccee367c973cc9bac2f11ad0d0d1",
-                     *             "a18278af9c785d0ab073b0c3e0175c728051956b7ed26c295651df8e6d3f7292",
-                     *             "c89705fcc8647bc97637039737764c5163d349af7591f1077f644fb567fa3f7c",
-                     *             "137922986c765097e710a7f1d780484f81e4e94d7e3e583dc5eb968cb34a9d34",
-                     *             "fe8db11e69168e7e7b3f8d2f0ccaa0f0b586c857348f00ec5320733d731afeaa",
-                     *             "8c67b81bbd14596f6c17b8cd2875c8e89e0dac638e77c668dbb327d9b446e615",
-                     *             "5448c9f4b38b5cf167f244757d9cbaa3f04f8247890f123f672e578cb3b0f915",
-                     *             "6d0fef13ad3893775979c8f1cc057559153707a876e1d07a6aca9b12753ea068"
+                     *             "5a7603e38a09ca4102fd0f40b9dfccef7d2e794d8337de2ab9e892f0da7fdd16",
+                     *             "7164f31f1bbe4abcb8dfdd1adc2920f8f5dcfad341f5849ef4b6980e3b9e7927",
+                     *             "93fd282cf8ce5fac66ea1f23e11d67fad8af3101465bf4d8eb17f067eaab62e3",
+                     *             "f16d2fc8498bc1344854cfd153c5cd3a7b1d567be9668b772e08ecb727bd1962",
+                     *             "9f30e17741a1d6009fa5b132788bb39eb82759bec526561bd9483385ff8cbe9c",
+                     *             "6a4e351b1f49a6160f2dc56d03b227fe342a18093bf1bf001cd566fb715256e9",
+                     *             "2e2e561303bb1c68f6536a33173692f00c2260818efd319cb3d7ad16067068c9",
+                     *             "b4864dced0c6e2d53e985bc4a2fe2e1faab154a1599d941d571c2d66e8ed5ebb",
+                     *             "a3a5defedbcfb07336eb3f97440d51b343e014e2c053a06fed5e0abbb34a5411",
+                     *             "170b6b42c0c30450e7c591b26e86b8baed65d2e2fc276d65544d4d0b08bb088b",
+                     *             "8348559657f25b2e0ff733ca82ca05cee9370fe77b8f11fd40babcec46f0f3aa",
+                     *             "488c70020cb2ac6960192fdf1ce5aa4944c71c2cc120a1560cd7e43d585dc872",
+                     *             "16b744ac1af1e83851fc9ba7889cf28b2c78531a41326882caed92397c17bcde"
                      *           ]
                      *         }
                      *       ]
@@ -3035,7 +3039,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "lowHash": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
+                 *       "lowHash": "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
                  *       "includeBlocks": true,
                  *       "includeTransactions": false
                  *     }
@@ -3071,59 +3075,125 @@ export interface operations {
                     /**
                      * @example {
                      *       "blockHashes": [
-                     *         "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
+                     *         "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
+                     *         "f0d85a8e1e09d9219249cd6b7d9c881c6cc110484424d17b7a2ff8bad5194d64"
                      *       ],
                      *       "blocks": [
                      *         {
                      *           "header": {
-                     *             "hash": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
+                     *             "hash": "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
                      *             "version": 2,
                      *             "parentsByLevel": [
                      *               [
-                     *                 "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2",
-                     *                 "1aacb006d0dd0869f62b9008c7af26275e829fc3febc599be510d4b195766a50"
+                     *                 "cfa496a7c6987d5114613b5d65e29eb503fb0f726f9ae9cf26739af104145f4a",
+                     *                 "9f44faed165d56272455c96aba74e9546f7a771c3c39dda5c267f351fb44d63c",
+                     *                 "95f56d9b8c158552e00a4bdcd17a7b3bb5c6139e10902d39ca74ff20da52a1e6"
                      *               ],
                      *               [
-                     *                 "1aacb006d0dd0869f62b9008c7af26275e829fc3febc599be510d4b195766a50"
+                     *                 "1de96f8c17aeaf1660497b05c26127f432e734aec3af73fde47f8ee348335a0c",
+                     *                 "1041077954950f928e3c6d91e8823f87870c6d41fea614108dba56668d9ad615"
                      *               ],
                      *               [
-                     *                 "019f1b8a0f06011f78c4228e1440d41ea769d8ba3144eaa76a358f021ef01208"
+                     *                 "0024ee94720c28ae5e5dc90ea8ad615a1b7887be3f6f649375d896579de06b62"
                      *               ],
                      *               [
-                     *                 "0035c09fd3e6e678c83cafc9e5866552d0e1c5f8296869add8d66bd124ad01f6"
+                     *                 "0024ee94720c28ae5e5dc90ea8ad615a1b7887be3f6f649375d896579de06b62"
                      *               ]
                      *             ],
-                     *             "hashMerkleRoot": "228f3a0eb91451bc164f0de20831a1e4630a671139b7ea9665c80d7d642bed4e",
-                     *             "acceptedIdMerkleRoot": "530dae9e555a278a7d05c8c61d7cf949c35c78124b7f0e71903ab8c3fab2e72a",
-                     *             "utxoCommitment": "1e814ffe4a5e609fa472fcbee0b038b9f4137beb8a19e809127b6695c7994886",
+                     *             "hashMerkleRoot": "7947907070e622f85ab9f0fb501ade92cbdb9f4dd64aaa094e6d8d8e759e8bb2",
+                     *             "acceptedIdMerkleRoot": "95f18a2cc16988c757428f6510d32b01289e6cb49f66bb466bb9fdcea1cf28d1",
+                     *             "utxoCommitment": "5b57b76112894a355906aca8a0cc16d79f5da843a8ed0dad75b4984d5cf8e951",
                      *             "timestamp": "1751349400250",
                      *             "bits": 545259519,
-                     *             "nonce": "8791196940196612349",
-                     *             "daaScore": "1266",
-                     *             "blueWork": "2528",
-                     *             "blueScore": "1264",
+                     *             "nonce": "4210069250848628637",
+                     *             "daaScore": "1313",
+                     *             "blueWork": "2622",
+                     *             "blueScore": "1311",
                      *             "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
                      *           },
                      *           "verboseData": {
-                     *             "hash": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
+                     *             "hash": "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
                      *             "difficulty": 1.0000001192093038,
-                     *             "selectedParentHash": "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2",
+                     *             "selectedParentHash": "cfa496a7c6987d5114613b5d65e29eb503fb0f726f9ae9cf26739af104145f4a",
                      *             "transactionIds": [
-                     *               "a1849fbd9501398db544d422604631765ef14129036e2261d02ce8a9034a41ed",
-                     *               "347d5e8ec0b2469d44efeac4d2725738351497cce29938ad91843f4e2e605ab2",
-                     *               "eeddd3384d0493cd3917f2ae3f8099d8a7b7ce55741c0ee368b2336ce4333355",
-                     *               "f7f52000e9d1505b9245920b7bb5370ee83ec27aeef92d97f8bc2c7b0d747086",
-                     *               "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe"
+                     *               "d770e08e4ca27d315987a2374847db061e1ed4d29b5a97be6d1382f19ba9166e",
+                     *               "41c800725ec35d0900c9c4b602d68508959c579e91df66097eb26d95ded59b50",
+                     *               "b1924255a54062d4b9a4d12810b24822f96451b5681f236df8cf95881b94218a",
+                     *               "b9661d31745742edd28fef28b5bd8563793d4b334a1823927d6aff8ba6773d6b",
+                     *               "f52a846db9e0f04bba2a7a018a022cf92951b1f3f3d9179526c0d8df690457ed",
+                     *               "fd0b7945d90a04ac9c83d203b2fd0c34ca83cc979de9a90cd67b35db8a29ecdf",
+                     *               "3e128ab916a3a525f2d2fefa68909bfd93748316476d9d104c41cb9966a67841",
+                     *               "6338bbf7f1c18f7c49b24ce892a8d05ee463a30143c51baa4cf0fb7ba16c676c",
+                     *               "ede9ae227596e98c6062c956054914f66b0797f7bcbc3cb89d5b5289b99b49fe",
+                     *               "b4e6771dec0838600d67651e4cf6f7cc391584c05dc84f993c49211ba5671b1a",
+                     *               "422fd3d6a28eea610c15c83f845358bfa0efb42513b2708949058bfedb44ddf4",
+                     *               "c90cdaa31a4b8816bfbccde0a88d77727a20a077e718f4f77061ce69bd99e650"
                      *             ],
                      *             "isHeaderOnly": false,
-                     *             "blueScore": 1264,
+                     *             "blueScore": 1311,
                      *             "childrenHashes": [],
                      *             "mergeSetBluesHashes": [
-                     *               "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2",
-                     *               "1aacb006d0dd0869f62b9008c7af26275e829fc3febc599be510d4b195766a50"
+                     *               "cfa496a7c6987d5114613b5d65e29eb503fb0f726f9ae9cf26739af104145f4a",
+                     *               "95f56d9b8c158552e00a4bdcd17a7b3bb5c6139e10902d39ca74ff20da52a1e6",
+                     *               "9f44faed165d56272455c96aba74e9546f7a771c3c39dda5c267f351fb44d63c"
                      *             ],
                      *             "mergeSetRedsHashes": [],
                      *             "isChainBlock": true
+                     *           }
+                     *         },
+                     *         {
+                     *           "header": {
+                     *             "hash": "f0d85a8e1e09d9219249cd6b7d9c881c6cc110484424d17b7a2ff8bad5194d64",
+                     *             "version": 2,
+                     *             "parentsByLevel": [
+                     *               [
+                     *                 "cfa496a7c6987d5114613b5d65e29eb503fb0f726f9ae9cf26739af104145f4a",
+                     *                 "95f56d9b8c158552e00a4bdcd17a7b3bb5c6139e10902d39ca74ff20da52a1e6"
+                     *               ],
+                     *               [
+                     *                 "1de96f8c17aeaf1660497b05c26127f432e734aec3af73fde47f8ee348335a0c",
+                     *                 "1041077954950f928e3c6d91e8823f87870c6d41fea614108dba56668d9ad615"
+                     *               ],
+                     *               [
+                     *                 "0024ee94720c28ae5e5dc90ea8ad615a1b7887be3f6f649375d896579de06b62"
+                     *               ],
+                     *               [
+                     *                 "0024ee94720c28ae5e5dc90ea8ad615a1b7887be3f6f649375d896579de06b62"
+                     *               ]
+                     *             ],
+                     *             "hashMerkleRoot": "1da7516e30e0aeb0b028490d31502bff80501ce1bbbfc0c1a4862981e95d5754",
+                     *             "acceptedIdMerkleRoot": "1e2ff36f61578654bd889f34a17ce0a1ee8b270b7d6e69662d1025a5ad255f5d",
+                     *             "utxoCommitment": "a2a02af0c008a8e46da16f12e12cf3402f55a4e21f4f6f7953b07f82db1e9b7c",
+                     *             "timestamp": "1751350000249",
+                     *             "bits": 545259519,
+                     *             "nonce": "3693533279133468619",
+                     *             "daaScore": "1312",
+                     *             "blueWork": "2620",
+                     *             "blueScore": "1310",
+                     *             "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
+                     *           },
+                     *           "verboseData": {
+                     *             "hash": "f0d85a8e1e09d9219249cd6b7d9c881c6cc110484424d17b7a2ff8bad5194d64",
+                     *             "difficulty": 1.0000001192093038,
+                     *             "selectedParentHash": "cfa496a7c6987d5114613b5d65e29eb503fb0f726f9ae9cf26739af104145f4a",
+                     *             "transactionIds": [
+                     *               "9b6da8522e085b4bb9ae0748281c3788d5cfa18ec626381c244b8d04dd77b3e8",
+                     *               "f69bb7e0ecda555e6bf064f943f82fea88894583af3a5e27e0d705a8327c6388",
+                     *               "13399ca6ae25f11bd4226c2bb1c1314acc9e8f0f93d2f3c612e3d5d38d26dbfb",
+                     *               "557d79e9eea7bb1f599898bba33db727e784832540025123894dea743001d504",
+                     *               "7c60ec65e8f0fb156f6ea639c5634098414bfcb3a49090041bec6748d4eb8b23",
+                     *               "41c800725ec35d0900c9c4b602d68508959c579e91df66097eb26d95ded59b50",
+                     *               "d077a6bf1936c0f13ac47ac39f66f6555470b524fe481ed0ce792115f687a8f7"
+                     *             ],
+                     *             "isHeaderOnly": false,
+                     *             "blueScore": 1310,
+                     *             "childrenHashes": [],
+                     *             "mergeSetBluesHashes": [
+                     *               "cfa496a7c6987d5114613b5d65e29eb503fb0f726f9ae9cf26739af104145f4a",
+                     *               "95f56d9b8c158552e00a4bdcd17a7b3bb5c6139e10902d39ca74ff20da52a1e6"
+                     *             ],
+                     *             "mergeSetRedsHashes": [],
+                     *             "isChainBlock": false
                      *           }
                      *         }
                      *       ]
@@ -3162,7 +3232,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02"
+                 *       "transactionId": "a1235c42db5aec47965c8cf1e2b89613cada3c5bb8e07311cbd7b517a0427682"
                  *     }
                  */
                 "application/json": {
@@ -3196,51 +3266,35 @@ export interface operations {
                     /**
                      * @example {
                      *       "mempoolEntry": {
-                     *         "fee": "345624",
+                     *         "fee": "253932",
                      *         "transaction": {
                      *           "version": 0,
                      *           "inputs": [
                      *             {
                      *               "previousOutpoint": {
-                     *                 "transactionId": "a74abfb40e1213015eefc0998f8e0d39be6679a78fabe4d063b43a7bc7a2e1a0",
+                     *                 "transactionId": "950356e8bcb39cf01210eeba8df5de776932cf19bdaff19882c936cf27b977c5",
                      *                 "index": 2
                      *               },
                      *               "sequence": "0",
                      *               "sigOpCount": 1,
-                     *               "signatureScript": "41d93f6845895fac6acdc83b4506c55bbdd5ac4a391239c2cd4d648b4fe9dc474875b65bf6096dbd74aeffbfc5dedb6ea450ac05a5e7c3ca8e56a5416140e46e1701"
+                     *               "signatureScript": "412f5c2d018b1744dfe49799fe0be64c363fced7e134b80a246beff2caeb3925888454ea2e7a14135663fbd53625ac518c67457b48b13021a163cd8a694d417f9a01"
                      *             }
                      *           ],
                      *           "outputs": [
                      *             {
-                     *               "value": "52367721",
-                     *               "scriptPublicKey": "0000aa20b416c29f5a2f815792d6b1ae5f01dd2ad060f92b7a6e3aec1a02daa540c89a8887",
+                     *               "value": "656257004",
+                     *               "scriptPublicKey": "0000200cdd2beb64196a29370d43522fa40faef26417437b1a04e006d7ee2599bc917cac",
                      *               "verboseData": {
-                     *                 "scriptPublicKeyType": "scripthash",
-                     *                 "scriptPublicKeyAddress": "kaspasim:pz6pds5ltghcz4uj66c6uhcpm54dqc8e9daxuwhvrgpd4f2qezdgshrdmy57m"
+                     *                 "scriptPublicKeyType": "pubkey",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qqxd62ltvsvk52fhp4p4ytayp7h0yeqhgda35p8qqmt7ufvehjghczjn6tznd"
                      *               }
                      *             },
                      *             {
-                     *               "value": "54583275",
-                     *               "scriptPublicKey": "0000204a99479c672aa62fa596ba1dc9b5af5741f5e4d2e2e1d9c6ff061b3a0b5a5a49ac",
+                     *               "value": "372546312",
+                     *               "scriptPublicKey": "00002059bbdb2659eaed6c815473d9722a36e7ac98d126f4cfa4de747bb30323e52ae1ac",
                      *               "verboseData": {
                      *                 "scriptPublicKeyType": "pubkey",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qp9fj3uuvu42vta9j6apmjd44at5ra0y6t3wrkwxlurpkwsttfdyj84v38ddg"
-                     *               }
-                     *             },
-                     *             {
-                     *               "value": "51467271",
-                     *               "scriptPublicKey": "000020c7137c9d302aec72bd47dbdbf92af9401f8ad1d5e0b70c3e3e46c8741e36cb68ac",
-                     *               "verboseData": {
-                     *                 "scriptPublicKeyType": "pubkey",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qrr3xlyaxq4wcu4agldah7f2l9qplzk36hstwrp78ervsaq7xm9ks62jd7sn4"
-                     *               }
-                     *             },
-                     *             {
-                     *               "value": "36333340",
-                     *               "scriptPublicKey": "0000206d9c12f93592e2e4104b7abbc0852398139036f7174282d927d1ec83b2b6a799ac",
-                     *               "verboseData": {
-                     *                 "scriptPublicKeyType": "pubkey",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qpkecyhexkfw9eqsfdathsy9ywvp8ypk7ut59qkeylg7eqajk6nejpcynnpwr"
+                     *                 "scriptPublicKeyAddress": "kaspasim:qpvmhkext84w6myp23eaju32xmn6exx3ym6vlfx7w3amxqeru54wz2l5uhx22"
                      *               }
                      *             }
                      *           ],
@@ -3248,11 +3302,11 @@ export interface operations {
                      *           "subnetworkId": "0000000000000000000000000000000000000000",
                      *           "gas": "0",
                      *           "payload": "",
-                     *           "mass": "79241",
+                     *           "mass": "3236",
                      *           "verboseData": {
-                     *             "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
-                     *             "hash": "173bfbe12511b45c0dd62e65a2ef4263b79c625c5177f4891717945af8a46d16",
-                     *             "computeMass": "2871",
+                     *             "transactionId": "a1235c42db5aec47965c8cf1e2b89613cada3c5bb8e07311cbd7b517a0427682",
+                     *             "hash": "2358eac0e1f5f063bc8fac914ef4c25b719b3e87ea12388bcfd4933741917f83",
+                     *             "computeMass": "2036",
                      *             "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
                      *             "blockTime": "0"
                      *           }
@@ -3302,51 +3356,35 @@ export interface operations {
                      * @example {
                      *       "entries": [
                      *         {
-                     *           "fee": "345624",
+                     *           "fee": "253932",
                      *           "transaction": {
                      *             "version": 0,
                      *             "inputs": [
                      *               {
                      *                 "previousOutpoint": {
-                     *                   "transactionId": "a74abfb40e1213015eefc0998f8e0d39be6679a78fabe4d063b43a7bc7a2e1a0",
+                     *                   "transactionId": "950356e8bcb39cf01210eeba8df5de776932cf19bdaff19882c936cf27b977c5",
                      *                   "index": 2
                      *                 },
                      *                 "sequence": "0",
                      *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41d93f6845895fac6acdc83b4506c55bbdd5ac4a391239c2cd4d648b4fe9dc474875b65bf6096dbd74aeffbfc5dedb6ea450ac05a5e7c3ca8e56a5416140e46e1701"
+                     *                 "signatureScript": "412f5c2d018b1744dfe49799fe0be64c363fced7e134b80a246beff2caeb3925888454ea2e7a14135663fbd53625ac518c67457b48b13021a163cd8a694d417f9a01"
                      *               }
                      *             ],
                      *             "outputs": [
                      *               {
-                     *                 "value": "52367721",
-                     *                 "scriptPublicKey": "0000aa20b416c29f5a2f815792d6b1ae5f01dd2ad060f92b7a6e3aec1a02daa540c89a8887",
+                     *                 "value": "656257004",
+                     *                 "scriptPublicKey": "0000200cdd2beb64196a29370d43522fa40faef26417437b1a04e006d7ee2599bc917cac",
                      *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "scripthash",
-                     *                   "scriptPublicKeyAddress": "kaspasim:pz6pds5ltghcz4uj66c6uhcpm54dqc8e9daxuwhvrgpd4f2qezdgshrdmy57m"
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qqxd62ltvsvk52fhp4p4ytayp7h0yeqhgda35p8qqmt7ufvehjghczjn6tznd"
                      *                 }
                      *               },
                      *               {
-                     *                 "value": "54583275",
-                     *                 "scriptPublicKey": "0000204a99479c672aa62fa596ba1dc9b5af5741f5e4d2e2e1d9c6ff061b3a0b5a5a49ac",
+                     *                 "value": "372546312",
+                     *                 "scriptPublicKey": "00002059bbdb2659eaed6c815473d9722a36e7ac98d126f4cfa4de747bb30323e52ae1ac",
                      *                 "verboseData": {
                      *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qp9fj3uuvu42vta9j6apmjd44at5ra0y6t3wrkwxlurpkwsttfdyj84v38ddg"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "51467271",
-                     *                 "scriptPublicKey": "000020c7137c9d302aec72bd47dbdbf92af9401f8ad1d5e0b70c3e3e46c8741e36cb68ac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qrr3xlyaxq4wcu4agldah7f2l9qplzk36hstwrp78ervsaq7xm9ks62jd7sn4"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "36333340",
-                     *                 "scriptPublicKey": "0000206d9c12f93592e2e4104b7abbc0852398139036f7174282d927d1ec83b2b6a799ac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qpkecyhexkfw9eqsfdathsy9ywvp8ypk7ut59qkeylg7eqajk6nejpcynnpwr"
+                     *                   "scriptPublicKeyAddress": "kaspasim:qpvmhkext84w6myp23eaju32xmn6exx3ym6vlfx7w3amxqeru54wz2l5uhx22"
                      *                 }
                      *               }
                      *             ],
@@ -3354,11 +3392,11 @@ export interface operations {
                      *             "subnetworkId": "0000000000000000000000000000000000000000",
                      *             "gas": "0",
                      *             "payload": "",
-                     *             "mass": "79241",
+                     *             "mass": "3236",
                      *             "verboseData": {
-                     *               "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
-                     *               "hash": "173bfbe12511b45c0dd62e65a2ef4263b79c625c5177f4891717945af8a46d16",
-                     *               "computeMass": "2871",
+                     *               "transactionId": "a1235c42db5aec47965c8cf1e2b89613cada3c5bb8e07311cbd7b517a0427682",
+                     *               "hash": "2358eac0e1f5f063bc8fac914ef4c25b719b3e87ea12388bcfd4933741917f83",
+                     *               "computeMass": "2036",
                      *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
                      *               "blockTime": "0"
                      *             }
@@ -3366,27 +3404,27 @@ export interface operations {
                      *           "isOrphan": false
                      *         },
                      *         {
-                     *           "fee": "414815",
+                     *           "fee": "414382",
                      *           "transaction": {
                      *             "version": 0,
                      *             "inputs": [
                      *               {
                      *                 "previousOutpoint": {
-                     *                   "transactionId": "2ea6262a68e0e85cb22790e29a248cc40689e102b02213cf972d82a59e371c9e",
+                     *                   "transactionId": "af1e4433d79a581ee7b9ede6eb51bf90f524c9260931771f19665b7bd3b96175",
                      *                   "index": 1
                      *                 },
                      *                 "sequence": "0",
                      *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41fe033fc3d91ef5dda3c6a1b98c13fb379b869e5ef39149a58865668744aa0c5b041e4c77f262dbe82c5335e97a12bae08fa167f2965a5f4cc3ea8559804922ce01"
+                     *                 "signatureScript": "41a244e64abeb04ae8a4c723885072b2547c0c84d745718ca03b0ba7f0390fb667f6b6dd8d097cfba72f8d41fc3d03ed222b8b1d7b149729995e25ccf46007d11c01"
                      *               }
                      *             ],
                      *             "outputs": [
                      *               {
-                     *                 "value": "291548610",
-                     *                 "scriptPublicKey": "0000201f54d9629c058ef97c0723f11320f22ce38180185d745b333f07f2d83af5e22fac",
+                     *                 "value": "125511773",
+                     *                 "scriptPublicKey": "00002014f27e728406887302426fa8fc6f279fa81b6a408e397dc8c62ff60f461b76deac",
                      *                 "verboseData": {
                      *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qq04fktznszca7tuqu3lzyeq7gkw8qvqrpwhgken8url9kp67h3z7k20dzeh7"
+                     *                   "scriptPublicKeyAddress": "kaspasim:qq20ylnjssrgsuczgfh63lr0y706sxm2gz8rjlwgcchlvr6xrdmduve4ag2hs"
                      *                 }
                      *               }
                      *             ],
@@ -3394,59 +3432,11 @@ export interface operations {
                      *             "subnetworkId": "0000000000000000000000000000000000000000",
                      *             "gas": "0",
                      *             "payload": "",
-                     *             "mass": "4",
+                     *             "mass": "26",
                      *             "verboseData": {
-                     *               "transactionId": "658a2ae2834b3e26c15d25b6052dacb08b6318400cdebadd9a34e429b49c4a33",
-                     *               "hash": "07f0c98dba1cab8f327bd39979e66b41a234b61c8eeed10a7f36e143c1b7c832",
+                     *               "transactionId": "a6a20cabbdb63f09119b0daf18f4562b573057534cad316c7ab245ac77e6a99d",
+                     *               "hash": "1f4b96e4b6c6cf69186b348cc325fe5ac20e425e15ccae2af5ddaaf531843852",
                      *               "computeMass": "1624",
-                     *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
-                     *               "blockTime": "0"
-                     *             }
-                     *           },
-                     *           "isOrphan": false
-                     *         },
-                     *         {
-                     *           "fee": "253000",
-                     *           "transaction": {
-                     *             "version": 0,
-                     *             "inputs": [
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "ad5592652385f1a667d2fb7dd30c9bb8884acb8afec4fb6ddf401ad69e15d4f5",
-                     *                   "index": 3
-                     *                 },
-                     *                 "sequence": "0",
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "413b0016b16fecff1895fecdd3d30397c4b1d89ab7a4f4d321818bf67911c730dc747f0403b5a8242c2e92844fa17fa314d1fed66031eb5b87ba8cbc2d2190099201"
-                     *               }
-                     *             ],
-                     *             "outputs": [
-                     *               {
-                     *                 "value": "1968429029",
-                     *                 "scriptPublicKey": "0000206f60820c5dd8a5d7a88ec8920eb6326ba53fcb32af216305fce051234453fc78ac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qphkpqsvthv2t4ag3myfyr4kxf46207tx2hjzcc9lns9zg6y2078s6ehcs6th"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "2232537841",
-                     *                 "scriptPublicKey": "0000206f60820c5dd8a5d7a88ec8920eb6326ba53fcb32af216305fce051234453fc78ac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qphkpqsvthv2t4ag3myfyr4kxf46207tx2hjzcc9lns9zg6y2078s6ehcs6th"
-                     *                 }
-                     *               }
-                     *             ],
-                     *             "lockTime": "0",
-                     *             "subnetworkId": "0000000000000000000000000000000000000000",
-                     *             "gas": "0",
-                     *             "payload": "",
-                     *             "mass": "717",
-                     *             "verboseData": {
-                     *               "transactionId": "c334f3e8be3cc37a765245b8ff21193a68994dd90fd1dfb77de9d271d470489a",
-                     *               "hash": "bbdc49b09a017691626f0ca1a9c3539f4cdf61f9bb1120946e4714c52b5e49fb",
-                     *               "computeMass": "2036",
                      *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
                      *               "blockTime": "0"
                      *             }
@@ -3544,7 +3534,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "addresses": [
-                 *         "kaspasim:pz6pds5ltghcz4uj66c6uhcpm54dqc8e9daxuwhvrgpd4f2qezdgshrdmy57m"
+                 *         "kaspasim:qqxd62ltvsvk52fhp4p4ytayp7h0yeqhgda35p8qqmt7ufvehjghczjn6tznd"
                  *       ]
                  *     }
                  */
@@ -3579,51 +3569,35 @@ export interface operations {
                      * @example {
                      *       "entries": [
                      *         {
-                     *           "fee": "345624",
+                     *           "fee": "253932",
                      *           "transaction": {
                      *             "version": 0,
                      *             "inputs": [
                      *               {
                      *                 "previousOutpoint": {
-                     *                   "transactionId": "a74abfb40e1213015eefc0998f8e0d39be6679a78fabe4d063b43a7bc7a2e1a0",
+                     *                   "transactionId": "950356e8bcb39cf01210eeba8df5de776932cf19bdaff19882c936cf27b977c5",
                      *                   "index": 2
                      *                 },
                      *                 "sequence": "0",
                      *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41d93f6845895fac6acdc83b4506c55bbdd5ac4a391239c2cd4d648b4fe9dc474875b65bf6096dbd74aeffbfc5dedb6ea450ac05a5e7c3ca8e56a5416140e46e1701"
+                     *                 "signatureScript": "412f5c2d018b1744dfe49799fe0be64c363fced7e134b80a246beff2caeb3925888454ea2e7a14135663fbd53625ac518c67457b48b13021a163cd8a694d417f9a01"
                      *               }
                      *             ],
                      *             "outputs": [
                      *               {
-                     *                 "value": "52367721",
-                     *                 "scriptPublicKey": "0000aa20b416c29f5a2f815792d6b1ae5f01dd2ad060f92b7a6e3aec1a02daa540c89a8887",
+                     *                 "value": "656257004",
+                     *                 "scriptPublicKey": "0000200cdd2beb64196a29370d43522fa40faef26417437b1a04e006d7ee2599bc917cac",
                      *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "scripthash",
-                     *                   "scriptPublicKeyAddress": "kaspasim:pz6pds5ltghcz4uj66c6uhcpm54dqc8e9daxuwhvrgpd4f2qezdgshrdmy57m"
+                     *                   "scriptPublicKeyType": "pubkey",
+                     *                   "scriptPublicKeyAddress": "kaspasim:qqxd62ltvsvk52fhp4p4ytayp7h0yeqhgda35p8qqmt7ufvehjghczjn6tznd"
                      *                 }
                      *               },
                      *               {
-                     *                 "value": "54583275",
-                     *                 "scriptPublicKey": "0000204a99479c672aa62fa596ba1dc9b5af5741f5e4d2e2e1d9c6ff061b3a0b5a5a49ac",
+                     *                 "value": "372546312",
+                     *                 "scriptPublicKey": "00002059bbdb2659eaed6c815473d9722a36e7ac98d126f4cfa4de747bb30323e52ae1ac",
                      *                 "verboseData": {
                      *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qp9fj3uuvu42vta9j6apmjd44at5ra0y6t3wrkwxlurpkwsttfdyj84v38ddg"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "51467271",
-                     *                 "scriptPublicKey": "000020c7137c9d302aec72bd47dbdbf92af9401f8ad1d5e0b70c3e3e46c8741e36cb68ac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qrr3xlyaxq4wcu4agldah7f2l9qplzk36hstwrp78ervsaq7xm9ks62jd7sn4"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "36333340",
-                     *                 "scriptPublicKey": "0000206d9c12f93592e2e4104b7abbc0852398139036f7174282d927d1ec83b2b6a799ac",
-                     *                 "verboseData": {
-                     *                   "scriptPublicKeyType": "pubkey",
-                     *                   "scriptPublicKeyAddress": "kaspasim:qpkecyhexkfw9eqsfdathsy9ywvp8ypk7ut59qkeylg7eqajk6nejpcynnpwr"
+                     *                   "scriptPublicKeyAddress": "kaspasim:qpvmhkext84w6myp23eaju32xmn6exx3ym6vlfx7w3amxqeru54wz2l5uhx22"
                      *                 }
                      *               }
                      *             ],
@@ -3631,11 +3605,11 @@ export interface operations {
                      *             "subnetworkId": "0000000000000000000000000000000000000000",
                      *             "gas": "0",
                      *             "payload": "",
-                     *             "mass": "79241",
+                     *             "mass": "3236",
                      *             "verboseData": {
-                     *               "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
-                     *               "hash": "173bfbe12511b45c0dd62e65a2ef4263b79c625c5177f4891717945af8a46d16",
-                     *               "computeMass": "2871",
+                     *               "transactionId": "a1235c42db5aec47965c8cf1e2b89613cada3c5bb8e07311cbd7b517a0427682",
+                     *               "hash": "2358eac0e1f5f063bc8fac914ef4c25b719b3e87ea12388bcfd4933741917f83",
+                     *               "computeMass": "2036",
                      *               "blockHash": "0000000000000000000000000000000000000000000000000000000000000000",
                      *               "blockTime": "0"
                      *             }
@@ -3672,7 +3646,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "payAddress": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                 *       "payAddress": "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs",
                  *       "extraData": "my pool"
                  *     }
                  */
@@ -3709,27 +3683,29 @@ export interface operations {
                      *           "version": 2,
                      *           "parentsByLevel": [
                      *             [
-                     *               "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
+                     *               "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
+                     *               "f0d85a8e1e09d9219249cd6b7d9c881c6cc110484424d17b7a2ff8bad5194d64"
                      *             ],
                      *             [
-                     *               "1aacb006d0dd0869f62b9008c7af26275e829fc3febc599be510d4b195766a50"
+                     *               "1de96f8c17aeaf1660497b05c26127f432e734aec3af73fde47f8ee348335a0c",
+                     *               "1041077954950f928e3c6d91e8823f87870c6d41fea614108dba56668d9ad615"
                      *             ],
                      *             [
-                     *               "019f1b8a0f06011f78c4228e1440d41ea769d8ba3144eaa76a358f021ef01208"
+                     *               "0024ee94720c28ae5e5dc90ea8ad615a1b7887be3f6f649375d896579de06b62"
                      *             ],
                      *             [
-                     *               "0035c09fd3e6e678c83cafc9e5866552d0e1c5f8296869add8d66bd124ad01f6"
+                     *               "0024ee94720c28ae5e5dc90ea8ad615a1b7887be3f6f649375d896579de06b62"
                      *             ]
                      *           ],
-                     *           "hashMerkleRoot": "146828b4498e6d2ee018b0a0b5f613551315ddb3c574d2b260c018f7471e5f3e",
-                     *           "acceptedIdMerkleRoot": "59ad408def43e1036a20a6d2106e135565c656c3eacb7530cd56736e3352dd02",
-                     *           "utxoCommitment": "0d781bf2c4e9308345f2f91bb5f3e0f36360d387102e394d0c72a2cdfbd04a02",
+                     *           "hashMerkleRoot": "6c5e4573012b85d1734cfa503258bbf37643805b1d7ab571de01ea7ea2561c2e",
+                     *           "acceptedIdMerkleRoot": "0a7191c1e29796bfe3ea7e099896a6575482281958b825c86138502ff151813e",
+                     *           "utxoCommitment": "fd1167cb4c1e8ba0ef2efa0bd84ee37f8744ab3e73095ef0276f088e3e6005ff",
                      *           "timestamp": "1751350000250",
                      *           "bits": 545259519,
                      *           "nonce": "0",
-                     *           "daaScore": "1267",
-                     *           "blueWork": "2530",
-                     *           "blueScore": "1265",
+                     *           "daaScore": "1315",
+                     *           "blueWork": "2626",
+                     *           "blueScore": "1313",
                      *           "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
                      *         },
                      *         "transactions": [
@@ -3738,58 +3714,51 @@ export interface operations {
                      *             "inputs": [],
                      *             "outputs": [
                      *               {
-                     *                 "value": "5002032506",
+                     *                 "value": "5006946138",
                      *                 "scriptPublicKey": {
                      *                   "version": 0,
-                     *                   "script": "2063f9fc32058a093cee971b52d8327f88b37265abf9625a0396fdf9b341df65bfac"
+                     *                   "script": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac"
+                     *                 }
+                     *               },
+                     *               {
+                     *                 "value": "5003240289",
+                     *                 "scriptPublicKey": {
+                     *                   "version": 0,
+                     *                   "script": "2052d89285b2fd0dba51fb9ae20282eef664c76cd6517b9f161dbdc6e2ecc74e0cac"
                      *                 }
                      *               }
                      *             ],
                      *             "lockTime": 0,
                      *             "subnetworkId": "0100000000000000000000000000000000000000",
                      *             "gas": "0",
-                     *             "payload": "0xf10400000000000000f2052a01000000000023aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87322e312e302f6d7920706f6f6c"
+                     *             "payload": "0x210500000000000000f2052a01000000000023aa206e1eb812b3766b952506d5defb2ed97911c90e674e0dbc1b284c1a6319104a4e87322e312e302f6d7920706f6f6c"
                      *           },
                      *           {
                      *             "version": 0,
                      *             "inputs": [
                      *               {
                      *                 "previousOutpoint": {
-                     *                   "transactionId": "a74abfb40e1213015eefc0998f8e0d39be6679a78fabe4d063b43a7bc7a2e1a0",
+                     *                   "transactionId": "950356e8bcb39cf01210eeba8df5de776932cf19bdaff19882c936cf27b977c5",
                      *                   "index": 2
                      *                 },
                      *                 "sequence": 0,
                      *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41d93f6845895fac6acdc83b4506c55bbdd5ac4a391239c2cd4d648b4fe9dc474875b65bf6096dbd74aeffbfc5dedb6ea450ac05a5e7c3ca8e56a5416140e46e1701"
+                     *                 "signatureScript": "412f5c2d018b1744dfe49799fe0be64c363fced7e134b80a246beff2caeb3925888454ea2e7a14135663fbd53625ac518c67457b48b13021a163cd8a694d417f9a01"
                      *               }
                      *             ],
                      *             "outputs": [
                      *               {
-                     *                 "value": "52367721",
+                     *                 "value": "656257004",
                      *                 "scriptPublicKey": {
                      *                   "version": 0,
-                     *                   "script": "aa20b416c29f5a2f815792d6b1ae5f01dd2ad060f92b7a6e3aec1a02daa540c89a8887"
+                     *                   "script": "200cdd2beb64196a29370d43522fa40faef26417437b1a04e006d7ee2599bc917cac"
                      *                 }
                      *               },
                      *               {
-                     *                 "value": "54583275",
+                     *                 "value": "372546312",
                      *                 "scriptPublicKey": {
                      *                   "version": 0,
-                     *                   "script": "204a99479c672aa62fa596ba1dc9b5af5741f5e4d2e2e1d9c6ff061b3a0b5a5a49ac"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "51467271",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "20c7137c9d302aec72bd47dbdbf92af9401f8ad1d5e0b70c3e3e46c8741e36cb68ac"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "36333340",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "206d9c12f93592e2e4104b7abbc0852398139036f7174282d927d1ec83b2b6a799ac"
+                     *                   "script": "2059bbdb2659eaed6c815473d9722a36e7ac98d126f4cfa4de747bb30323e52ae1ac"
                      *                 }
                      *               }
                      *             ],
@@ -3803,54 +3772,20 @@ export interface operations {
                      *             "inputs": [
                      *               {
                      *                 "previousOutpoint": {
-                     *                   "transactionId": "2ea6262a68e0e85cb22790e29a248cc40689e102b02213cf972d82a59e371c9e",
+                     *                   "transactionId": "af1e4433d79a581ee7b9ede6eb51bf90f524c9260931771f19665b7bd3b96175",
                      *                   "index": 1
                      *                 },
                      *                 "sequence": 0,
                      *                 "sigOpCount": 1,
-                     *                 "signatureScript": "41fe033fc3d91ef5dda3c6a1b98c13fb379b869e5ef39149a58865668744aa0c5b041e4c77f262dbe82c5335e97a12bae08fa167f2965a5f4cc3ea8559804922ce01"
+                     *                 "signatureScript": "41a244e64abeb04ae8a4c723885072b2547c0c84d745718ca03b0ba7f0390fb667f6b6dd8d097cfba72f8d41fc3d03ed222b8b1d7b149729995e25ccf46007d11c01"
                      *               }
                      *             ],
                      *             "outputs": [
                      *               {
-                     *                 "value": "291548610",
+                     *                 "value": "125511773",
                      *                 "scriptPublicKey": {
                      *                   "version": 0,
-                     *                   "script": "201f54d9629c058ef97c0723f11320f22ce38180185d745b333f07f2d83af5e22fac"
-                     *                 }
-                     *               }
-                     *             ],
-                     *             "lockTime": 0,
-                     *             "subnetworkId": "0000000000000000000000000000000000000000",
-                     *             "gas": "0",
-                     *             "payload": ""
-                     *           },
-                     *           {
-                     *             "version": 0,
-                     *             "inputs": [
-                     *               {
-                     *                 "previousOutpoint": {
-                     *                   "transactionId": "ad5592652385f1a667d2fb7dd30c9bb8884acb8afec4fb6ddf401ad69e15d4f5",
-                     *                   "index": 3
-                     *                 },
-                     *                 "sequence": 0,
-                     *                 "sigOpCount": 1,
-                     *                 "signatureScript": "413b0016b16fecff1895fecdd3d30397c4b1d89ab7a4f4d321818bf67911c730dc747f0403b5a8242c2e92844fa17fa314d1fed66031eb5b87ba8cbc2d2190099201"
-                     *               }
-                     *             ],
-                     *             "outputs": [
-                     *               {
-                     *                 "value": "1968429029",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "206f60820c5dd8a5d7a88ec8920eb6326ba53fcb32af216305fce051234453fc78ac"
-                     *                 }
-                     *               },
-                     *               {
-                     *                 "value": "2232537841",
-                     *                 "scriptPublicKey": {
-                     *                   "version": 0,
-                     *                   "script": "206f60820c5dd8a5d7a88ec8920eb6326ba53fcb32af216305fce051234453fc78ac"
+                     *                   "script": "2014f27e728406887302426fa8fc6f279fa81b6a408e397dc8c62ff60f461b76deac"
                      *                 }
                      *               }
                      *             ],
@@ -3894,7 +3829,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "transactionIds": [
-                 *         "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
+                 *         "0eab77fb821f641575a7bbdcb1b7db261dcbf6ddca54f9900539b9eb12ba9644",
                  *         "abababababababababababababababababababababababababababababababab"
                  *       ]
                  *     }
@@ -3923,10 +3858,10 @@ export interface operations {
                      * @example {
                      *       "transactions": [
                      *         {
-                     *           "transactionId": "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
+                     *           "transactionId": "0eab77fb821f641575a7bbdcb1b7db261dcbf6ddca54f9900539b9eb12ba9644",
                      *           "isAccepted": true,
-                     *           "acceptingBlockHash": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
-                     *           "confirmations": 4
+                     *           "acceptingBlockHash": "901da5992d988e0c7cba939cb65d6b2cce514332f3c2dd270a4483f7339b6742",
+                     *           "confirmations": 8
                      *         },
                      *         {
                      *           "transactionId": "abababababababababababababababababababababababababababababababab",
@@ -3970,8 +3905,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "daaScores": [
-                 *         "1262",
-                 *         "101262"
+                 *         "1305",
+                 *         "101305"
                  *       ]
                  *     }
                  */
@@ -3998,8 +3933,8 @@ export interface operations {
                     /**
                      * @example {
                      *       "timestamps": [
-                     *         "1751346400249",
-                     *         "1751359399850"
+                     *         "1751344600248",
+                     *         "1751359399450"
                      *       ]
                      *     }
                      */
@@ -4031,7 +3966,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, such as `kaspa:qr…`
-                 * @example kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send
+                 * @example kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs
                  */
                 address: string;
             };
@@ -4056,7 +3991,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "tag": {
-                     *         "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                     *         "address": "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs",
                      *         "name": "Harbour Exchange",
                      *         "link": "https://example.com/harbour-exchange",
                      *         "labels": [
@@ -4148,7 +4083,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, such as `kaspa:qr…`
-                 * @example kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send
+                 * @example kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs
                  */
                 address: string;
             };
@@ -4172,7 +4107,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "balance": "404915540"
+                     *       "balance": "1019430967"
                      *     }
                      */
                     "application/json": {
@@ -4267,7 +4202,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "maxSompi": "2900000000000000000",
-                     *       "circulatingSompi": "6319996393120"
+                     *       "circulatingSompi": "6549992592971"
                      *     }
                      */
                     "application/json": {
@@ -4302,7 +4237,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "hash": "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
+                 *       "hash": "6bf914ac63199b8f951838dabb57bb73ace970cb2e07b34764be1bfc8b08f2a8",
                  *       "includeTransactions": true
                  *     }
                  */
@@ -4333,22 +4268,22 @@ export interface operations {
                      * @example {
                      *       "block": {
                      *         "header": {
-                     *           "hash": "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
+                     *           "hash": "6bf914ac63199b8f951838dabb57bb73ace970cb2e07b34764be1bfc8b08f2a8",
                      *           "version": 2,
                      *           "parentsByLevel": [
                      *             [
-                     *               "b5040136437be1f7fde4a899b5d6fad386b9125d4337afc8fda9f2196ee9d1c7"
+                     *               "437369510d1809092bc048f3b8374f8fcb284a069f574cc48df2a44bb482b0f6"
                      *             ],
                      *             [
-                     *               "0589f6beeee0277024b44c8008d99c771b86c8a25f0c13452b204ad4100dda6f"
+                     *               "02b6324b0fd8f6c9a52e551bf4d5eec307ea702fb290d6a6f30c0fbe2ab24dd4"
                      *             ],
                      *             [
-                     *               "028179585cfca82c16e1dc30db578f91162d4a321a7db20c913c42dd63ed1454"
+                     *               "02b6324b0fd8f6c9a52e551bf4d5eec307ea702fb290d6a6f30c0fbe2ab24dd4"
                      *             ]
                      *           ],
-                     *           "hashMerkleRoot": "170c1f3f19b36ea44baf92900f4c7403a9ac561e959325fea2437c4d3fff4996",
-                     *           "acceptedIdMerkleRoot": "ba3e233f2aca4e15d28c2b052687d56fb07971254cde6c190f667039fb985eba",
-                     *           "utxoCommitment": "eee0428a72c4c63f711a14fa168ce41ff38e4bb42dca9d9e6d71e3dbaeb805ce",
+                     *           "hashMerkleRoot": "45838ff2d90082e755ec8fc1de4feac91b2762b2d8790813af7105d4f07f90fc",
+                     *           "acceptedIdMerkleRoot": "cad487e88244adfb598f648cbe36447016970d11b283077db2802f302d2808a9",
+                     *           "utxoCommitment": "a529a301c07cbc7d7e48115b43cc8621972d518a8a74e30cc3e2d83e5b9511ff",
                      *           "timestamp": "1750025200004",
                      *           "bits": 545259519,
                      *           "nonce": "835169626488272811",
@@ -4374,32 +4309,32 @@ export interface operations {
                      *             "lockTime": "0",
                      *             "subnetworkId": "0100000000000000000000000000000000000000",
                      *             "gas": "0",
-                     *             "payload": "0x120000000000000000f2052a0100000000002220c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac322e312e302f6465766e6574",
+                     *             "payload": "0x120000000000000000f2052a0100000000002220c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac322e312e302f426173616c742d506f6f6c2e6578616d706c652f6575",
                      *             "mass": "0",
                      *             "verboseData": {
-                     *               "transactionId": "fcd6c996c4076873a07221875f3b3c99a0b51a5770132c80582913a7fe89d175",
-                     *               "hash": "170c1f3f19b36ea44baf92900f4c7403a9ac561e959325fea2437c4d3fff4996",
+                     *               "transactionId": "cfa3bae9f1b10057ad4ed7ba27b4efa947a332f506ea62aab4509ce3bf6c13d2",
+                     *               "hash": "45838ff2d90082e755ec8fc1de4feac91b2762b2d8790813af7105d4f07f90fc",
                      *               "computeMass": "0",
-                     *               "blockHash": "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
+                     *               "blockHash": "6bf914ac63199b8f951838dabb57bb73ace970cb2e07b34764be1bfc8b08f2a8",
                      *               "blockTime": "1750025200004"
                      *             }
                      *           }
                      *         ],
                      *         "verboseData": {
-                     *           "hash": "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
+                     *           "hash": "6bf914ac63199b8f951838dabb57bb73ace970cb2e07b34764be1bfc8b08f2a8",
                      *           "difficulty": 1.0000001192093038,
-                     *           "selectedParentHash": "b5040136437be1f7fde4a899b5d6fad386b9125d4337afc8fda9f2196ee9d1c7",
+                     *           "selectedParentHash": "437369510d1809092bc048f3b8374f8fcb284a069f574cc48df2a44bb482b0f6",
                      *           "transactionIds": [
-                     *             "fcd6c996c4076873a07221875f3b3c99a0b51a5770132c80582913a7fe89d175"
+                     *             "cfa3bae9f1b10057ad4ed7ba27b4efa947a332f506ea62aab4509ce3bf6c13d2"
                      *           ],
                      *           "isHeaderOnly": false,
                      *           "blueScore": 18,
                      *           "childrenHashes": [
-                     *             "6da46eebb1ba34e7eceb9bf48f4e1b8d2ab737e3b2526bbffa085f94b1bcb594",
-                     *             "568d0163c9adc4e1cac533c16c1b98f33c21abf7283bbdf569ff6df647061c96"
+                     *             "053f6ced20a22d3e26e1a310a5e9bc6dd8122cac60b4146ba3e8b352cb87d79b",
+                     *             "8e8e66833a1baab24bdb97aaba1aa2f40db8ab312852a394f1444e9daf9163f5"
                      *           ],
                      *           "mergeSetBluesHashes": [
-                     *             "b5040136437be1f7fde4a899b5d6fad386b9125d4337afc8fda9f2196ee9d1c7"
+                     *             "437369510d1809092bc048f3b8374f8fcb284a069f574cc48df2a44bb482b0f6"
                      *           ],
                      *           "mergeSetRedsHashes": [],
                      *           "isChainBlock": true
@@ -4448,19 +4383,21 @@ export interface operations {
                     /**
                      * @example {
                      *       "networkName": "kaspa-simnet",
-                     *       "blockCount": "1267",
-                     *       "headerCount": "1267",
+                     *       "blockCount": "1315",
+                     *       "headerCount": "1315",
                      *       "tipHashes": [
-                     *         "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
+                     *         "f0d85a8e1e09d9219249cd6b7d9c881c6cc110484424d17b7a2ff8bad5194d64",
+                     *         "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919"
                      *       ],
                      *       "difficulty": 1.0000001192093038,
-                     *       "pastMedianTime": "1750790613176",
+                     *       "pastMedianTime": "1750777424516",
                      *       "virtualParentHashes": [
-                     *         "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
+                     *         "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
+                     *         "f0d85a8e1e09d9219249cd6b7d9c881c6cc110484424d17b7a2ff8bad5194d64"
                      *       ],
                      *       "pruningPointHash": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3",
-                     *       "virtualDaaScore": "1267",
-                     *       "sink": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
+                     *       "virtualDaaScore": "1315",
+                     *       "sink": "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919"
                      *     }
                      */
                     "application/json": {
@@ -4515,8 +4452,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "blockCount": "1267",
-                     *       "headerCount": "1267"
+                     *       "blockCount": "1315",
+                     *       "headerCount": "1315"
                      *     }
                      */
                     "application/json": {
@@ -4564,7 +4501,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "sink": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
+                     *       "sink": "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919"
                      *     }
                      */
                     "application/json": {
@@ -4610,7 +4547,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "blueScore": "1264"
+                     *       "blueScore": "1311"
                      *     }
                      */
                     "application/json": {
@@ -4644,8 +4581,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "addresses": [
-                 *         "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
-                 *         "kaspasim:pz6pds5ltghcz4uj66c6uhcpm54dqc8e9daxuwhvrgpd4f2qezdgshrdmy57m"
+                 *         "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs",
+                 *         "kaspasim:qqxd62ltvsvk52fhp4p4ytayp7h0yeqhgda35p8qqmt7ufvehjghczjn6tznd"
                  *       ]
                  *     }
                  */
@@ -4673,12 +4610,12 @@ export interface operations {
                      * @example {
                      *       "entries": [
                      *         {
-                     *           "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
-                     *           "balance": "404915540"
+                     *           "address": "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs",
+                     *           "balance": "1019430967"
                      *         },
                      *         {
-                     *           "address": "kaspasim:pz6pds5ltghcz4uj66c6uhcpm54dqc8e9daxuwhvrgpd4f2qezdgshrdmy57m",
-                     *           "balance": "567713325"
+                     *           "address": "kaspasim:qqxd62ltvsvk52fhp4p4ytayp7h0yeqhgda35p8qqmt7ufvehjghczjn6tznd",
+                     *           "balance": "86803129"
                      *         }
                      *       ]
                      *     }
@@ -4720,7 +4657,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "addresses": [
-                 *         "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send"
+                 *         "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs"
                  *       ]
                  *     }
                  */
@@ -4748,28 +4685,28 @@ export interface operations {
                      * @example {
                      *       "entries": [
                      *         {
-                     *           "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                     *           "address": "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs",
                      *           "outpoint": {
-                     *             "transactionId": "7c5230203b960b2187625971b93827cb5b9a6aaab997a7fd55ffa8549ed3ea3d",
-                     *             "index": 3
+                     *             "transactionId": "6d186d0a1c0ffbda944b7083fc38ac12659426e9a1684fe878b2dcd8fd5d64f6",
+                     *             "index": 0
                      *           },
                      *           "utxoEntry": {
-                     *             "amount": "275664102",
-                     *             "scriptPublicKey": "0000aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87",
-                     *             "blockDaaScore": "679",
+                     *             "amount": "765767074",
+                     *             "scriptPublicKey": "0000aa206e1eb812b3766b952506d5defb2ed97911c90e674e0dbc1b284c1a6319104a4e87",
+                     *             "blockDaaScore": "921",
                      *             "isCoinbase": false
                      *           }
                      *         },
                      *         {
-                     *           "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                     *           "address": "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs",
                      *           "outpoint": {
-                     *             "transactionId": "97207ac8a0f48450807bbe3104b360c6e4e71315739b3affc6f756bcc8472b8f",
+                     *             "transactionId": "430dcbd0a3e5a43566f59184e0b7f8a73d63b46e2299026f8a7f6de5568e0e01",
                      *             "index": 1
                      *           },
                      *           "utxoEntry": {
-                     *             "amount": "129251438",
-                     *             "scriptPublicKey": "0000aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87",
-                     *             "blockDaaScore": "1124",
+                     *             "amount": "253663893",
+                     *             "scriptPublicKey": "0000aa206e1eb812b3766b952506d5defb2ed97911c90e674e0dbc1b284c1a6319104a4e87",
+                     *             "blockDaaScore": "977",
                      *             "isCoinbase": false
                      *           }
                      *         }
@@ -4884,7 +4821,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "p2pId": "00000000-0000-4000-8000-000000000000",
-                     *       "mempoolSize": "3",
+                     *       "mempoolSize": "2",
                      *       "serverVersion": "2.1.0",
                      *       "isUtxoIndexed": true,
                      *       "isSynced": true,
@@ -4942,7 +4879,7 @@ export interface operations {
                      *       "networkId": "simnet",
                      *       "hasUtxoIndex": true,
                      *       "isSynced": true,
-                     *       "virtualDaaScore": "1267"
+                     *       "virtualDaaScore": "1315"
                      *     }
                      */
                     "application/json": {
@@ -5026,6 +4963,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "blockHash": "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
+                 *       "laneKey": "abababababababababababababababababababababababababababababababab"
+                 *     }
+                 */
                 "application/json": {
                     /** @description 64 hex digits of either case, with or without `0x` */
                     blockHash: string;
@@ -5087,45 +5030,70 @@ export interface operations {
                  *         "inputs": [
                  *           {
                  *             "previousOutpoint": {
-                 *               "transactionId": "364ecfabbdf2657184b80063ea690f0f5b163d904ee979653a3dc99644b1a7fa",
+                 *               "transactionId": "971ef38ef8126a2b7f1743b663e48b1f4d25b2db403d3b2bd9e0244e2e663e16",
                  *               "index": 2
                  *             },
                  *             "sequence": "0",
                  *             "sigOpCount": 1,
-                 *             "signatureScript": "41b92d4cb14b436e36ec9956d18eb67cc200f2126efbecddda99654329d34f9e80bc3b47e10aa35a5129b373c1792300265f9cef2e92b8da1c24002c9f53fa5be501"
+                 *             "signatureScript": "411828bb0000691f2558f56f03731d198ad4193d3580249d46644a134cc7f568bf475255e6235ab10279725f1277642e4baa8ffe691d79435499e00cab7f5d97ef01"
+                 *           },
+                 *           {
+                 *             "previousOutpoint": {
+                 *               "transactionId": "15488b36173ef388c505c6ad663dfdb9af70c19727adbfa85bbe690886bdb2e6",
+                 *               "index": 11
+                 *             },
+                 *             "sequence": "0",
+                 *             "sigOpCount": 1,
+                 *             "signatureScript": "4190601a519a299a1d7995937eb269341d17ffb0ba862d53e6b3d6c95499642ba52f87a1b0dfcf9eb420bba1fadfa448a0880e78763c5cbc1040d67ea6d6e9289401"
                  *           }
                  *         ],
                  *         "outputs": [
                  *           {
-                 *             "value": "885961926",
-                 *             "scriptPublicKey": "000020cf2241094c1ce65ed4bafcf2d0f603ad9fc01c46263aced2f5d13faa04adf54fac"
+                 *             "value": "941362576",
+                 *             "scriptPublicKey": "000020e638001921af9b57b99f51b5d8d4fe130fa973ccb718706d5f095b79c21721ceac"
                  *           },
                  *           {
-                 *             "value": "928990762",
-                 *             "scriptPublicKey": "0000201f5b907bd730032cb0aabe376441630a51194a34e23d94bf648f82ca906fbfe4ac"
+                 *             "value": "1175998125",
+                 *             "scriptPublicKey": "000020390c0e2ce868f8bc2567dbf78bb715292af39931d66607281ea676e343238f02ac"
                  *           },
                  *           {
-                 *             "value": "1407565218",
-                 *             "scriptPublicKey": "000020c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
+                 *             "value": "447321684",
+                 *             "scriptPublicKey": "0000200d501e1d4a1cfce214a2ea8170f005662c4be488167dcb9df09ce73235fe7b3fac"
                  *           },
                  *           {
-                 *             "value": "715428647",
-                 *             "scriptPublicKey": "0000209b1342c1348590d1b79a5d356c386f8943fc5c41a04d9101a5048b7eda22493eac"
+                 *             "value": "1068087175",
+                 *             "scriptPublicKey": "0000209e0aafd1cc0ea8d8a706462413b02a7be50466db50f7aa2b8490b75d009d185cac"
                  *           },
                  *           {
-                 *             "value": "387068923",
-                 *             "scriptPublicKey": "000020cea6c0d62f168dbc7808bcf5ac073edb971b8f6a3184b839bd7b5a4c2f9fed9bac"
+                 *             "value": "1481301291",
+                 *             "scriptPublicKey": "000020c2089273c383f49ab654a1a50f6c99ca969c125429c3b6588ab3decd8f54aa11ac"
                  *           },
                  *           {
-                 *             "value": "674110138",
-                 *             "scriptPublicKey": "0000203aeab9057d997d2a68363319b3eaf23ce533e1d12ca2bfddbb4461c396c5cb03ac"
+                 *             "value": "1434779371",
+                 *             "scriptPublicKey": "000020b371896815d8daad3f9df5d376ad8f6da18ca2aac5e79a02a1220a1aff046e3eac"
+                 *           },
+                 *           {
+                 *             "value": "613955547",
+                 *             "scriptPublicKey": "0000205cd8e156d6ba21ec33622d17efd5659719f39bdbd744e26215a6f642f037c016ac"
+                 *           },
+                 *           {
+                 *             "value": "671049186",
+                 *             "scriptPublicKey": "0000203b412519f7ce7fcd7dd40fdf82005527cd531c51bcefb4bea3c9d19d189bd2c5ac"
+                 *           },
+                 *           {
+                 *             "value": "790641897",
+                 *             "scriptPublicKey": "000020135a7c0d5e9a08fea49b4e4cea7f4e6e009603399f06c529d4af57524562045eac"
+                 *           },
+                 *           {
+                 *             "value": "1377731750",
+                 *             "scriptPublicKey": "0000200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac"
                  *           }
                  *         ],
                  *         "lockTime": "0",
                  *         "subnetworkId": "0000000000000000000000000000000000000000",
                  *         "gas": "0",
                  *         "payload": "",
-                 *         "mass": "8177"
+                 *         "mass": "11163"
                  *       }
                  *     }
                  */
@@ -5203,7 +5171,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "transactionId": "c29ee5038ccc2a4f7cf2247f006df63fdc5eef0470d399f7f86b16efb2755ed5"
+                     *       "transactionId": "fda1c3f39c19e97adfb66aed2ebd8febccd626f5faafaee4671eeed9dffcd185"
                      *     }
                      */
                     "application/json": {
@@ -5239,27 +5207,29 @@ export interface operations {
                  *           "version": 2,
                  *           "parentsByLevel": [
                  *             [
-                 *               "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
+                 *               "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
+                 *               "f0d85a8e1e09d9219249cd6b7d9c881c6cc110484424d17b7a2ff8bad5194d64"
                  *             ],
                  *             [
-                 *               "1aacb006d0dd0869f62b9008c7af26275e829fc3febc599be510d4b195766a50"
+                 *               "1de96f8c17aeaf1660497b05c26127f432e734aec3af73fde47f8ee348335a0c",
+                 *               "1041077954950f928e3c6d91e8823f87870c6d41fea614108dba56668d9ad615"
                  *             ],
                  *             [
-                 *               "019f1b8a0f06011f78c4228e1440d41ea769d8ba3144eaa76a358f021ef01208"
+                 *               "0024ee94720c28ae5e5dc90ea8ad615a1b7887be3f6f649375d896579de06b62"
                  *             ],
                  *             [
-                 *               "0035c09fd3e6e678c83cafc9e5866552d0e1c5f8296869add8d66bd124ad01f6"
+                 *               "0024ee94720c28ae5e5dc90ea8ad615a1b7887be3f6f649375d896579de06b62"
                  *             ]
                  *           ],
-                 *           "hashMerkleRoot": "146828b4498e6d2ee018b0a0b5f613551315ddb3c574d2b260c018f7471e5f3e",
-                 *           "acceptedIdMerkleRoot": "59ad408def43e1036a20a6d2106e135565c656c3eacb7530cd56736e3352dd02",
-                 *           "utxoCommitment": "0d781bf2c4e9308345f2f91bb5f3e0f36360d387102e394d0c72a2cdfbd04a02",
+                 *           "hashMerkleRoot": "6c5e4573012b85d1734cfa503258bbf37643805b1d7ab571de01ea7ea2561c2e",
+                 *           "acceptedIdMerkleRoot": "0a7191c1e29796bfe3ea7e099896a6575482281958b825c86138502ff151813e",
+                 *           "utxoCommitment": "fd1167cb4c1e8ba0ef2efa0bd84ee37f8744ab3e73095ef0276f088e3e6005ff",
                  *           "timestamp": "1751350000250",
                  *           "bits": 545259519,
                  *           "nonce": "0",
-                 *           "daaScore": "1267",
-                 *           "blueWork": "2530",
-                 *           "blueScore": "1265",
+                 *           "daaScore": "1315",
+                 *           "blueWork": "2626",
+                 *           "blueScore": "1313",
                  *           "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
                  *         },
                  *         "transactions": [
@@ -5268,58 +5238,51 @@ export interface operations {
                  *             "inputs": [],
                  *             "outputs": [
                  *               {
-                 *                 "value": "5002032506",
+                 *                 "value": "5006946138",
                  *                 "scriptPublicKey": {
                  *                   "version": 0,
-                 *                   "script": "2063f9fc32058a093cee971b52d8327f88b37265abf9625a0396fdf9b341df65bfac"
+                 *                   "script": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac"
+                 *                 }
+                 *               },
+                 *               {
+                 *                 "value": "5003240289",
+                 *                 "scriptPublicKey": {
+                 *                   "version": 0,
+                 *                   "script": "2052d89285b2fd0dba51fb9ae20282eef664c76cd6517b9f161dbdc6e2ecc74e0cac"
                  *                 }
                  *               }
                  *             ],
                  *             "lockTime": 0,
                  *             "subnetworkId": "0100000000000000000000000000000000000000",
                  *             "gas": "0",
-                 *             "payload": "0xf10400000000000000f2052a01000000000023aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87322e312e302f6d7920706f6f6c"
+                 *             "payload": "0x210500000000000000f2052a01000000000023aa206e1eb812b3766b952506d5defb2ed97911c90e674e0dbc1b284c1a6319104a4e87322e312e302f6d7920706f6f6c"
                  *           },
                  *           {
                  *             "version": 0,
                  *             "inputs": [
                  *               {
                  *                 "previousOutpoint": {
-                 *                   "transactionId": "a74abfb40e1213015eefc0998f8e0d39be6679a78fabe4d063b43a7bc7a2e1a0",
+                 *                   "transactionId": "950356e8bcb39cf01210eeba8df5de776932cf19bdaff19882c936cf27b977c5",
                  *                   "index": 2
                  *                 },
                  *                 "sequence": 0,
                  *                 "sigOpCount": 1,
-                 *                 "signatureScript": "41d93f6845895fac6acdc83b4506c55bbdd5ac4a391239c2cd4d648b4fe9dc474875b65bf6096dbd74aeffbfc5dedb6ea450ac05a5e7c3ca8e56a5416140e46e1701"
+                 *                 "signatureScript": "412f5c2d018b1744dfe49799fe0be64c363fced7e134b80a246beff2caeb3925888454ea2e7a14135663fbd53625ac518c67457b48b13021a163cd8a694d417f9a01"
                  *               }
                  *             ],
                  *             "outputs": [
                  *               {
-                 *                 "value": "52367721",
+                 *                 "value": "656257004",
                  *                 "scriptPublicKey": {
                  *                   "version": 0,
-                 *                   "script": "aa20b416c29f5a2f815792d6b1ae5f01dd2ad060f92b7a6e3aec1a02daa540c89a8887"
+                 *                   "script": "200cdd2beb64196a29370d43522fa40faef26417437b1a04e006d7ee2599bc917cac"
                  *                 }
                  *               },
                  *               {
-                 *                 "value": "54583275",
+                 *                 "value": "372546312",
                  *                 "scriptPublicKey": {
                  *                   "version": 0,
-                 *                   "script": "204a99479c672aa62fa596ba1dc9b5af5741f5e4d2e2e1d9c6ff061b3a0b5a5a49ac"
-                 *                 }
-                 *               },
-                 *               {
-                 *                 "value": "51467271",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "20c7137c9d302aec72bd47dbdbf92af9401f8ad1d5e0b70c3e3e46c8741e36cb68ac"
-                 *                 }
-                 *               },
-                 *               {
-                 *                 "value": "36333340",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "206d9c12f93592e2e4104b7abbc0852398139036f7174282d927d1ec83b2b6a799ac"
+                 *                   "script": "2059bbdb2659eaed6c815473d9722a36e7ac98d126f4cfa4de747bb30323e52ae1ac"
                  *                 }
                  *               }
                  *             ],
@@ -5333,54 +5296,20 @@ export interface operations {
                  *             "inputs": [
                  *               {
                  *                 "previousOutpoint": {
-                 *                   "transactionId": "2ea6262a68e0e85cb22790e29a248cc40689e102b02213cf972d82a59e371c9e",
+                 *                   "transactionId": "af1e4433d79a581ee7b9ede6eb51bf90f524c9260931771f19665b7bd3b96175",
                  *                   "index": 1
                  *                 },
                  *                 "sequence": 0,
                  *                 "sigOpCount": 1,
-                 *                 "signatureScript": "41fe033fc3d91ef5dda3c6a1b98c13fb379b869e5ef39149a58865668744aa0c5b041e4c77f262dbe82c5335e97a12bae08fa167f2965a5f4cc3ea8559804922ce01"
+                 *                 "signatureScript": "41a244e64abeb04ae8a4c723885072b2547c0c84d745718ca03b0ba7f0390fb667f6b6dd8d097cfba72f8d41fc3d03ed222b8b1d7b149729995e25ccf46007d11c01"
                  *               }
                  *             ],
                  *             "outputs": [
                  *               {
-                 *                 "value": "291548610",
+                 *                 "value": "125511773",
                  *                 "scriptPublicKey": {
                  *                   "version": 0,
-                 *                   "script": "201f54d9629c058ef97c0723f11320f22ce38180185d745b333f07f2d83af5e22fac"
-                 *                 }
-                 *               }
-                 *             ],
-                 *             "lockTime": 0,
-                 *             "subnetworkId": "0000000000000000000000000000000000000000",
-                 *             "gas": "0",
-                 *             "payload": ""
-                 *           },
-                 *           {
-                 *             "version": 0,
-                 *             "inputs": [
-                 *               {
-                 *                 "previousOutpoint": {
-                 *                   "transactionId": "ad5592652385f1a667d2fb7dd30c9bb8884acb8afec4fb6ddf401ad69e15d4f5",
-                 *                   "index": 3
-                 *                 },
-                 *                 "sequence": 0,
-                 *                 "sigOpCount": 1,
-                 *                 "signatureScript": "413b0016b16fecff1895fecdd3d30397c4b1d89ab7a4f4d321818bf67911c730dc747f0403b5a8242c2e92844fa17fa314d1fed66031eb5b87ba8cbc2d2190099201"
-                 *               }
-                 *             ],
-                 *             "outputs": [
-                 *               {
-                 *                 "value": "1968429029",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "206f60820c5dd8a5d7a88ec8920eb6326ba53fcb32af216305fce051234453fc78ac"
-                 *                 }
-                 *               },
-                 *               {
-                 *                 "value": "2232537841",
-                 *                 "scriptPublicKey": {
-                 *                   "version": 0,
-                 *                   "script": "206f60820c5dd8a5d7a88ec8920eb6326ba53fcb32af216305fce051234453fc78ac"
+                 *                   "script": "2014f27e728406887302426fa8fc6f279fa81b6a408e397dc8c62ff60f461b76deac"
                  *                 }
                  *               }
                  *             ],
@@ -5565,24 +5494,24 @@ export interface operations {
                      * @example {
                      *       "blocks": [
                      *         {
-                     *           "hash": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
-                     *           "blueScore": "1264",
-                     *           "daaScore": "1266",
+                     *           "hash": "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
+                     *           "blueScore": "1311",
+                     *           "daaScore": "1313",
                      *           "timestamp": 1751349400250,
                      *           "isChainBlock": true,
                      *           "color": null,
                      *           "mergingBlockHash": null,
-                     *           "transactionCount": 5
+                     *           "transactionCount": 12
                      *         },
                      *         {
-                     *           "hash": "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2",
-                     *           "blueScore": "1262",
-                     *           "daaScore": "1264",
-                     *           "timestamp": 1751350000249,
+                     *           "hash": "cfa496a7c6987d5114613b5d65e29eb503fb0f726f9ae9cf26739af104145f4a",
+                     *           "blueScore": "1308",
+                     *           "daaScore": "1310",
+                     *           "timestamp": 1751346400249,
                      *           "isChainBlock": true,
                      *           "color": "blue",
-                     *           "mergingBlockHash": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
-                     *           "transactionCount": 6
+                     *           "mergingBlockHash": "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
+                     *           "transactionCount": 4
                      *         }
                      *       ],
                      *       "metadata": {
@@ -5627,7 +5556,7 @@ export interface operations {
             path: {
                 /**
                  * @description 64 hex digits of either case, with or without `0x`
-                 * @example 4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289
+                 * @example 901da5992d988e0c7cba939cb65d6b2cce514332f3c2dd270a4483f7339b6742
                  */
                 hash: string;
             };
@@ -5653,85 +5582,103 @@ export interface operations {
                      * @example {
                      *       "block": {
                      *         "header": {
-                     *           "hash": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
+                     *           "hash": "901da5992d988e0c7cba939cb65d6b2cce514332f3c2dd270a4483f7339b6742",
                      *           "version": 2,
                      *           "parentsByLevel": [
                      *             [
-                     *               "85ef36a7853f354c8a14ac49fa55f735fecc2a82f53761938b3796097bf14307",
-                     *               "5787e17386916f0298259ae4fa17747c98db0ef5a03466f935988ffbdd44cf62",
-                     *               "7fd963350fefc996f397ddbf9292c8adbb916525399ea30af6318d7cbede6e87"
+                     *               "5c8e180d699fe52fc1f7cbd7e5e4f6b8aa4d2c5749a3d0eb3f98f129c3fa1ade",
+                     *               "457ba17566863d0adf4143b978ef1950e2513a553ae355973e839c5591b0df84",
+                     *               "2423eb9d9e89f63f8dcb45774724c30600608b7b0256b9646c288de476221f03",
+                     *               "9a45e090b6cdfe627d4beb8ff9cf32554cae85c70f323760f217eedd00af4db3"
                      *             ],
                      *             [
-                     *               "09ea7b13aaaad5a258f1398ddad7e315cdd06e5a8f479afa216a62be2757d54b"
+                     *               "1de96f8c17aeaf1660497b05c26127f432e734aec3af73fde47f8ee348335a0c",
+                     *               "1041077954950f928e3c6d91e8823f87870c6d41fea614108dba56668d9ad615"
                      *             ],
                      *             [
-                     *               "019f1b8a0f06011f78c4228e1440d41ea769d8ba3144eaa76a358f021ef01208"
+                     *               "0024ee94720c28ae5e5dc90ea8ad615a1b7887be3f6f649375d896579de06b62"
                      *             ],
                      *             [
-                     *               "0035c09fd3e6e678c83cafc9e5866552d0e1c5f8296869add8d66bd124ad01f6"
+                     *               "0024ee94720c28ae5e5dc90ea8ad615a1b7887be3f6f649375d896579de06b62"
                      *             ]
                      *           ],
-                     *           "hashMerkleRoot": "764c2d1761c5163938b71f92fb06fbc599cf3ddb947731e5fefeafee821c5ca5",
-                     *           "acceptedIdMerkleRoot": "b284c3f82926b267223ce286cef4d134aedea94870e8db203dc052f96a92ab32",
-                     *           "utxoCommitment": "15092ee33ab434de3215791540a52996424b2531ebd9251171251f463b75326b",
-                     *           "timestamp": "1751346400249",
+                     *           "hashMerkleRoot": "02d5a6185ba7f539968f237a29a1d87734f32d81adf460f40fba73dbd59c8105",
+                     *           "acceptedIdMerkleRoot": "f2173516fd61ec69a1998ef4c8109d46c254893a5b9f3eeeef404e0ebed1d9f5",
+                     *           "utxoCommitment": "0aeeadded0daffbe6117e1f517f4047b733ba40b724d85b6d97cc1dcd0a92020",
+                     *           "timestamp": "1751344600248",
                      *           "bits": 545259519,
-                     *           "nonce": "5526273021701022977",
-                     *           "daaScore": "1262",
-                     *           "blueWork": "2520",
-                     *           "blueScore": "1260",
+                     *           "nonce": "10616376725388947110",
+                     *           "daaScore": "1305",
+                     *           "blueWork": "2606",
+                     *           "blueScore": "1303",
                      *           "pruningPoint": "411f8cd26f3d41aea39e78573927da24d23995705b579f30959b9127e96b79e3"
                      *         },
                      *         "verboseData": {
-                     *           "hash": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
+                     *           "hash": "901da5992d988e0c7cba939cb65d6b2cce514332f3c2dd270a4483f7339b6742",
                      *           "difficulty": 1.0000001192093038,
-                     *           "selectedParentHash": "85ef36a7853f354c8a14ac49fa55f735fecc2a82f53761938b3796097bf14307",
+                     *           "selectedParentHash": "5c8e180d699fe52fc1f7cbd7e5e4f6b8aa4d2c5749a3d0eb3f98f129c3fa1ade",
                      *           "transactionIds": [
-                     *             "7731afd25cf37490004ae1e2c26a6a0e75a141bf7aa90adc596c1f4cc144b86d",
-                     *             "12ce3087cc06503ce63c9c07580f83390bd19b9668ceca442fa7bff8107bcb54",
-                     *             "5d2261c664cddf44a0a50722e3bf2686dbffe55cff695c3b3876af633ec4726d",
-                     *             "d118dabc601d9aa5e988ef42901cb526e252f9af1fca903c6088212338e466e4",
-                     *             "77204420b5f31a0aaf912d97692d096ad3b7367e22a6a5f578b7da3bc8992808",
-                     *             "f53161aa0ddb2289699a8a2ab025c74a1aec7757572408a26667f0d7dee5a70b",
-                     *             "3bb57cf62539e1e025a2b9c861db7807f4278d562b4699299a82cf58a7657850",
-                     *             "b770de0217523356266ec795dfa4c3cf6b48791de671a45dfb244e8cd09ec81b",
-                     *             "a05dc599e05f94ba5f22d8cf43896804c6d004ec5dbeaa4a3785592539fece9c",
-                     *             "e8ed61283ded2ad625f8da6655691fcb02969e0530f6bbbc818b4a626f9128f6"
+                     *             "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *             "c3769ca720bd003b99357429c82426f1cd865e136f6b67f398ead45271f3d3f2",
+                     *             "b86c6de0be7ac686ff1a18a76a8daac4d1c05568e43b37aee723253ae1dabdbe",
+                     *             "532737a006ad2aaaf214369db70c7993dbf90fa5a588513676e6019c274ac740",
+                     *             "438e908d9d46b5335e07f2cef07928102e3e8391cf0fe00e3813714356c246c4",
+                     *             "f52981e72997141d96d3b37a1f30a471d9531aa43b9e2b6b9edcbcfdac2d00cf",
+                     *             "416ff819f488c349a200c67d9c492846655ecde016083a69c123ad09033f93b0"
                      *           ],
                      *           "isHeaderOnly": false,
-                     *           "blueScore": 1260,
+                     *           "blueScore": 1303,
                      *           "childrenHashes": [
-                     *             "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2"
+                     *             "cfa496a7c6987d5114613b5d65e29eb503fb0f726f9ae9cf26739af104145f4a",
+                     *             "9f44faed165d56272455c96aba74e9546f7a771c3c39dda5c267f351fb44d63c"
                      *           ],
                      *           "mergeSetBluesHashes": [
-                     *             "85ef36a7853f354c8a14ac49fa55f735fecc2a82f53761938b3796097bf14307",
-                     *             "7fd963350fefc996f397ddbf9292c8adbb916525399ea30af6318d7cbede6e87",
-                     *             "5787e17386916f0298259ae4fa17747c98db0ef5a03466f935988ffbdd44cf62"
+                     *             "5c8e180d699fe52fc1f7cbd7e5e4f6b8aa4d2c5749a3d0eb3f98f129c3fa1ade",
+                     *             "399b5563b0591a3a2697ee6371f5d5c738f0383b023558fb85ab5cc0fc9e5235",
+                     *             "99dadb2c842f9823761dbe37ee4c92168cb184dcdbcfed97c2b56cfe66708f9e",
+                     *             "3bee8c7a57c44c40784fdf8737a16c07e863d1aa180330d0e9acdb8aa4cbede3",
+                     *             "7ad1525e6a5b397db5e8e407b76380849598b5dfd5187f91125cab097124a4e3",
+                     *             "fc840de885f20a5e63662669491ae92d3346dc2ff948ca0b6b0036424fbf8406",
+                     *             "3a0eeb27eee075038dfc85ef0830f887cf253ccbfcd2da961575b81ab3e92124",
+                     *             "a0ead00f741f39d9a129ba5c098737557e70c6b205e336efea8565125f6e5f5f",
+                     *             "46bcf41dadc53be5c43fd223592a017cc39e05dcc00ca013e6399fb785140ffc",
+                     *             "b0e503ddd6d504ecece271ab1c73da07ceef1d601e9e0af64cb0985eae7f0c15",
+                     *             "418412d3a16dcf154f4bb78dc29c52980e0be0d82e8bf3903af210f8d4c1b07e",
+                     *             "ea74ee9da46b349c0cc003a1f1d21b2a7f03400c5bae67df3201d46427220b91",
+                     *             "deb1750da42d7b505786e1a65bb23a5af9fcab0af0bb753ed48956e29d9098ee",
+                     *             "53f66b0e507085a13fdf04d530c585a9cf6d825fb7d2e01f7bdb16d3209e8d6b",
+                     *             "7df6f76c392818e6e5bad5b3734f0eca826fbbaf472b4c4edee09585e7438a21",
+                     *             "b9f9ea5c1c42f6175b0f753ddfa7dfee01ccd2c4fcfc93063d62d656a34a2e1b",
+                     *             "1041077954950f928e3c6d91e8823f87870c6d41fea614108dba56668d9ad615",
+                     *             "9a45e090b6cdfe627d4beb8ff9cf32554cae85c70f323760f217eedd00af4db3",
+                     *             "2423eb9d9e89f63f8dcb45774724c30600608b7b0256b9646c288de476221f03",
+                     *             "457ba17566863d0adf4143b978ef1950e2513a553ae355973e839c5591b0df84"
                      *           ],
                      *           "mergeSetRedsHashes": [],
                      *           "isChainBlock": true
                      *         },
-                     *         "hash": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
-                     *         "blueScore": "1260",
-                     *         "daaScore": "1262",
-                     *         "timestamp": 1751346400249,
+                     *         "hash": "901da5992d988e0c7cba939cb65d6b2cce514332f3c2dd270a4483f7339b6742",
+                     *         "blueScore": "1303",
+                     *         "daaScore": "1305",
+                     *         "timestamp": 1751344600248,
                      *         "isChainBlock": true,
                      *         "color": "blue",
-                     *         "mergingBlockHash": "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2",
-                     *         "transactionCount": 10,
-                     *         "confirmations": 4,
+                     *         "mergingBlockHash": "cfa496a7c6987d5114613b5d65e29eb503fb0f726f9ae9cf26739af104145f4a",
+                     *         "transactionCount": 7,
+                     *         "confirmations": 8,
                      *         "miner": {
                      *           "address": "kaspasim:qpfd3y59kt7smwj3lwdwyq5zammxf3mv6eghh8ckrk7udchvca8qckfzfhknu",
                      *           "scriptPublicKey": "2052d89285b2fd0dba51fb9ae20282eef664c76cd6517b9f161dbdc6e2ecc74e0cac",
-                     *           "extraData": "322e312e302f6465766e6574",
-                     *           "extraText": "2.1.0/devnet",
+                     *           "extraData": "322e312e302f6772616e6974652d706f6f6c2e6578616d706c652f",
+                     *           "extraText": "2.1.0/granite-pool.example/",
+                     *           "pool": "granite-pool.example",
                      *           "tag": null
                      *         },
                      *         "subsidy": "5000000000",
-                     *         "fees": "7450689",
+                     *         "fees": "3497353",
                      *         "redReward": "0",
-                     *         "reward": "5007450689",
-                     *         "rewardTransactionId": "bdf63f12e18fc1681f64d6682b3041a43cf7ccee367c973cc9bac2f11ad0d0d1"
+                     *         "reward": "5003497353",
+                     *         "rewardTransactionId": "5a7603e38a09ca4102fd0f40b9dfccef7d2e794d8337de2ab9e892f0da7fdd16"
                      *       }
                      *     }
                      */
@@ -5784,7 +5731,7 @@ export interface operations {
             path: {
                 /**
                  * @description 64 hex digits of either case, with or without `0x`
-                 * @example 4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289
+                 * @example 901da5992d988e0c7cba939cb65d6b2cce514332f3c2dd270a4483f7339b6742
                  */
                 hash: string;
             };
@@ -5810,52 +5757,222 @@ export interface operations {
                      * @example {
                      *       "transactions": [
                      *         {
-                     *           "transactionId": "7731afd25cf37490004ae1e2c26a6a0e75a141bf7aa90adc596c1f4cc144b86d",
+                     *           "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
                      *           "version": 1,
-                     *           "blockTime": 1751346400249,
+                     *           "blockTime": 1751344600248,
                      *           "subnetworkId": "0100000000000000000000000000000000000000",
-                     *           "hash": "b037d3e73b1e5e65fde49fdb6cf55f781e58deb6f4aa91b3357c5c291045be80",
+                     *           "hash": "ae2f1e8255bd529907a882e29832bf9d5b13ebc452581faf1154febdda18c071",
                      *           "mass": "0",
                      *           "computeMass": "0",
                      *           "fee": "0",
                      *           "lockTime": "0",
                      *           "gas": "0",
                      *           "blockHashes": [
-                     *             "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289"
+                     *             "901da5992d988e0c7cba939cb65d6b2cce514332f3c2dd270a4483f7339b6742"
                      *           ],
                      *           "blockCount": 1,
                      *           "isAccepted": true,
-                     *           "acceptingBlockHash": "d5f35504f47a32fa5d3f734241e49926a02e0cd0604a0dc955d16623c18d0da2",
-                     *           "acceptingBlockBlueScore": "1262",
-                     *           "confirmations": 2,
+                     *           "acceptingBlockHash": "cfa496a7c6987d5114613b5d65e29eb503fb0f726f9ae9cf26739af104145f4a",
+                     *           "acceptingBlockBlueScore": "1308",
+                     *           "confirmations": 3,
                      *           "inputs": [],
                      *           "outputs": [
                      *             {
-                     *               "transactionId": "7731afd25cf37490004ae1e2c26a6a0e75a141bf7aa90adc596c1f4cc144b86d",
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
                      *               "index": 0,
-                     *               "amount": "5003878002",
-                     *               "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
+                     *               "amount": "5032051733",
+                     *               "scriptPublicKey": "2063f9fc32058a093cee971b52d8327f88b37265abf9625a0396fdf9b341df65bfac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qp3lnlpjqk9qj08wjud49kpj07ytxun940ukyksrjm7lnv6pmajm7qrw0ywd4",
                      *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null,
                      *               "isSpent": false
                      *             },
                      *             {
-                     *               "transactionId": "7731afd25cf37490004ae1e2c26a6a0e75a141bf7aa90adc596c1f4cc144b86d",
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
                      *               "index": 1,
-                     *               "amount": "5000716214",
-                     *               "scriptPublicKey": "2089c8ed26ddebe4e5aff2e504ba761a156d8cf25f8c0a98a134fe87aaf61dbef5ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qzyu3mfxmh47fed07tjsfwnkrg2kmr8jt7xq4x9pxnlg02hkrkl02e8hdknnw",
+                     *               "amount": "5000803467",
+                     *               "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
                      *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null,
                      *               "isSpent": false
                      *             },
                      *             {
-                     *               "transactionId": "7731afd25cf37490004ae1e2c26a6a0e75a141bf7aa90adc596c1f4cc144b86d",
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
                      *               "index": 2,
-                     *               "amount": "5007616179",
+                     *               "amount": "5001725519",
+                     *               "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null,
+                     *               "isSpent": false
+                     *             },
+                     *             {
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *               "index": 3,
+                     *               "amount": "5000000000",
+                     *               "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null,
+                     *               "isSpent": false
+                     *             },
+                     *             {
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *               "index": 4,
+                     *               "amount": "5000000000",
+                     *               "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null,
+                     *               "isSpent": false
+                     *             },
+                     *             {
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *               "index": 5,
+                     *               "amount": "5000000000",
+                     *               "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null,
+                     *               "isSpent": false
+                     *             },
+                     *             {
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *               "index": 6,
+                     *               "amount": "5000000000",
+                     *               "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null,
+                     *               "isSpent": false
+                     *             },
+                     *             {
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *               "index": 7,
+                     *               "amount": "5000000000",
+                     *               "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null,
+                     *               "isSpent": false
+                     *             },
+                     *             {
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *               "index": 8,
+                     *               "amount": "5000000000",
+                     *               "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null,
+                     *               "isSpent": false
+                     *             },
+                     *             {
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *               "index": 9,
+                     *               "amount": "5000000000",
+                     *               "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null,
+                     *               "isSpent": false
+                     *             },
+                     *             {
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *               "index": 10,
+                     *               "amount": "5000000000",
+                     *               "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null,
+                     *               "isSpent": false
+                     *             },
+                     *             {
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *               "index": 11,
+                     *               "amount": "5000000000",
+                     *               "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null,
+                     *               "isSpent": false
+                     *             },
+                     *             {
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *               "index": 12,
+                     *               "amount": "5000000000",
+                     *               "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null,
+                     *               "isSpent": false
+                     *             },
+                     *             {
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *               "index": 13,
+                     *               "amount": "5000000000",
+                     *               "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null,
+                     *               "isSpent": false
+                     *             },
+                     *             {
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *               "index": 14,
+                     *               "amount": "5000000000",
+                     *               "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null,
+                     *               "isSpent": false
+                     *             },
+                     *             {
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *               "index": 15,
+                     *               "amount": "5000000000",
+                     *               "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null,
+                     *               "isSpent": false
+                     *             },
+                     *             {
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *               "index": 16,
+                     *               "amount": "5000000000",
+                     *               "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null,
+                     *               "isSpent": false
+                     *             },
+                     *             {
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *               "index": 17,
+                     *               "amount": "5000000000",
+                     *               "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null,
+                     *               "isSpent": false
+                     *             },
+                     *             {
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *               "index": 18,
+                     *               "amount": "5006494020",
                      *               "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
                      *               "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null,
+                     *               "isSpent": false
+                     *             },
+                     *             {
+                     *               "transactionId": "43a74e26124f59c1a2e7416e6fb192139ff42cde7ae53e98b511029e324ce2de",
+                     *               "index": 19,
+                     *               "amount": "5001980382",
+                     *               "scriptPublicKey": "2052d89285b2fd0dba51fb9ae20282eef664c76cd6517b9f161dbdc6e2ecc74e0cac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qpfd3y59kt7smwj3lwdwyq5zammxf3mv6eghh8ckrk7udchvca8qckfzfhknu",
                      *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null,
                      *               "isSpent": false
@@ -5935,57 +6052,57 @@ export interface operations {
                      * @example {
                      *       "blocks": [
                      *         {
-                     *           "hash": "2e8f4ae5e419299c85a1107d48f4786f9485045bc9870648e1bd22840e368c21",
+                     *           "hash": "696bb16ca88c95b625886791356ea5fe5c6a7ccb95b45bc9ad42804405a5abdf",
                      *           "blueScore": "18",
                      *           "daaScore": "17",
                      *           "timestamp": 1750026400005,
                      *           "isChainBlock": false,
                      *           "color": "blue",
-                     *           "mergingBlockHash": "6da46eebb1ba34e7eceb9bf48f4e1b8d2ab737e3b2526bbffa085f94b1bcb594",
+                     *           "mergingBlockHash": "053f6ced20a22d3e26e1a310a5e9bc6dd8122cac60b4146ba3e8b352cb87d79b",
                      *           "transactionCount": 1
                      *         },
                      *         {
-                     *           "hash": "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
+                     *           "hash": "6bf914ac63199b8f951838dabb57bb73ace970cb2e07b34764be1bfc8b08f2a8",
                      *           "blueScore": "18",
                      *           "daaScore": "17",
                      *           "timestamp": 1750025200004,
                      *           "isChainBlock": true,
                      *           "color": "blue",
-                     *           "mergingBlockHash": "6da46eebb1ba34e7eceb9bf48f4e1b8d2ab737e3b2526bbffa085f94b1bcb594",
+                     *           "mergingBlockHash": "053f6ced20a22d3e26e1a310a5e9bc6dd8122cac60b4146ba3e8b352cb87d79b",
                      *           "transactionCount": 1
                      *         }
                      *       ],
                      *       "transactions": [
                      *         {
-                     *           "transactionId": "fcd6c996c4076873a07221875f3b3c99a0b51a5770132c80582913a7fe89d175",
+                     *           "transactionId": "cfa3bae9f1b10057ad4ed7ba27b4efa947a332f506ea62aab4509ce3bf6c13d2",
                      *           "version": 1,
                      *           "blockTime": 1750025200004,
                      *           "subnetworkId": "0100000000000000000000000000000000000000",
-                     *           "hash": "170c1f3f19b36ea44baf92900f4c7403a9ac561e959325fea2437c4d3fff4996",
+                     *           "hash": "45838ff2d90082e755ec8fc1de4feac91b2762b2d8790813af7105d4f07f90fc",
                      *           "mass": "0",
                      *           "computeMass": "0",
                      *           "fee": "0",
                      *           "lockTime": "0",
                      *           "gas": "0",
                      *           "blockHashes": [
-                     *             "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
-                     *             "2e8f4ae5e419299c85a1107d48f4786f9485045bc9870648e1bd22840e368c21"
+                     *             "6bf914ac63199b8f951838dabb57bb73ace970cb2e07b34764be1bfc8b08f2a8",
+                     *             "696bb16ca88c95b625886791356ea5fe5c6a7ccb95b45bc9ad42804405a5abdf"
                      *           ],
                      *           "blockCount": 2,
                      *           "isAccepted": true,
-                     *           "acceptingBlockHash": "6da46eebb1ba34e7eceb9bf48f4e1b8d2ab737e3b2526bbffa085f94b1bcb594",
+                     *           "acceptingBlockHash": "053f6ced20a22d3e26e1a310a5e9bc6dd8122cac60b4146ba3e8b352cb87d79b",
                      *           "acceptingBlockBlueScore": "21",
-                     *           "confirmations": 1243,
+                     *           "confirmations": 1290,
                      *           "inputs": [],
                      *           "outputs": [
                      *             {
-                     *               "transactionId": "fcd6c996c4076873a07221875f3b3c99a0b51a5770132c80582913a7fe89d175",
+                     *               "transactionId": "cfa3bae9f1b10057ad4ed7ba27b4efa947a332f506ea62aab4509ce3bf6c13d2",
                      *               "index": 0,
                      *               "amount": "5000000000",
                      *               "scriptPublicKey": "203aeab9057d997d2a68363319b3eaf23ce533e1d12ca2bfddbb4461c396c5cb03ac",
                      *               "scriptPublicKeyAddress": "kaspasim:qqaw4wg90kvh62ngxce3nvl27g7w2vlp6yk2907ahdzxrsukch9sxk3nnwznc",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": "f8fbb05fe5fa51982407ad762f99556b4aeb8a5b2041cff26fd770616cd3b3e3",
+                     *               "spentBy": "f677292a0cc8c18e40f58a30018a259ff9bc635f2468223c82923e7369443d50",
                      *               "isSpent": true
                      *             }
                      *           ]
@@ -6066,12 +6183,12 @@ export interface operations {
                      *       "addresses": [
                      *         {
                      *           "address": "kaspasim:qpfd3y59kt7smwj3lwdwyq5zammxf3mv6eghh8ckrk7udchvca8qckfzfhknu",
-                     *           "balance": "1324267138619",
+                     *           "balance": "1242237158856",
                      *           "tag": null
                      *         },
                      *         {
                      *           "address": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
-                     *           "balance": "805811678601",
+                     *           "balance": "730273283105",
                      *           "tag": null
                      *         }
                      *       ],
@@ -6119,8 +6236,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "addresses": [
-                 *         "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
-                 *         "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send"
+                 *         "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs",
+                 *         "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs"
                  *       ]
                  *     }
                  */
@@ -6153,14 +6270,14 @@ export interface operations {
                      * @example {
                      *       "addresses": [
                      *         {
-                     *           "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
-                     *           "balance": "404915540",
+                     *           "address": "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs",
+                     *           "balance": "1019430967",
                      *           "utxoCount": 2,
                      *           "transactionCount": 5,
-                     *           "firstSeen": 1750531000098,
-                     *           "lastSeen": 1751271553176,
+                     *           "firstSeen": 1750664200122,
+                     *           "lastSeen": 1751117200207,
                      *           "tag": {
-                     *             "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                     *             "address": "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs",
                      *             "name": "Harbour Exchange",
                      *             "link": "https://example.com/harbour-exchange",
                      *             "labels": [
@@ -6172,14 +6289,14 @@ export interface operations {
                      *           ]
                      *         },
                      *         {
-                     *           "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
-                     *           "balance": "404915540",
+                     *           "address": "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs",
+                     *           "balance": "1019430967",
                      *           "utxoCount": 2,
                      *           "transactionCount": 5,
-                     *           "firstSeen": 1750531000098,
-                     *           "lastSeen": 1751271553176,
+                     *           "firstSeen": 1750664200122,
+                     *           "lastSeen": 1751117200207,
                      *           "tag": {
-                     *             "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                     *             "address": "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs",
                      *             "name": "Harbour Exchange",
                      *             "link": "https://example.com/harbour-exchange",
                      *             "labels": [
@@ -6228,7 +6345,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, such as `kaspa:qr…`
-                 * @example kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send
+                 * @example kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs
                  */
                 address: string;
             };
@@ -6253,14 +6370,14 @@ export interface operations {
                     /**
                      * @example {
                      *       "address": {
-                     *         "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
-                     *         "balance": "404915540",
+                     *         "address": "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs",
+                     *         "balance": "1019430967",
                      *         "utxoCount": 2,
                      *         "transactionCount": 5,
-                     *         "firstSeen": 1750531000098,
-                     *         "lastSeen": 1751271553176,
+                     *         "firstSeen": 1750664200122,
+                     *         "lastSeen": 1751117200207,
                      *         "tag": {
-                     *           "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                     *           "address": "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs",
                      *           "name": "Harbour Exchange",
                      *           "link": "https://example.com/harbour-exchange",
                      *           "labels": [
@@ -6312,7 +6429,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, such as `kaspa:qr…`
-                 * @example kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send
+                 * @example kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs
                  */
                 address: string;
             };
@@ -6338,20 +6455,20 @@ export interface operations {
                      * @example {
                      *       "utxos": [
                      *         {
-                     *           "transactionId": "97207ac8a0f48450807bbe3104b360c6e4e71315739b3affc6f756bcc8472b8f",
+                     *           "transactionId": "430dcbd0a3e5a43566f59184e0b7f8a73d63b46e2299026f8a7f6de5568e0e01",
                      *           "index": 1,
-                     *           "amount": "129251438",
-                     *           "blockDaaScore": "1124",
+                     *           "amount": "253663893",
+                     *           "blockDaaScore": "977",
                      *           "isCoinbase": false,
-                     *           "scriptPublicKey": "aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87"
+                     *           "scriptPublicKey": "aa206e1eb812b3766b952506d5defb2ed97911c90e674e0dbc1b284c1a6319104a4e87"
                      *         },
                      *         {
-                     *           "transactionId": "7c5230203b960b2187625971b93827cb5b9a6aaab997a7fd55ffa8549ed3ea3d",
-                     *           "index": 3,
-                     *           "amount": "275664102",
-                     *           "blockDaaScore": "679",
+                     *           "transactionId": "6d186d0a1c0ffbda944b7083fc38ac12659426e9a1684fe878b2dcd8fd5d64f6",
+                     *           "index": 0,
+                     *           "amount": "765767074",
+                     *           "blockDaaScore": "921",
                      *           "isCoinbase": false,
-                     *           "scriptPublicKey": "aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87"
+                     *           "scriptPublicKey": "aa206e1eb812b3766b952506d5defb2ed97911c90e674e0dbc1b284c1a6319104a4e87"
                      *         }
                      *       ],
                      *       "metadata": {
@@ -6398,7 +6515,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, such as `kaspa:qr…`
-                 * @example kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send
+                 * @example kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs
                  */
                 address: string;
             };
@@ -6424,48 +6541,40 @@ export interface operations {
                      * @example {
                      *       "history": [
                      *         {
-                     *           "timestamp": 1750550400000,
-                     *           "balance": "573740537"
-                     *         },
-                     *         {
-                     *           "timestamp": 1750636800000,
-                     *           "balance": "573740537"
-                     *         },
-                     *         {
                      *           "timestamp": 1750723200000,
-                     *           "balance": "940240036"
+                     *           "balance": "299620169"
                      *         },
                      *         {
                      *           "timestamp": 1750809600000,
-                     *           "balance": "275664102"
+                     *           "balance": "0"
                      *         },
                      *         {
                      *           "timestamp": 1750896000000,
-                     *           "balance": "275664102"
+                     *           "balance": "0"
                      *         },
                      *         {
                      *           "timestamp": 1750982400000,
-                     *           "balance": "275664102"
+                     *           "balance": "230232984"
                      *         },
                      *         {
                      *           "timestamp": 1751068800000,
-                     *           "balance": "275664102"
+                     *           "balance": "996000058"
                      *         },
                      *         {
                      *           "timestamp": 1751155200000,
-                     *           "balance": "275664102"
+                     *           "balance": "1019430967"
                      *         },
                      *         {
                      *           "timestamp": 1751241600000,
-                     *           "balance": "631285612"
+                     *           "balance": "1019430967"
                      *         },
                      *         {
                      *           "timestamp": 1751328000000,
-                     *           "balance": "404915540"
+                     *           "balance": "1019430967"
                      *         },
                      *         {
                      *           "timestamp": 1751414400000,
-                     *           "balance": "404915540"
+                     *           "balance": "1019430967"
                      *         }
                      *       ]
                      *     }
@@ -6512,7 +6621,7 @@ export interface operations {
                 ending_before?: string;
                 /**
                  * @description Another address: the response lists the transactions that put it into the same cluster, or says that it is not in it
-                 * @example kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc
+                 * @example kaspasim:qp27felacdnxxrxxx2zza9rxh77v389jul6sefdwdwk8pxwwldtwc2rvf3e9f
                  */
                 evidence_for?: string;
             };
@@ -6523,7 +6632,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, such as `kaspa:qr…`
-                 * @example kaspasim:qrk8udtac59kmlpnqup43kjer2rdygsh7ew55galezt4n6naqv9j626epq2r4
+                 * @example kaspasim:qypx3cyhntkhxjksad6uqkhc4gsztj8mg0t9v538zx3rmfzazvxsgdckg8t5gpm
                  */
                 address: string;
             };
@@ -6548,9 +6657,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "cluster": {
-                     *         "id": "kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc",
+                     *         "id": "kaspasim:qp27felacdnxxrxxx2zza9rxh77v389jul6sefdwdwk8pxwwldtwc2rvf3e9f",
                      *         "size": 3,
-                     *         "balance": "1435729694",
+                     *         "balance": "3924829302",
                      *         "name": "Lighthouse Pool",
                      *         "link": "",
                      *         "labels": [
@@ -6578,17 +6687,17 @@ export interface operations {
                      *           }
                      *         ],
                      *         "clusteredTo": {
-                     *           "hash": "8c29618a49370f3407233051fbfea80d51a1b793e35ac51b33dfc916fedd3b0f",
-                     *           "blueScore": "1164",
-                     *           "daaScore": "1166"
+                     *           "hash": "b483d0dd777f4fe435a64f1863132944d15cbad952bc2760755286d9c0fef3a1",
+                     *           "blueScore": "1167",
+                     *           "daaScore": "1169"
                      *         }
                      *       },
                      *       "members": [
                      *         {
-                     *           "address": "kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc",
-                     *           "balance": "1435729694",
+                     *           "address": "kaspasim:qp27felacdnxxrxxx2zza9rxh77v389jul6sefdwdwk8pxwwldtwc2rvf3e9f",
+                     *           "balance": "524000624",
                      *           "tag": {
-                     *             "address": "kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc",
+                     *             "address": "kaspasim:qp27felacdnxxrxxx2zza9rxh77v389jul6sefdwdwk8pxwwldtwc2rvf3e9f",
                      *             "name": "Lighthouse Pool",
                      *             "link": "",
                      *             "labels": [
@@ -6600,8 +6709,8 @@ export interface operations {
                      *           ]
                      *         },
                      *         {
-                     *           "address": "kaspasim:qypfq04c2v0j4lqsfnpj0ft7wdu0vt636wfyjh2lzr3e50uhsm0chtqdh6lcjrm",
-                     *           "balance": "0",
+                     *           "address": "kaspasim:qqv3th82rd2qapgy923y3k5qq66d4rzqknel8satswnt92tmlc2lqyepn2qen",
+                     *           "balance": "472516087",
                      *           "tag": null,
                      *           "automaticLabels": [
                      *             "reused"
@@ -6613,14 +6722,14 @@ export interface operations {
                      *         "count": 2
                      *       },
                      *       "evidence": {
-                     *         "address": "kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc",
+                     *         "address": "kaspasim:qp27felacdnxxrxxx2zza9rxh77v389jul6sefdwdwk8pxwwldtwc2rvf3e9f",
                      *         "isSameCluster": true,
                      *         "links": [
                      *           {
-                     *             "transactionId": "2f660d07b0b8393f086a845e4033cb6d2e317482e26415975435eb7488fdf60e",
+                     *             "transactionId": "090312f5c223870e793a839cb8ff47af767a6d7f2c5d30137448c229a2c62fbe",
                      *             "addresses": [
-                     *               "kaspasim:qrk8udtac59kmlpnqup43kjer2rdygsh7ew55galezt4n6naqv9j626epq2r4",
-                     *               "kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc"
+                     *               "kaspasim:qypx3cyhntkhxjksad6uqkhc4gsztj8mg0t9v538zx3rmfzazvxsgdckg8t5gpm",
+                     *               "kaspasim:qp27felacdnxxrxxx2zza9rxh77v389jul6sefdwdwk8pxwwldtwc2rvf3e9f"
                      *             ],
                      *             "heuristic": "common-input"
                      *           }
@@ -6702,7 +6811,7 @@ export interface operations {
                      * @example {
                      *       "tags": [
                      *         {
-                     *           "address": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                     *           "address": "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs",
                      *           "name": "Harbour Exchange",
                      *           "link": "https://example.com/harbour-exchange",
                      *           "labels": [
@@ -6710,7 +6819,7 @@ export interface operations {
                      *           ]
                      *         },
                      *         {
-                     *           "address": "kaspasim:qp3j0gfuk0yua8d5ya739dkyss4gtlzrvwcqxuwg429el7q3k4562yfqgpnuc",
+                     *           "address": "kaspasim:qp27felacdnxxrxxx2zza9rxh77v389jul6sefdwdwk8pxwwldtwc2rvf3e9f",
                      *           "name": "Lighthouse Pool",
                      *           "link": "",
                      *           "labels": [
@@ -6791,19 +6900,19 @@ export interface operations {
                      * @example {
                      *       "transactions": [
                      *         {
-                     *           "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
-                     *           "version": 0,
-                     *           "blockTime": 1751349400250,
+                     *           "transactionId": "d077a6bf1936c0f13ac47ac39f66f6555470b524fe481ed0ce792115f687a8f7",
+                     *           "version": 1,
+                     *           "blockTime": 1751350000249,
                      *           "subnetworkId": "0000000000000000000000000000000000000000",
-                     *           "hash": "e5df5e306426731946f42e551d4d17928b3dfedf696fff900198eb6d9c47014b",
-                     *           "mass": "11955",
-                     *           "computeMass": "6472",
-                     *           "fee": "757653",
+                     *           "hash": "601d96cb8f4c9be698f63169384946f66eef89e7cc3f6ec55d5006060630fe35",
+                     *           "mass": "42298",
+                     *           "computeMass": "2642",
+                     *           "fee": "316394",
                      *           "lockTime": "0",
                      *           "gas": "0",
                      *           "payload": "",
                      *           "blockHashes": [
-                     *             "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
+                     *             "f0d85a8e1e09d9219249cd6b7d9c881c6cc110484424d17b7a2ff8bad5194d64"
                      *           ],
                      *           "blockCount": 1,
                      *           "isAccepted": false,
@@ -6812,153 +6921,67 @@ export interface operations {
                      *           "confirmations": 0,
                      *           "inputs": [
                      *             {
-                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
+                     *               "transactionId": "d077a6bf1936c0f13ac47ac39f66f6555470b524fe481ed0ce792115f687a8f7",
                      *               "index": 0,
-                     *               "signatureScript": "41b0c3a8102a4f88a56856504f97480059e23c18c689d7de61c005802e288d5d7b280fafd808e28577d6a493f68f259dd9f550e14a2446e31f8e05a97a9c291df201",
+                     *               "signatureScript": "416dd334a833075e3a627a2f5bb6618d02f65af448d0b979a830760dad3100dcda48e4cbd2158694ec14c931e6516c16116dbe1d0333d1165c8d80731986ef65550101824d3501760101876375200000000000000000000000000000000000000000000000000000000000000000ac67760102876375200000000000000000000000000000000000000000000000000000000000000000ac67760103876375200000000000000000000000000000000000000000000000000000000000000000ac67760104876375043f70a11fb0b3519db4519d00c3aa20bbb9926105f0212e3bc32873ccbbd4910508aefc642b15b7c94306d78bb2662a8800c2b9be03404b4c94a2695167760106876375200000000000000000000000000000000000000000000000000000000000000000ac6701058875200000000000000000000000000000000000000000000000000000000000000000ac686868686820378ce8a77a2164672c6e6803c65c5f102f3e8ad347c298b66389e638862b124175",
                      *               "sequence": "0",
-                     *               "sigOpCount": 1,
+                     *               "sigOpCount": 0,
+                     *               "computeBudget": 12,
                      *               "previousOutput": {
-                     *                 "transactionId": "acecab690d5348bbc6b929a116a81d2cb49038536de8b2fa76947c1739619741",
-                     *                 "index": 1,
-                     *                 "amount": "5005299519",
-                     *                 "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
-                     *                 "scriptPublicKeyType": "pubkey"
-                     *               }
-                     *             },
-                     *             {
-                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
-                     *               "index": 1,
-                     *               "signatureScript": "417bc25f8c28a41100e6d78165b6e4730d1172c62df7226d9c6b98ef83c3bdc6c57eabc554def6b34b25ba06d3b1d5eb0d85fd04046d21c52ab09382035495c3ee01",
-                     *               "sequence": "0",
-                     *               "sigOpCount": 1,
-                     *               "previousOutput": {
-                     *                 "transactionId": "e9ede022828b81bda1b1eefad8d956fc19ccd25c749b1a8f29238027a8f569a3",
+                     *                 "transactionId": "fb2c43d975c5fcd4fb4fceb4994030b0220abd42943c203c34635a97bcc70c2b",
                      *                 "index": 0,
-                     *                 "amount": "5000921265",
-                     *                 "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
-                     *                 "scriptPublicKeyType": "pubkey"
+                     *                 "amount": "284124928",
+                     *                 "scriptPublicKey": "aa205a32e8321aab0b9ac2446dac97cc0d0eb08dbc625e6d435feee8192c97e2cab387",
+                     *                 "scriptPublicKeyAddress": "kaspasim:ppdr96pjr24shxkzg3k6e97vp58tprduvf0x6s6lam5pjtyhut9txs2yjexlp",
+                     *                 "scriptPublicKeyType": "scripthash"
                      *               }
                      *             }
                      *           ],
                      *           "outputs": [
                      *             {
-                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
+                     *               "transactionId": "d077a6bf1936c0f13ac47ac39f66f6555470b524fe481ed0ce792115f687a8f7",
                      *               "index": 0,
-                     *               "amount": "897690237",
-                     *               "scriptPublicKey": "20f8ea91c67bf68fea85239f96d990e43e1e8887331cd61be91facaf090ca846ccac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qruw4ywx00mgl659yw0edkvsuslpazy8xvwdvxlfr7k27zgv4prvc87r004nx",
-                     *               "scriptPublicKeyType": "pubkey",
+                     *               "amount": "141904267",
+                     *               "scriptPublicKey": "aa205a32e8321aab0b9ac2446dac97cc0d0eb08dbc625e6d435feee8192c97e2cab387",
+                     *               "scriptPublicKeyAddress": "kaspasim:ppdr96pjr24shxkzg3k6e97vp58tprduvf0x6s6lam5pjtyhut9txs2yjexlp",
+                     *               "scriptPublicKeyType": "scripthash",
+                     *               "covenant": {
+                     *                 "authorizingInput": 0,
+                     *                 "covenantId": "24457574579463c42190f3dce1fd7349322b22ba2b1e26326461f9945f10e71d"
+                     *               },
                      *               "spentBy": null,
                      *               "isSpent": false
                      *             },
                      *             {
-                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
+                     *               "transactionId": "d077a6bf1936c0f13ac47ac39f66f6555470b524fe481ed0ce792115f687a8f7",
                      *               "index": 1,
-                     *               "amount": "479227688",
-                     *               "scriptPublicKey": "20434cfb23a8286362dcfdab8159ac5a7103900ea29bfa2cfead22c00b1962c6d8ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qpp5e7er4q5xxckulk4czkdvtfcs8yqw52dl5t87453vqzcevtrdsgkzf3v4c",
-                     *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null,
-                     *               "isSpent": false
-                     *             },
-                     *             {
-                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
-                     *               "index": 2,
-                     *               "amount": "630143452",
-                     *               "scriptPublicKey": "21030c2b28543d776523a7471ebd6f595dea2b7ea81cd59efa55057f06a7a7811a57ab",
-                     *               "scriptPublicKeyAddress": "kaspasim:qypsc2eg2s7hwefr5ar3a0t0t9w752m74qwdt8h625zh7p4857q354cdw3mh0pw",
-                     *               "scriptPublicKeyType": "pubkeyecdsa",
-                     *               "spentBy": null,
-                     *               "isSpent": false
-                     *             },
-                     *             {
-                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
-                     *               "index": 3,
-                     *               "amount": "398687548",
-                     *               "scriptPublicKey": "208ae92baffb71f6081b5ac81ccd738ef9d9b06900093679b6f5e8ca5fbadb8f38ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qz9wj2a0ldclvzqmttypentn3muanvrfqqynv7dk7h5v5ha6mw8nsvxlljcse",
-                     *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null,
-                     *               "isSpent": false
-                     *             },
-                     *             {
-                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
-                     *               "index": 4,
-                     *               "amount": "1023225361",
-                     *               "scriptPublicKey": "209b5d34a4b6152547142f0a273aa6b05632507b9703af65e22d2f54cde5a73572ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qzd46d9ykc2j23c59u9zww4xkptry5rmjup67e0z95h4fn095u6hydr7arlh4",
-                     *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null,
-                     *               "isSpent": false
-                     *             },
-                     *             {
-                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
-                     *               "index": 5,
-                     *               "amount": "1569225252",
-                     *               "scriptPublicKey": "20390c0e2ce868f8bc2567dbf78bb715292af39931d66607281ea676e343238f02ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qquscr3vap5030p9vldl0zahz55j4uuex8txvpegr6n8dc6ryw8sy8x04lh0q",
-                     *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null,
-                     *               "isSpent": false
-                     *             },
-                     *             {
-                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
-                     *               "index": 6,
-                     *               "amount": "1620368084",
-                     *               "scriptPublicKey": "2103e6a33a5850a378727328579059e6afe7e6325f9b6cb144c486b256fe7ba4fea0ab",
-                     *               "scriptPublicKeyAddress": "kaspasim:qyp7dge6tpg2x7rjwv590yzeu6h70e3jt7dkev2ycjrty4h70wj0agqnm744s2v",
-                     *               "scriptPublicKeyType": "pubkeyecdsa",
-                     *               "spentBy": null,
-                     *               "isSpent": false
-                     *             },
-                     *             {
-                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
-                     *               "index": 7,
-                     *               "amount": "1019893333",
-                     *               "scriptPublicKey": "20f9c37d4f1cb2c7dca109008179676e845241bd874ee714cbaa6e3681e974d7c9ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qruuxl20rjev0h9ppyqgz7t8d6z9ysdasa8ww9xt4fhrdq0fwntuj43uq25pq",
-                     *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null,
-                     *               "isSpent": false
-                     *             },
-                     *             {
-                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
-                     *               "index": 8,
-                     *               "amount": "1532126296",
-                     *               "scriptPublicKey": "207a9bf230d0429648de0572febb2bf2f979ea6b5aeb25cd44186372c949f096deac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qpafhu3s6ppfvjx7q4e0awet7tuhn6nttt4jtn2yrp3h9j2f7ztduftmmhg8n",
-                     *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null,
-                     *               "isSpent": false
-                     *             },
-                     *             {
-                     *               "transactionId": "011f6f872df0c7b4509daa4e91481e48e79ee1d4d8a4405f524b9f716be17dfe",
-                     *               "index": 9,
-                     *               "amount": "834875880",
-                     *               "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
-                     *               "scriptPublicKeyType": "pubkey",
+                     *               "amount": "141904267",
+                     *               "scriptPublicKey": "aa205a32e8321aab0b9ac2446dac97cc0d0eb08dbc625e6d435feee8192c97e2cab387",
+                     *               "scriptPublicKeyAddress": "kaspasim:ppdr96pjr24shxkzg3k6e97vp58tprduvf0x6s6lam5pjtyhut9txs2yjexlp",
+                     *               "scriptPublicKeyType": "scripthash",
+                     *               "covenant": {
+                     *                 "authorizingInput": 0,
+                     *                 "covenantId": "24457574579463c42190f3dce1fd7349322b22ba2b1e26326461f9945f10e71d"
+                     *               },
                      *               "spentBy": null,
                      *               "isSpent": false
                      *             }
                      *           ]
                      *         },
                      *         {
-                     *           "transactionId": "f7f52000e9d1505b9245920b7bb5370ee83ec27aeef92d97f8bc2c7b0d747086",
+                     *           "transactionId": "7c60ec65e8f0fb156f6ea639c5634098414bfcb3a49090041bec6748d4eb8b23",
                      *           "version": 0,
-                     *           "blockTime": 1751349400250,
+                     *           "blockTime": 1751350000249,
                      *           "subnetworkId": "0000000000000000000000000000000000000000",
-                     *           "hash": "801e0811e72fedd2634cf4f9616aad3dbe0c72cf84ca9ef464030ad0375e64de",
-                     *           "mass": "16453",
-                     *           "computeMass": "3566",
-                     *           "fee": "435556",
+                     *           "hash": "e8c38941644ad88998fc8e7be2132e5ec39ee7bebb29110ee5e623f4d747318c",
+                     *           "mass": "2013",
+                     *           "computeMass": "2036",
+                     *           "fee": "1265132",
                      *           "lockTime": "0",
                      *           "gas": "0",
                      *           "payload": "",
                      *           "blockHashes": [
-                     *             "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f"
+                     *             "f0d85a8e1e09d9219249cd6b7d9c881c6cc110484424d17b7a2ff8bad5194d64"
                      *           ],
                      *           "blockCount": 1,
                      *           "isAccepted": false,
@@ -6967,63 +6990,38 @@ export interface operations {
                      *           "confirmations": 0,
                      *           "inputs": [
                      *             {
-                     *               "transactionId": "f7f52000e9d1505b9245920b7bb5370ee83ec27aeef92d97f8bc2c7b0d747086",
+                     *               "transactionId": "7c60ec65e8f0fb156f6ea639c5634098414bfcb3a49090041bec6748d4eb8b23",
                      *               "index": 0,
-                     *               "signatureScript": "4123892acea10a93916cf726aa3e21f064a4a56303aa82804c3e1ee6d5fd2a165f1af1ac2f0e05e9a4effc5849a757007bc7970c292360c78d05105c0c47c2ca2501",
+                     *               "signatureScript": "4120023881964c2829757fa963cbe425b6955818ef696bac50908a39317ea17ee44fde869b53d6f9bceef77d8f615dd701501617b429b6fdce55a712c1b2bfdcf901",
                      *               "sequence": "0",
                      *               "sigOpCount": 1,
                      *               "previousOutput": {
-                     *                 "transactionId": "6d80a07d28e76bef8f84a26bdd66aa2684bf1ed170b022cce3ab15cee39f5c54",
-                     *                 "index": 0,
-                     *                 "amount": "339959761",
-                     *                 "scriptPublicKey": "20c3da80facd716cce930aafb3db2791498c39da9dc624fc22dc39b2ad89c11303ac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qrpa4q86e4cken5np2hm8ke8j9yccww6nhrzflpzmsum9tvfcyfsx40lt2c8j",
-                     *                 "scriptPublicKeyType": "pubkey"
-                     *               }
-                     *             },
-                     *             {
-                     *               "transactionId": "f7f52000e9d1505b9245920b7bb5370ee83ec27aeef92d97f8bc2c7b0d747086",
-                     *               "index": 1,
-                     *               "signatureScript": "414b3636dacd5fc4e494965894bb4dd660058c54848d864313530e8b00eb98289600196ea421c92dd2a876cf44d66c173b6494ef066daccec7d065da827aa362fd01",
-                     *               "sequence": "0",
-                     *               "sigOpCount": 1,
-                     *               "previousOutput": {
-                     *                 "transactionId": "aadf191b84a883ee6778934846903cd3c7180ca3fa02b73ef08d824e4945d3d9",
-                     *                 "index": 0,
-                     *                 "amount": "224158164",
-                     *                 "scriptPublicKey": "205c853dca3b95d63c380df6e09ca00325d1015993e027c4adc2f919860bff7135ac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qpwg20w28w2av0pcphmwp89qqvjazq2ej0sz039dctu3npstlacn22n6rcl7j",
+                     *                 "transactionId": "26a436684511d615fb8397242a0962e017ef6f525ffb1e408ec73eade0bc7cf0",
+                     *                 "index": 3,
+                     *                 "amount": "1783671216",
+                     *                 "scriptPublicKey": "20f58cfe24d595fce141f2e4e495e4b4849e30bf3567b200f3b167dfbad9e5818aac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qr6cel3y6k2lec2p7tjwf90ykjzfuv9lx4nmyq8nk9nalwkeukqc5h2774z43",
                      *                 "scriptPublicKeyType": "pubkey"
                      *               }
                      *             }
                      *           ],
                      *           "outputs": [
                      *             {
-                     *               "transactionId": "f7f52000e9d1505b9245920b7bb5370ee83ec27aeef92d97f8bc2c7b0d747086",
+                     *               "transactionId": "7c60ec65e8f0fb156f6ea639c5634098414bfcb3a49090041bec6748d4eb8b23",
                      *               "index": 0,
-                     *               "amount": "70133129",
-                     *               "scriptPublicKey": "20a35c2209870024527b9f701992ae5a55d02ee8ea38db4067f4a684796fd2027bac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qz34cgsfsuqzg5nmnacpny4wtf2aqthgagudksr87jngg7t06gp8kdh5dj24n",
+                     *               "amount": "572365600",
+                     *               "scriptPublicKey": "203aeab9057d997d2a68363319b3eaf23ce533e1d12ca2bfddbb4461c396c5cb03ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qqaw4wg90kvh62ngxce3nvl27g7w2vlp6yk2907ahdzxrsukch9sxk3nnwznc",
                      *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null,
                      *               "isSpent": false
                      *             },
                      *             {
-                     *               "transactionId": "f7f52000e9d1505b9245920b7bb5370ee83ec27aeef92d97f8bc2c7b0d747086",
+                     *               "transactionId": "7c60ec65e8f0fb156f6ea639c5634098414bfcb3a49090041bec6748d4eb8b23",
                      *               "index": 1,
-                     *               "amount": "158768640",
-                     *               "scriptPublicKey": "2097ce690988f31d0e7787df28af5f4fba81f3f7fcd8d6707169d73938a564041eac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qztuu6gf3re36rnhsl0j3t6lf7agrulhlnvdvur3d8tnjw99vszpurclm89wk",
-                     *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null,
-                     *               "isSpent": false
-                     *             },
-                     *             {
-                     *               "transactionId": "f7f52000e9d1505b9245920b7bb5370ee83ec27aeef92d97f8bc2c7b0d747086",
-                     *               "index": 2,
-                     *               "amount": "334780600",
-                     *               "scriptPublicKey": "20ecd12f829823fbeb8dac52383d0157458784b884cf800600fb73dad26b09fbdfac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qrkdztuznq3lh6ud43frs0gp2azc0p9csn8cqpsqldea45ntp8aa7gkxtayzs",
+                     *               "amount": "1210040484",
+                     *               "scriptPublicKey": "20f58cfe24d595fce141f2e4e495e4b4849e30bf3567b200f3b167dfbad9e5818aac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qr6cel3y6k2lec2p7tjwf90ykjzfuv9lx4nmyq8nk9nalwkeukqc5h2774z43",
                      *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null,
                      *               "isSpent": false
@@ -7074,7 +7072,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "transactionIds": [
-                 *         "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
+                 *         "0eab77fb821f641575a7bbdcb1b7db261dcbf6ddca54f9900539b9eb12ba9644",
                  *         "abababababababababababababababababababababababababababababababab"
                  *       ],
                  *       "includePayload": false
@@ -7114,65 +7112,48 @@ export interface operations {
                      * @example {
                      *       "transactions": [
                      *         {
-                     *           "transactionId": "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
-                     *           "version": 1,
-                     *           "blockTime": 1751342800248,
+                     *           "transactionId": "0eab77fb821f641575a7bbdcb1b7db261dcbf6ddca54f9900539b9eb12ba9644",
+                     *           "version": 0,
+                     *           "blockTime": 1751339200247,
                      *           "subnetworkId": "0000000000000000000000000000000000000000",
-                     *           "hash": "2d9ca20c392a832f163fb1271d91b05656b151124fd89f960d8f680ff8f9f283",
-                     *           "mass": "0",
-                     *           "computeMass": "3146",
-                     *           "fee": "1715148",
+                     *           "hash": "58126042b99785d687831b12c8b932a74197e8afabf6ff7d5cb44017726eacd0",
+                     *           "mass": "1",
+                     *           "computeMass": "1624",
+                     *           "fee": "207919",
                      *           "lockTime": "0",
                      *           "gas": "0",
                      *           "blockHashes": [
-                     *             "5787e17386916f0298259ae4fa17747c98db0ef5a03466f935988ffbdd44cf62"
+                     *             "457ba17566863d0adf4143b978ef1950e2513a553ae355973e839c5591b0df84"
                      *           ],
                      *           "blockCount": 1,
                      *           "isAccepted": true,
-                     *           "acceptingBlockHash": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
-                     *           "acceptingBlockBlueScore": "1260",
-                     *           "confirmations": 4,
+                     *           "acceptingBlockHash": "901da5992d988e0c7cba939cb65d6b2cce514332f3c2dd270a4483f7339b6742",
+                     *           "acceptingBlockBlueScore": "1303",
+                     *           "confirmations": 8,
                      *           "inputs": [
                      *             {
-                     *               "transactionId": "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
+                     *               "transactionId": "0eab77fb821f641575a7bbdcb1b7db261dcbf6ddca54f9900539b9eb12ba9644",
                      *               "index": 0,
-                     *               "signatureScript": "41600475da838fbee641deb078f03b380b1da10b124880c81ee4ce85a11a2d35f0fb0c23e368d3408747024a03d380162635d9999c538a8fb5cdfb75b66d13576301",
+                     *               "signatureScript": "411c4d18afc50aec9da13d1c6bf6ad0b082fbd6c04c34fedd0bca502d501059b0f433cb75096bb075bc55bf48714b934f3dc69515800e1e23e69ee3eabf34ea9e501",
                      *               "sequence": "0",
-                     *               "sigOpCount": 0,
-                     *               "computeBudget": 12,
+                     *               "sigOpCount": 1,
                      *               "previousOutput": {
-                     *                 "transactionId": "bc85511c7f646300f255c497581c5482b36896765036eaa2c68d8a50e898a6df",
-                     *                 "index": 0,
-                     *                 "amount": "136888364",
-                     *                 "scriptPublicKey": "20407ff11aaee87c513ee7de4d16ae3b2277ce88102acdd4d873cba25f5070ae9fac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qpq8lug64m58c5f7ul0y694w8v380n5gzq4vm4xcw096yh6swzhf749xea7vw",
-                     *                 "scriptPublicKeyType": "pubkey"
-                     *               }
-                     *             },
-                     *             {
-                     *               "transactionId": "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
-                     *               "index": 1,
-                     *               "signatureScript": "41ae5c13496bd21e8527ba931d6fe120adc68e80b374947cea8e4fdae097bda604650faea583399cc5c48435fd68137d8411154ef10257ab8925a4a4858796712c01",
-                     *               "sequence": "0",
-                     *               "sigOpCount": 0,
-                     *               "computeBudget": 12,
-                     *               "previousOutput": {
-                     *                 "transactionId": "0ffe6246b5e74ae97e8f1147eacd0d120d695a9482957999bd1d42727c40cd8f",
-                     *                 "index": 0,
-                     *                 "amount": "278784198",
-                     *                 "scriptPublicKey": "20407ff11aaee87c513ee7de4d16ae3b2277ce88102acdd4d873cba25f5070ae9fac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qpq8lug64m58c5f7ul0y694w8v380n5gzq4vm4xcw096yh6swzhf749xea7vw",
+                     *                 "transactionId": "8e3f54914bd759a94180685e838838ed850bb39f14b81ae3cb96029eb772f5cb",
+                     *                 "index": 3,
+                     *                 "amount": "546649356",
+                     *                 "scriptPublicKey": "20cb386d6a733e67fd56338f60da6fbeae9806c00b0f7caebfb333de0371e0dd64ac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qr9nsmt2wvlx0l2kxw8kpkn0h6hfspkqpv8het4lkveauqm3urwkgmgzpcz78",
                      *                 "scriptPublicKeyType": "pubkey"
                      *               }
                      *             }
                      *           ],
                      *           "outputs": [
                      *             {
-                     *               "transactionId": "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
+                     *               "transactionId": "0eab77fb821f641575a7bbdcb1b7db261dcbf6ddca54f9900539b9eb12ba9644",
                      *               "index": 0,
-                     *               "amount": "413957414",
-                     *               "scriptPublicKey": "205ff46f1a4215736d3e168a4a72de7a09c98085547ec93bc87e0988475d751f31ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qp0lgmc6gg2hxmf7z69y5uk70gyunqy923lvjw7g0cycs36aw50nzk5akrp54",
+                     *               "amount": "546441437",
+                     *               "scriptPublicKey": "207074d1c63f2d05061f718ea3584db8eb0a2ca42fa30b0320291950fd582a62f1ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qpc8f5wx8uks2pslwx82xkzdhr4s5t9y973skqeq9yv4pl2c9f30znd3lhd5s",
                      *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null,
                      *               "isSpent": false
@@ -7219,7 +7200,7 @@ export interface operations {
             path: {
                 /**
                  * @description 64 hex digits of either case, with or without `0x`
-                 * @example 0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4
+                 * @example 0eab77fb821f641575a7bbdcb1b7db261dcbf6ddca54f9900539b9eb12ba9644
                  */
                 transactionId: string;
             };
@@ -7244,65 +7225,48 @@ export interface operations {
                     /**
                      * @example {
                      *       "transaction": {
-                     *         "transactionId": "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
-                     *         "version": 1,
-                     *         "blockTime": 1751342800248,
+                     *         "transactionId": "0eab77fb821f641575a7bbdcb1b7db261dcbf6ddca54f9900539b9eb12ba9644",
+                     *         "version": 0,
+                     *         "blockTime": 1751339200247,
                      *         "subnetworkId": "0000000000000000000000000000000000000000",
-                     *         "hash": "2d9ca20c392a832f163fb1271d91b05656b151124fd89f960d8f680ff8f9f283",
-                     *         "mass": "0",
-                     *         "computeMass": "3146",
-                     *         "fee": "1715148",
+                     *         "hash": "58126042b99785d687831b12c8b932a74197e8afabf6ff7d5cb44017726eacd0",
+                     *         "mass": "1",
+                     *         "computeMass": "1624",
+                     *         "fee": "207919",
                      *         "lockTime": "0",
                      *         "gas": "0",
                      *         "blockHashes": [
-                     *           "5787e17386916f0298259ae4fa17747c98db0ef5a03466f935988ffbdd44cf62"
+                     *           "457ba17566863d0adf4143b978ef1950e2513a553ae355973e839c5591b0df84"
                      *         ],
                      *         "blockCount": 1,
                      *         "isAccepted": true,
-                     *         "acceptingBlockHash": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
-                     *         "acceptingBlockBlueScore": "1260",
-                     *         "confirmations": 4,
+                     *         "acceptingBlockHash": "901da5992d988e0c7cba939cb65d6b2cce514332f3c2dd270a4483f7339b6742",
+                     *         "acceptingBlockBlueScore": "1303",
+                     *         "confirmations": 8,
                      *         "inputs": [
                      *           {
-                     *             "transactionId": "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
+                     *             "transactionId": "0eab77fb821f641575a7bbdcb1b7db261dcbf6ddca54f9900539b9eb12ba9644",
                      *             "index": 0,
-                     *             "signatureScript": "41600475da838fbee641deb078f03b380b1da10b124880c81ee4ce85a11a2d35f0fb0c23e368d3408747024a03d380162635d9999c538a8fb5cdfb75b66d13576301",
+                     *             "signatureScript": "411c4d18afc50aec9da13d1c6bf6ad0b082fbd6c04c34fedd0bca502d501059b0f433cb75096bb075bc55bf48714b934f3dc69515800e1e23e69ee3eabf34ea9e501",
                      *             "sequence": "0",
-                     *             "sigOpCount": 0,
-                     *             "computeBudget": 12,
+                     *             "sigOpCount": 1,
                      *             "previousOutput": {
-                     *               "transactionId": "bc85511c7f646300f255c497581c5482b36896765036eaa2c68d8a50e898a6df",
-                     *               "index": 0,
-                     *               "amount": "136888364",
-                     *               "scriptPublicKey": "20407ff11aaee87c513ee7de4d16ae3b2277ce88102acdd4d873cba25f5070ae9fac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qpq8lug64m58c5f7ul0y694w8v380n5gzq4vm4xcw096yh6swzhf749xea7vw",
-                     *               "scriptPublicKeyType": "pubkey"
-                     *             }
-                     *           },
-                     *           {
-                     *             "transactionId": "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
-                     *             "index": 1,
-                     *             "signatureScript": "41ae5c13496bd21e8527ba931d6fe120adc68e80b374947cea8e4fdae097bda604650faea583399cc5c48435fd68137d8411154ef10257ab8925a4a4858796712c01",
-                     *             "sequence": "0",
-                     *             "sigOpCount": 0,
-                     *             "computeBudget": 12,
-                     *             "previousOutput": {
-                     *               "transactionId": "0ffe6246b5e74ae97e8f1147eacd0d120d695a9482957999bd1d42727c40cd8f",
-                     *               "index": 0,
-                     *               "amount": "278784198",
-                     *               "scriptPublicKey": "20407ff11aaee87c513ee7de4d16ae3b2277ce88102acdd4d873cba25f5070ae9fac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qpq8lug64m58c5f7ul0y694w8v380n5gzq4vm4xcw096yh6swzhf749xea7vw",
+                     *               "transactionId": "8e3f54914bd759a94180685e838838ed850bb39f14b81ae3cb96029eb772f5cb",
+                     *               "index": 3,
+                     *               "amount": "546649356",
+                     *               "scriptPublicKey": "20cb386d6a733e67fd56338f60da6fbeae9806c00b0f7caebfb333de0371e0dd64ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qr9nsmt2wvlx0l2kxw8kpkn0h6hfspkqpv8het4lkveauqm3urwkgmgzpcz78",
                      *               "scriptPublicKeyType": "pubkey"
                      *             }
                      *           }
                      *         ],
                      *         "outputs": [
                      *           {
-                     *             "transactionId": "0acad8c06c77d36d9e2cdb4d56447771faf8869ada332f9e9b2e4dcd295921e4",
+                     *             "transactionId": "0eab77fb821f641575a7bbdcb1b7db261dcbf6ddca54f9900539b9eb12ba9644",
                      *             "index": 0,
-                     *             "amount": "413957414",
-                     *             "scriptPublicKey": "205ff46f1a4215736d3e168a4a72de7a09c98085547ec93bc87e0988475d751f31ac",
-                     *             "scriptPublicKeyAddress": "kaspasim:qp0lgmc6gg2hxmf7z69y5uk70gyunqy923lvjw7g0cycs36aw50nzk5akrp54",
+                     *             "amount": "546441437",
+                     *             "scriptPublicKey": "207074d1c63f2d05061f718ea3584db8eb0a2ca42fa30b0320291950fd582a62f1ac",
+                     *             "scriptPublicKeyAddress": "kaspasim:qpc8f5wx8uks2pslwx82xkzdhr4s5t9y973skqeq9yv4pl2c9f30znd3lhd5s",
                      *             "scriptPublicKeyType": "pubkey",
                      *             "spentBy": null,
                      *             "isSpent": false
@@ -7368,7 +7332,7 @@ export interface operations {
             path: {
                 /**
                  * @description An address with its prefix, such as `kaspa:qr…`
-                 * @example kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send
+                 * @example kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs
                  */
                 address: string;
             };
@@ -7394,219 +7358,134 @@ export interface operations {
                      * @example {
                      *       "transactions": [
                      *         {
-                     *           "transactionId": "97207ac8a0f48450807bbe3104b360c6e4e71315739b3affc6f756bcc8472b8f",
-                     *           "version": 1,
-                     *           "blockTime": 1751271553176,
-                     *           "subnetworkId": "0000000000000000000000000000000000000000",
-                     *           "hash": "b1314fe56dd43386f72de015ebe6cde7dba93aab4ab0a7599c3529d73a7294d3",
-                     *           "mass": "22694",
-                     *           "computeMass": "2318",
-                     *           "fee": "1265021",
-                     *           "lockTime": "0",
-                     *           "gas": "0",
-                     *           "blockHashes": [
-                     *             "2e5721d600635ea50873ab118600a84ca3a2321aa11c4d4c8f13a5ee4764a4dd",
-                     *             "1d6b60ac6d9d965ccb7c4779d3cb8caee93bbb83432a9d552fc61abb0ba85595"
-                     *           ],
-                     *           "blockCount": 2,
-                     *           "isAccepted": true,
-                     *           "acceptingBlockHash": "1bda257788e4b00fd9d328275bf8777d5dba329f50412915df11bfd4b90fa994",
-                     *           "acceptingBlockBlueScore": "1122",
-                     *           "confirmations": 142,
-                     *           "inputs": [
-                     *             {
-                     *               "transactionId": "97207ac8a0f48450807bbe3104b360c6e4e71315739b3affc6f756bcc8472b8f",
-                     *               "index": 0,
-                     *               "signatureScript": "41fa1b5fca8459cc9beff85d7eaf07f0a1ffe43d7cc5a2c24ad009c62f044b086962b07bac87d0005b4284e830c75354c880d41249e5fc38d80498173ee94bc8ec012220fd4891fccf512e3f948f010966cc8d2f19e07c272b847588d784b39229fd8091ac",
-                     *               "sequence": "0",
-                     *               "sigOpCount": 0,
-                     *               "computeBudget": 12,
-                     *               "previousOutput": {
-                     *                 "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
-                     *                 "index": 3,
-                     *                 "amount": "355621510",
-                     *                 "scriptPublicKey": "aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87",
-                     *                 "scriptPublicKeyAddress": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
-                     *                 "scriptPublicKeyType": "scripthash"
-                     *               }
-                     *             }
-                     *           ],
-                     *           "outputs": [
-                     *             {
-                     *               "transactionId": "97207ac8a0f48450807bbe3104b360c6e4e71315739b3affc6f756bcc8472b8f",
-                     *               "index": 0,
-                     *               "amount": "225105051",
-                     *               "scriptPublicKey": "20d7408111fcf0d05730cdb5f5bf56da9a3ae2262cf089e157e21d5cb842377b5bac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qrt5pqg3lncdq4esek6lt06km2dr4c3x9ncgnc2hugw4ewzzxaa4kdudx0uqp",
-                     *               "scriptPublicKeyType": "pubkey",
-                     *               "covenant": {
-                     *                 "authorizingInput": 0,
-                     *                 "covenantId": "56d535a6397bc2254287039dece5b44d858d55a9ba6c931ce76f4dea8ce75818"
-                     *               },
-                     *               "spentBy": null,
-                     *               "isSpent": false
-                     *             },
-                     *             {
-                     *               "transactionId": "97207ac8a0f48450807bbe3104b360c6e4e71315739b3affc6f756bcc8472b8f",
-                     *               "index": 1,
-                     *               "amount": "129251438",
-                     *               "scriptPublicKey": "aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87",
-                     *               "scriptPublicKeyAddress": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
-                     *               "scriptPublicKeyType": "scripthash",
-                     *               "spentBy": null,
-                     *               "isSpent": false
-                     *             }
-                     *           ],
-                     *           "amountSent": "355621510",
-                     *           "amountReceived": "129251438",
-                     *           "balanceChange": "-226370072"
-                     *         },
-                     *         {
-                     *           "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
+                     *           "transactionId": "430dcbd0a3e5a43566f59184e0b7f8a73d63b46e2299026f8a7f6de5568e0e01",
                      *           "version": 0,
-                     *           "blockTime": 1751155600213,
+                     *           "blockTime": 1751117200207,
                      *           "subnetworkId": "0000000000000000000000000000000000000000",
-                     *           "hash": "3784fa6d75d9b2df34af24547d855528752fa4c9e0a7dd46d5ac23657550f039",
-                     *           "mass": "13169",
-                     *           "computeMass": "7049",
-                     *           "fee": "4225323",
+                     *           "hash": "1f59a449cd5b3bfc623facb5041bc723470a62dd6c317dea6aed9746607de5ba",
+                     *           "mass": "120",
+                     *           "computeMass": "3200",
+                     *           "fee": "389848",
                      *           "lockTime": "0",
                      *           "gas": "0",
                      *           "blockHashes": [
-                     *             "7710bf2b67cf947e90d57ac67512cd82c7680ea98c7bd74db91f3ae78cb72c95"
+                     *             "0293d70877128fbfb13008e7fb5d39b0f0a87591f27e9d8d0d77e15ed90a7845"
                      *           ],
                      *           "blockCount": 1,
                      *           "isAccepted": true,
-                     *           "acceptingBlockHash": "fa4980298a8feba01dae56ee31b4e08c52097bf9b204a55df9660ea28b47633b",
-                     *           "acceptingBlockBlueScore": "990",
-                     *           "confirmations": 274,
+                     *           "acceptingBlockHash": "12ccadca886385ef8c825f3f5cd67b1fbd9e4caf857946e2e9aacc4f8fb76f60",
+                     *           "acceptingBlockBlueScore": "976",
+                     *           "confirmations": 335,
                      *           "inputs": [
                      *             {
-                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
+                     *               "transactionId": "430dcbd0a3e5a43566f59184e0b7f8a73d63b46e2299026f8a7f6de5568e0e01",
                      *               "index": 0,
-                     *               "signatureScript": "4114658d052712637cdef40ef7d6d9400bc6fdeeaeab45deac94c5f67fc6a22c78ce2811903887b807fdcec8a0df58e183e6d6db57ef7947db4bf23d1cb167422a01",
+                     *               "signatureScript": "41296b7cd2a3cb12a6962dcb0ba5bc329279847d555962f5f966c7ed66599ee95774fec779884aed4a91d895be77b987a21b60ab79e93158355f43c057bb859c78012220f7bedd6f4294bf65186bc2d726c8cf6818d1b8a5a34ffe5cbae9778daa1554d1ac",
                      *               "sequence": "0",
                      *               "sigOpCount": 1,
                      *               "previousOutput": {
-                     *                 "transactionId": "15aa144987924edab9127ed3fb8831089047d7e8c22b583bf8ffec89cf69e1ce",
-                     *                 "index": 5,
-                     *                 "amount": "825438411",
-                     *                 "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
-                     *                 "scriptPublicKeyType": "pubkey"
+                     *                 "transactionId": "8116d63789c9a40b66ae0f806b4d4ffe91e23a552d2b992cbdc2d0c68ce87502",
+                     *                 "index": 7,
+                     *                 "amount": "230232984",
+                     *                 "scriptPublicKey": "aa206e1eb812b3766b952506d5defb2ed97911c90e674e0dbc1b284c1a6319104a4e87",
+                     *                 "scriptPublicKeyAddress": "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs",
+                     *                 "scriptPublicKeyType": "scripthash"
                      *               }
                      *             },
                      *             {
-                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
+                     *               "transactionId": "430dcbd0a3e5a43566f59184e0b7f8a73d63b46e2299026f8a7f6de5568e0e01",
                      *               "index": 1,
-                     *               "signatureScript": "41ba61a91a7f4192b2212a50cf142fe36e745a490315c84e4fb8faba7d762c160e97501fd1dd883a62b4fb259d07e38f231fdf4a9d90f51ecea0c5b430804d0cee01",
+                     *               "signatureScript": "4131915a7432db434e22bf0972ee8a0106627c981a34d1ce2ff748ee534492eb768523d2af5044fcd93890bb729abfdc56965093598aaecabf02f777d295bad2c301",
                      *               "sequence": "0",
                      *               "sigOpCount": 1,
                      *               "previousOutput": {
-                     *                 "transactionId": "8e838951d502c4ab890830c9a9eb98383efb41cd4a3fe6f5b8ea61b9c718cf26",
-                     *                 "index": 5,
-                     *                 "amount": "50476370",
-                     *                 "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
-                     *                 "scriptPublicKeyType": "pubkey"
-                     *               }
-                     *             },
-                     *             {
-                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
-                     *               "index": 2,
-                     *               "signatureScript": "41cfbcbb336c83bea53956d21c6505118db4f486d9718b2510d1c76c90fc60df133dbd7049d7af8afe9fdb0eff02bf6421530aad6cf2b3e7bf96aff1b066a6b57201",
-                     *               "sequence": "0",
-                     *               "sigOpCount": 1,
-                     *               "previousOutput": {
-                     *                 "transactionId": "0b3651021ef55387a00b6d425373098763bb36f2ca7a598830d9ec443e47ec69",
-                     *                 "index": 5,
-                     *                 "amount": "1132684334",
-                     *                 "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
-                     *                 "scriptPublicKeyType": "pubkey"
-                     *               }
-                     *             },
-                     *             {
-                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
-                     *               "index": 3,
-                     *               "signatureScript": "416f59d901cbf86ebe6e0fbef8cff7336bdba26aea7b901b2bb959f0ede9f4c02b19e48e6fff7f7dfe2faceef5fba0e8fa8f97294334abf68592e47a552e4c490a01",
-                     *               "sequence": "0",
-                     *               "sigOpCount": 1,
-                     *               "previousOutput": {
-                     *                 "transactionId": "3069cd83acdb8b225e25894da40b8950b2101188ab8c5d51fb0e9254255fd5e9",
-                     *                 "index": 0,
-                     *                 "amount": "101232030",
-                     *                 "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
-                     *                 "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
+                     *                 "transactionId": "7446c340ccd316a01a045bb1fbb3c0f14b2790dd57a27325f3b25611268c748a",
+                     *                 "index": 1,
+                     *                 "amount": "225977565",
+                     *                 "scriptPublicKey": "20ff4798252ad707346784127f6108a5115f4e67f5242e04dd5ec16d24e56b77ccac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qrl50xp99ttswdr8ssf87cgg55g47nn875jzupxatmqk6f89ddmuc60w7vuvx",
                      *                 "scriptPublicKeyType": "pubkey"
                      *               }
                      *             }
                      *           ],
                      *           "outputs": [
                      *             {
-                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
+                     *               "transactionId": "430dcbd0a3e5a43566f59184e0b7f8a73d63b46e2299026f8a7f6de5568e0e01",
                      *               "index": 0,
-                     *               "amount": "127856220",
-                     *               "scriptPublicKey": "20463e7a04dd20ac5e7ebba456d6e54d9281c87088eadc03cc9265bfafdbbc2d75ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qprru7sym5s2chn7hwj9d4h9fkfgrjrs3r4dcq7vjfjmlt7mhskh27mypdl7s",
+                     *               "amount": "202156808",
+                     *               "scriptPublicKey": "20989e61cc117d37d1a63821fd9b81c93ced4f49f6fc9d2039a3f210aba468ac01ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qzvfucwvz97n05dx8qslmxupey7w6n6f7m7f6gpe50epp2aydzkqz5c03ez7s",
                      *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": "b0d78fceae79997863b7267d102d61ee67f8343fcd5d5d1ee5238c5ab199705c",
+                     *               "spentBy": "42cc20aba6b08c774f48aced540df83a2c7c3b136e19594e158772f8b217c6a3",
                      *               "isSpent": true
                      *             },
                      *             {
-                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
+                     *               "transactionId": "430dcbd0a3e5a43566f59184e0b7f8a73d63b46e2299026f8a7f6de5568e0e01",
                      *               "index": 1,
-                     *               "amount": "335863868",
-                     *               "scriptPublicKey": "20f6d9326c0dd3e28aaebed33905248ced254eb55250fe94ee656230447c63627fac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qrmdjvnvphf79z4whmfnjpfy3nkj2n442fg0a98wv43rq3ruvd387a0pu8akz",
-                     *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null,
-                     *               "isSpent": false
-                     *             },
-                     *             {
-                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
-                     *               "index": 2,
-                     *               "amount": "447833561",
-                     *               "scriptPublicKey": "2033b934475de48434e3d26a0296aac81666b73b25b5fd094d1fdac714f831b68aac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qqemjdz8thjggd8r6f4q9942eqtxddemyk6l6z2drldvw98cxxmg522e2e7ze",
-                     *               "scriptPublicKeyType": "pubkey",
-                     *               "spentBy": null,
-                     *               "isSpent": false
-                     *             },
-                     *             {
-                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
-                     *               "index": 3,
-                     *               "amount": "355621510",
-                     *               "scriptPublicKey": "aa2022cff90108b13bebd2425cff8b4a8d0e92dcf46cf232a3da44e8de47d049321d87",
-                     *               "scriptPublicKeyAddress": "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send",
+                     *               "amount": "253663893",
+                     *               "scriptPublicKey": "aa206e1eb812b3766b952506d5defb2ed97911c90e674e0dbc1b284c1a6319104a4e87",
+                     *               "scriptPublicKeyAddress": "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs",
                      *               "scriptPublicKeyType": "scripthash",
-                     *               "spentBy": "97207ac8a0f48450807bbe3104b360c6e4e71315739b3affc6f756bcc8472b8f",
-                     *               "isSpent": true
-                     *             },
-                     *             {
-                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
-                     *               "index": 4,
-                     *               "amount": "348704143",
-                     *               "scriptPublicKey": "20ebdd0807165bb0fb6b8689c2df61006472c9a07e238abea0cd94f9b215c42e73ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qr4a6zq8zedmp7mts6yu9hmpqpj89jdq0c3c404qek20nvs4csh8xsqaz9qle",
-                     *               "scriptPublicKeyType": "pubkey",
                      *               "spentBy": null,
                      *               "isSpent": false
-                     *             },
+                     *             }
+                     *           ],
+                     *           "amountSent": "230232984",
+                     *           "amountReceived": "253663893",
+                     *           "balanceChange": "23430909"
+                     *         },
+                     *         {
+                     *           "transactionId": "6d186d0a1c0ffbda944b7083fc38ac12659426e9a1684fe878b2dcd8fd5d64f6",
+                     *           "version": 0,
+                     *           "blockTime": 1751047000194,
+                     *           "subnetworkId": "0000000000000000000000000000000000000000",
+                     *           "hash": "7bd7fe5a1de4d066ed67281571032488a38b653e7212e0054c0b1ac6532a3d42",
+                     *           "mass": "0",
+                     *           "computeMass": "1670",
+                     *           "fee": "214642",
+                     *           "lockTime": "0",
+                     *           "gas": "0",
+                     *           "blockHashes": [
+                     *             "72b28f9665a46f33cfd76c3369b250eb7f0e63546783ad3cb7a0a5e56e494929",
+                     *             "d33671f9ed5652df0a3fe5ac2d92996b3666b449d2500f3149047580dc56ee49"
+                     *           ],
+                     *           "blockCount": 2,
+                     *           "isAccepted": true,
+                     *           "acceptingBlockHash": "7e1f2c7b962ea2e9f003dc494218c067b76aacdb1a228d9b30f584536297df32",
+                     *           "acceptingBlockBlueScore": "920",
+                     *           "confirmations": 391,
+                     *           "inputs": [
                      *             {
-                     *               "transactionId": "438bcb02840ed0c6668ae612057ec74276cff4a97e3c0a046f24bf08f017c139",
-                     *               "index": 5,
-                     *               "amount": "489726520",
-                     *               "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
-                     *               "scriptPublicKeyType": "pubkey",
+                     *               "transactionId": "6d186d0a1c0ffbda944b7083fc38ac12659426e9a1684fe878b2dcd8fd5d64f6",
+                     *               "index": 0,
+                     *               "signatureScript": "416e24ae99646f0ac11be895d05ba4b18a7f1b7fdebabfb47bb5d1e82903f25409ab0ac79a49a3d10366243c279d5b069fd81925637dc7b43bc66b24644fa73e4a01",
+                     *               "sequence": "0",
+                     *               "sigOpCount": 1,
+                     *               "previousOutput": {
+                     *                 "transactionId": "935f5ccaf077edd7c637589a3b7d3ac0822bc22267d722520f34d17108ff6be4",
+                     *                 "index": 2,
+                     *                 "amount": "765981716",
+                     *                 "scriptPublicKey": "20ba233af1fbd67f9cb1730b0ccf1688a51cc3e0fbf521c7c0e0a650c53fd2ffe6ac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qzazxwh3l0t8l893wv9senck3zj3eslql06jr37quzn9p3fl6tl7vgud5cwk0",
+                     *                 "scriptPublicKeyType": "pubkey"
+                     *               }
+                     *             }
+                     *           ],
+                     *           "outputs": [
+                     *             {
+                     *               "transactionId": "6d186d0a1c0ffbda944b7083fc38ac12659426e9a1684fe878b2dcd8fd5d64f6",
+                     *               "index": 0,
+                     *               "amount": "765767074",
+                     *               "scriptPublicKey": "aa206e1eb812b3766b952506d5defb2ed97911c90e674e0dbc1b284c1a6319104a4e87",
+                     *               "scriptPublicKeyAddress": "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs",
+                     *               "scriptPublicKeyType": "scripthash",
                      *               "spentBy": null,
                      *               "isSpent": false
                      *             }
                      *           ],
                      *           "amountSent": "0",
-                     *           "amountReceived": "355621510",
-                     *           "balanceChange": "355621510"
+                     *           "amountReceived": "765767074",
+                     *           "balanceChange": "765767074"
                      *         }
                      *       ],
                      *       "metadata": {
@@ -7640,7 +7519,10 @@ export interface operations {
     listLanes: {
         parameters: {
             query?: {
-                /** @description Largest number of items of the page; 20 by default */
+                /**
+                 * @description Largest number of items of the page; 20 by default
+                 * @example 2
+                 */
                 limit?: number;
                 /** @description Id of the last item of the previous page. `lastSeen:namespace` of an item: the page begins right after it, even if the lane is used again meanwhile. A plain `namespace` denotes its current position */
                 starting_after?: string;
@@ -7670,6 +7552,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "lanes": [
+                     *         {
+                     *           "namespace": "69677261",
+                     *           "transactionCount": 23,
+                     *           "gas": "4565873",
+                     *           "fees": "7392214",
+                     *           "firstSeen": 1750138600025,
+                     *           "lastSeen": 1751349400250
+                     *         },
+                     *         {
+                     *           "namespace": "6b617331",
+                     *           "transactionCount": 53,
+                     *           "gas": "5642702",
+                     *           "fees": "16716157",
+                     *           "firstSeen": 1750052200009,
+                     *           "lastSeen": 1751349400250
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "hasMore": true,
+                     *         "count": 2
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description The last used first */
                         lanes: components["schemas"]["Lane"][];
@@ -7696,7 +7604,10 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description 8 hex digits of either case, with or without `0x` */
+                /**
+                 * @description 8 hex digits of either case, with or without `0x`
+                 * @example 6b617331
+                 */
                 namespace: string;
             };
             cookie?: never;
@@ -7717,6 +7628,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "lane": {
+                     *         "namespace": "6b617331",
+                     *         "transactionCount": 53,
+                     *         "gas": "5642702",
+                     *         "fees": "16716157",
+                     *         "firstSeen": 1750052200009,
+                     *         "lastSeen": 1751349400250
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         lane: components["schemas"]["Lane"];
                     };
@@ -7736,7 +7659,10 @@ export interface operations {
     listLaneTransactions: {
         parameters: {
             query?: {
-                /** @description Largest number of items of the page; 20 by default */
+                /**
+                 * @description Largest number of items of the page; 20 by default
+                 * @example 1
+                 */
                 limit?: number;
                 /** @description Id of the last item of the previous page. 64 hex digits of either case, with or without `0x` */
                 starting_after?: string;
@@ -7754,7 +7680,10 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description 8 hex digits of either case, with or without `0x` */
+                /**
+                 * @description 8 hex digits of either case, with or without `0x`
+                 * @example 6b617331
+                 */
                 namespace: string;
             };
             cookie?: never;
@@ -7775,6 +7704,66 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "transactions": [
+                     *         {
+                     *           "transactionId": "170b6b42c0c30450e7c591b26e86b8baed65d2e2fc276d65544d4d0b08bb088b",
+                     *           "version": 1,
+                     *           "blockTime": 1751348200249,
+                     *           "subnetworkId": "6b61733100000000000000000000000000000000",
+                     *           "hash": "5bb04feeacd3a0620b3b44be1af1bbb4947032ae185b059403a8d47160cbd40a",
+                     *           "mass": "1",
+                     *           "computeMass": "2133",
+                     *           "fee": "269629",
+                     *           "lockTime": "0",
+                     *           "gas": "217794",
+                     *           "blockHashes": [
+                     *             "9f44faed165d56272455c96aba74e9546f7a771c3c39dda5c267f351fb44d63c"
+                     *           ],
+                     *           "blockCount": 1,
+                     *           "isAccepted": true,
+                     *           "acceptingBlockHash": "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
+                     *           "acceptingBlockBlueScore": "1311",
+                     *           "confirmations": 0,
+                     *           "inputs": [
+                     *             {
+                     *               "transactionId": "170b6b42c0c30450e7c591b26e86b8baed65d2e2fc276d65544d4d0b08bb088b",
+                     *               "index": 0,
+                     *               "signatureScript": "41f59175ac825cccc1f6637a2ff9292f80b210b9510a3ac75ee574051491a438971894092be2e13450e44668eb3796f73da24b29064fc0e59cd802587679a5a2d401",
+                     *               "sequence": "0",
+                     *               "sigOpCount": 0,
+                     *               "computeBudget": 12,
+                     *               "previousOutput": {
+                     *                 "transactionId": "2125d5479d55ca5cb4f36cfd403e787b066162d96a88bdfe3d08d2e32d56bd63",
+                     *                 "index": 13,
+                     *                 "amount": "653728662",
+                     *                 "scriptPublicKey": "2052d89285b2fd0dba51fb9ae20282eef664c76cd6517b9f161dbdc6e2ecc74e0cac",
+                     *                 "scriptPublicKeyAddress": "kaspasim:qpfd3y59kt7smwj3lwdwyq5zammxf3mv6eghh8ckrk7udchvca8qckfzfhknu",
+                     *                 "scriptPublicKeyType": "pubkey"
+                     *               }
+                     *             }
+                     *           ],
+                     *           "outputs": [
+                     *             {
+                     *               "transactionId": "170b6b42c0c30450e7c591b26e86b8baed65d2e2fc276d65544d4d0b08bb088b",
+                     *               "index": 0,
+                     *               "amount": "653459033",
+                     *               "scriptPublicKey": "209a94abf7b8b781536f1bcc1e9a23b18e3cf1014cecbc6f8c6ad779898ad67b45ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qzdff2lhhzmcz5m0r0xpax3rkx8reugpfnktcmuvdtthnzv26ea52n50mmw7v",
+                     *               "scriptPublicKeyType": "pubkey",
+                     *               "spentBy": null,
+                     *               "isSpent": false
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "hasMore": true,
+                     *         "count": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description Newest first */
                         transactions: components["schemas"]["RestTransaction"][];
@@ -7800,7 +7789,10 @@ export interface operations {
     listInscriptions: {
         parameters: {
             query?: {
-                /** @description Largest number of items of the page; 20 by default */
+                /**
+                 * @description Largest number of items of the page; 20 by default
+                 * @example 2
+                 */
                 limit?: number;
                 /** @description Id of the last item of the previous page. `transactionId:source` of an item, with `payload` or the index of the input as the source. A plain `transactionId` is behind all items of the transaction */
                 starting_after?: string;
@@ -7838,6 +7830,42 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "inscriptions": [
+                     *         {
+                     *           "transactionId": "170b6b42c0c30450e7c591b26e86b8baed65d2e2fc276d65544d4d0b08bb088b",
+                     *           "source": "payload",
+                     *           "protocol": "kasia",
+                     *           "operation": "payment",
+                     *           "tick": null,
+                     *           "body": "eb5026ed9668dba079d6bbf3192defd41ad84a1ecceea3a195bc2b1701b9667d6b9f03c85df8fb8fb11626b265c45d8bf3e09a11aeb02d8f71c26c20245ef86d3a9adacf17649da8ca1114eec188a633eddb59c3e36101c2b9d260712e9e00c8586b1155395d75fa5541e22fbfdd1817e47c5f003f7cf081a06c5729d54aad48a3621c2ab53fdc9beb5382aa0806fb35",
+                     *           "isAccepted": true,
+                     *           "timestamp": 1751349400250
+                     *         },
+                     *         {
+                     *           "transactionId": "2e2e561303bb1c68f6536a33173692f00c2260818efd319cb3d7ad16067068c9",
+                     *           "source": {
+                     *             "input": 0
+                     *           },
+                     *           "protocol": "krc-721",
+                     *           "operation": "mint",
+                     *           "tick": "STONES",
+                     *           "body": {
+                     *             "p": "krc-721",
+                     *             "op": "mint",
+                     *             "tick": "Stones"
+                     *           },
+                     *           "isAccepted": true,
+                     *           "timestamp": 1751349400250
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "hasMore": true,
+                     *         "count": 2
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description Newest transaction first */
                         inscriptions: components["schemas"]["Inscription"][];
@@ -8438,7 +8466,7 @@ export interface operations {
             query: {
                 /**
                  * @description What to look for
-                 * @example 4b27c8cb5d5f
+                 * @example 901da5992d98
                  */
                 q: string;
                 /**
@@ -8475,12 +8503,12 @@ export interface operations {
                      *       "results": [
                      *         {
                      *           "type": "block",
-                     *           "id": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
+                     *           "id": "901da5992d988e0c7cba939cb65d6b2cce514332f3c2dd270a4483f7339b6742",
                      *           "label": null,
                      *           "matched": "hash",
-                     *           "blueScore": "1260",
-                     *           "daaScore": "1262",
-                     *           "timestamp": 1751346400249,
+                     *           "blueScore": "1303",
+                     *           "daaScore": "1305",
+                     *           "timestamp": 1751344600248,
                      *           "isChainBlock": true,
                      *           "color": "blue"
                      *         }
@@ -8615,28 +8643,28 @@ export interface operations {
                     /**
                      * @example {
                      *       "network": "simnet",
-                     *       "sink": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
-                     *       "blueScore": "1264",
-                     *       "daaScore": "1266",
+                     *       "sink": "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
+                     *       "blueScore": "1311",
+                     *       "daaScore": "1313",
                      *       "timestamp": 1751349400250,
                      *       "difficulty": 1.0000001192093038,
                      *       "hashesPerSecond": "0",
                      *       "lastMinute": {
                      *         "start": 1751346360000,
-                     *         "blocksPerSecond": 0.05,
-                     *         "transactionsPerSecond": 0.183,
-                     *         "feesPerSecond": "203506"
+                     *         "blocksPerSecond": 0.083,
+                     *         "transactionsPerSecond": 0.167,
+                     *         "feesPerSecond": "84230"
                      *       },
-                     *       "circulatingSompi": "6319996393120",
+                     *       "circulatingSompi": "6549992592971",
                      *       "maxSompi": "2900000000000000000",
                      *       "blockReward": "5000000000",
                      *       "nextReward": "4400000000",
-                     *       "nextRewardAt": 1766868873650,
+                     *       "nextRewardAt": 1766868868950,
                      *       "countedFrom": 1633687894966,
-                     *       "blockCount": "1267",
-                     *       "transactionCount": "3871",
-                     *       "addressCount": "2476",
-                     *       "mempoolSize": 3
+                     *       "blockCount": "1314",
+                     *       "transactionCount": "4888",
+                     *       "addressCount": "2925",
+                     *       "mempoolSize": 2
                      *     }
                      */
                     "application/json": components["schemas"]["Network"];
@@ -8692,52 +8720,22 @@ export interface operations {
                      * @example {
                      *       "history": [
                      *         {
-                     *           "start": 1751197260000,
+                     *           "start": 1751220060000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
-                     *           "transactions": 1,
-                     *           "fees": "1029144",
-                     *           "volume": "20024254733",
-                     *           "minted": "4998970856",
-                     *           "supply": "5119998970856",
-                     *           "activeAddresses": 9,
-                     *           "newAddresses": 4,
+                     *           "transactions": 3,
+                     *           "fees": "1727315",
+                     *           "volume": "3654017006",
+                     *           "minted": "4999507372",
+                     *           "supply": "5399998272685",
+                     *           "activeAddresses": 6,
+                     *           "newAddresses": 2,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751198040000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 0,
-                     *           "fees": "0",
-                     *           "volume": "0",
-                     *           "minted": "5001029144",
-                     *           "supply": "5125000000000",
-                     *           "activeAddresses": 1,
-                     *           "newAddresses": 0,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751198760000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 1,
-                     *           "fees": "621229",
-                     *           "volume": "5008505212",
-                     *           "minted": "4999378771",
-                     *           "supply": "5129999378771",
-                     *           "activeAddresses": 11,
-                     *           "newAddresses": 0,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751199540000,
+                     *           "start": 1751221260000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -8745,310 +8743,235 @@ export interface operations {
                      *           "transactions": 0,
                      *           "fees": "0",
                      *           "volume": "0",
-                     *           "minted": "5000621229",
-                     *           "supply": "5135000000000",
+                     *           "minted": "5001727315",
+                     *           "supply": "5405000000000",
                      *           "activeAddresses": 1,
                      *           "newAddresses": 0,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751200260000,
+                     *           "start": 1751222520000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 9,
+                     *           "fees": "6698660",
+                     *           "volume": "12439793423",
+                     *           "minted": "4993301340",
+                     *           "supply": "5409993301340",
+                     *           "activeAddresses": 41,
+                     *           "newAddresses": 9,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751223720000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
                      *           "transactions": 2,
-                     *           "fees": "6390635",
-                     *           "volume": "1422996694",
-                     *           "minted": "4993609365",
-                     *           "supply": "5139993609365",
+                     *           "fees": "1349574",
+                     *           "volume": "2066871516",
+                     *           "minted": "5005349086",
+                     *           "supply": "5414998650426",
+                     *           "activeAddresses": 7,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751224920000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 4,
+                     *           "fees": "3277217",
+                     *           "volume": "13727299387",
+                     *           "minted": "4998072357",
+                     *           "supply": "5419996722783",
+                     *           "activeAddresses": 15,
+                     *           "newAddresses": 5,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751226180000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 6,
+                     *           "fees": "7855886",
+                     *           "volume": "17342042950",
+                     *           "minted": "4995421331",
+                     *           "supply": "5424992144114",
+                     *           "activeAddresses": 27,
+                     *           "newAddresses": 5,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751227380000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 2,
+                     *           "fees": "4615077",
+                     *           "volume": "10578090237",
+                     *           "minted": "5003240809",
+                     *           "supply": "5429995384923",
                      *           "activeAddresses": 9,
                      *           "newAddresses": 2,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751201040000,
+                     *           "start": 1751228580000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
                      *           "transactions": 4,
-                     *           "fees": "3791026",
-                     *           "volume": "2841939896",
-                     *           "minted": "5002599609",
-                     *           "supply": "5144996208974",
+                     *           "fees": "2421756",
+                     *           "volume": "9197884005",
+                     *           "minted": "5002193321",
+                     *           "supply": "5434997578244",
+                     *           "activeAddresses": 15,
+                     *           "newAddresses": 3,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751229780000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 3,
+                     *           "fees": "2765757",
+                     *           "volume": "6040367309",
+                     *           "minted": "4999655999",
+                     *           "supply": "5439997234243",
+                     *           "activeAddresses": 13,
+                     *           "newAddresses": 5,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751231040000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 3,
+                     *           "fees": "4519567",
+                     *           "volume": "21893569239",
+                     *           "minted": "4998246190",
+                     *           "supply": "5444995480433",
+                     *           "activeAddresses": 27,
+                     *           "newAddresses": 6,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751232240000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 5,
+                     *           "fees": "6987729",
+                     *           "volume": "11741223628",
+                     *           "minted": "4997531838",
+                     *           "supply": "5449993012271",
+                     *           "activeAddresses": 15,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751233440000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 2,
+                     *           "fees": "2016936",
+                     *           "volume": "2404982739",
+                     *           "minted": "5004970793",
+                     *           "supply": "5454997983064",
+                     *           "activeAddresses": 11,
+                     *           "newAddresses": 2,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751234700000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 2,
+                     *           "fees": "2723764",
+                     *           "volume": "1026398007",
+                     *           "minted": "4999293172",
+                     *           "supply": "5459997276236",
+                     *           "activeAddresses": 11,
+                     *           "newAddresses": 3,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751235900000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 4,
+                     *           "fees": "1481188",
+                     *           "volume": "6593806824",
+                     *           "minted": "5001242576",
+                     *           "supply": "5464998518812",
                      *           "activeAddresses": 20,
                      *           "newAddresses": 5,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751201760000,
+                     *           "start": 1751237100000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
-                     *           "transactions": 1,
-                     *           "fees": "690612",
-                     *           "volume": "285193218",
-                     *           "minted": "5003100414",
-                     *           "supply": "5149999309388",
-                     *           "activeAddresses": 5,
-                     *           "newAddresses": 0,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751202540000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 4,
-                     *           "fees": "3628977",
-                     *           "volume": "23913638087",
-                     *           "minted": "4997061635",
-                     *           "supply": "5154996371023",
-                     *           "activeAddresses": 23,
+                     *           "transactions": 7,
+                     *           "fees": "5216477",
+                     *           "volume": "14725052057",
+                     *           "minted": "4996264711",
+                     *           "supply": "5469994783523",
+                     *           "activeAddresses": 32,
                      *           "newAddresses": 8,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751203260000,
+                     *           "start": 1751238300000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
                      *           "transactions": 3,
-                     *           "fees": "3385434",
-                     *           "volume": "2574750895",
-                     *           "minted": "5000243543",
-                     *           "supply": "5159996614566",
-                     *           "activeAddresses": 10,
-                     *           "newAddresses": 1,
+                     *           "fees": "1633371",
+                     *           "volume": "1217677149",
+                     *           "minted": "5003583106",
+                     *           "supply": "5474998366629",
+                     *           "activeAddresses": 11,
+                     *           "newAddresses": 2,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751204040000,
+                     *           "start": 1751243760000,
                      *           "isOpen": false,
-                     *           "blocks": 1,
+                     *           "blocks": 23,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
-                     *           "transactions": 2,
-                     *           "fees": "1378926",
-                     *           "volume": "459452638",
-                     *           "minted": "5002006508",
-                     *           "supply": "5164998621074",
-                     *           "activeAddresses": 5,
-                     *           "newAddresses": 0,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751204760000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 1,
-                     *           "fees": "598970",
-                     *           "volume": "134324927",
-                     *           "minted": "5000779956",
-                     *           "supply": "5169999401030",
-                     *           "activeAddresses": 4,
-                     *           "newAddresses": 1,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751205540000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 2,
-                     *           "fees": "1007255",
-                     *           "volume": "1104754709",
-                     *           "minted": "4999591715",
-                     *           "supply": "5174998992745",
-                     *           "activeAddresses": 9,
-                     *           "newAddresses": 1,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751206260000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 4,
-                     *           "fees": "5295545",
-                     *           "volume": "7207965752",
-                     *           "minted": "4995711710",
-                     *           "supply": "5179994704455",
-                     *           "activeAddresses": 14,
-                     *           "newAddresses": 5,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751208960000,
-                     *           "isOpen": false,
-                     *           "blocks": 21,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 19,
-                     *           "fees": "25316883",
-                     *           "volume": "40421283752",
-                     *           "minted": "4979978662",
-                     *           "supply": "5184974683117",
-                     *           "activeAddresses": 79,
-                     *           "newAddresses": 15,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751214960000,
-                     *           "isOpen": false,
-                     *           "blocks": 3,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 10,
-                     *           "fees": "5398884",
-                     *           "volume": "9169328521",
-                     *           "minted": "105019917999",
-                     *           "supply": "5289994601116",
-                     *           "activeAddresses": 39,
-                     *           "newAddresses": 7,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751216760000,
-                     *           "isOpen": false,
-                     *           "blocks": 2,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 10,
-                     *           "fees": "11866634",
-                     *           "volume": "12884858594",
-                     *           "minted": "14993532250",
-                     *           "supply": "5304988133366",
-                     *           "activeAddresses": 42,
-                     *           "newAddresses": 8,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751218560000,
-                     *           "isOpen": false,
-                     *           "blocks": 2,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 6,
-                     *           "fees": "2617357",
-                     *           "volume": "5776969203",
-                     *           "minted": "10009249277",
-                     *           "supply": "5314997382643",
-                     *           "activeAddresses": 29,
-                     *           "newAddresses": 8,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751222160000,
-                     *           "isOpen": false,
-                     *           "blocks": 3,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 12,
-                     *           "fees": "10511630",
-                     *           "volume": "7143432086",
-                     *           "minted": "9992105727",
-                     *           "supply": "5324989488370",
-                     *           "activeAddresses": 35,
-                     *           "newAddresses": 7,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751225760000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 4,
-                     *           "fees": "4082174",
-                     *           "volume": "6996956835",
-                     *           "minted": "15006429456",
-                     *           "supply": "5339995917826",
-                     *           "activeAddresses": 22,
-                     *           "newAddresses": 3,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751227560000,
-                     *           "isOpen": false,
-                     *           "blocks": 3,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 1,
-                     *           "transactions": 10,
-                     *           "fees": "8491612",
-                     *           "volume": "30344574735",
-                     *           "minted": "4995590562",
-                     *           "supply": "5344991508388",
-                     *           "activeAddresses": 40,
-                     *           "newAddresses": 7,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751229360000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 8,
-                     *           "fees": "9322770",
-                     *           "volume": "25530804875",
-                     *           "minted": "14999168842",
-                     *           "supply": "5359990677230",
-                     *           "activeAddresses": 36,
-                     *           "newAddresses": 5,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751230560000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 1,
-                     *           "fees": "28235909",
-                     *           "volume": "37433186612",
-                     *           "minted": "4981086861",
-                     *           "supply": "5364971764091",
-                     *           "activeAddresses": 15,
-                     *           "newAddresses": 0,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751236560000,
-                     *           "isOpen": false,
-                     *           "blocks": 6,
-                     *           "chainBlocks": 2,
-                     *           "redBlocks": 0,
-                     *           "transactions": 21,
-                     *           "fees": "24164698",
-                     *           "volume": "31242171381",
-                     *           "minted": "15014737373",
-                     *           "supply": "5379986501464",
-                     *           "activeAddresses": 91,
-                     *           "newAddresses": 19,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751240160000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 3,
-                     *           "fees": "7120423",
-                     *           "volume": "16835643099",
-                     *           "minted": "20006378113",
-                     *           "supply": "5399992879577",
-                     *           "activeAddresses": 24,
-                     *           "newAddresses": 1,
+                     *           "transactions": 40,
+                     *           "fees": "22725064",
+                     *           "volume": "63063172384",
+                     *           "minted": "4978908307",
+                     *           "supply": "5479977274936",
+                     *           "activeAddresses": 118,
+                     *           "newAddresses": 29,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
@@ -9057,242 +8980,77 @@ export interface operations {
                      *           "blocks": 3,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
-                     *           "transactions": 13,
-                     *           "fees": "9138521",
-                     *           "volume": "24456934669",
-                     *           "minted": "4997981902",
-                     *           "supply": "5404990861479",
+                     *           "transactions": 12,
+                     *           "fees": "9693473",
+                     *           "volume": "35348487527",
+                     *           "minted": "115013031591",
+                     *           "supply": "5594990306527",
                      *           "activeAddresses": 40,
-                     *           "newAddresses": 7,
+                     *           "newAddresses": 4,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751247360000,
-                     *           "isOpen": false,
-                     *           "blocks": 3,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 13,
-                     *           "fees": "14598027",
-                     *           "volume": "63640862566",
-                     *           "minted": "14994540494",
-                     *           "supply": "5419985401973",
-                     *           "activeAddresses": 52,
-                     *           "newAddresses": 10,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751250960000,
+                     *           "start": 1751246760000,
                      *           "isOpen": false,
                      *           "blocks": 2,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
-                     *           "transactions": 8,
-                     *           "fees": "11676219",
-                     *           "volume": "28337227860",
-                     *           "minted": "15002921808",
-                     *           "supply": "5434988323781",
-                     *           "activeAddresses": 37,
-                     *           "newAddresses": 7,
+                     *           "transactions": 9,
+                     *           "fees": "7063051",
+                     *           "volume": "17427498835",
+                     *           "minted": "15002630422",
+                     *           "supply": "5609992936949",
+                     *           "activeAddresses": 44,
+                     *           "newAddresses": 15,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751252760000,
+                     *           "start": 1751247240000,
                      *           "isOpen": false,
-                     *           "blocks": 3,
-                     *           "chainBlocks": 2,
-                     *           "redBlocks": 0,
-                     *           "transactions": 13,
-                     *           "fees": "20180089",
-                     *           "volume": "138379604897",
-                     *           "minted": "20005483248",
-                     *           "supply": "5454993807029",
-                     *           "activeAddresses": 71,
-                     *           "newAddresses": 11,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751258160000,
-                     *           "isOpen": false,
-                     *           "blocks": 2,
+                     *           "blocks": 1,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
                      *           "transactions": 7,
-                     *           "fees": "3263404",
-                     *           "volume": "65481417332",
-                     *           "minted": "5002929567",
-                     *           "supply": "5459996736596",
-                     *           "activeAddresses": 30,
-                     *           "newAddresses": 5,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751261760000,
-                     *           "isOpen": false,
-                     *           "blocks": 3,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 12,
-                     *           "fees": "8204216",
-                     *           "volume": "17122602128",
-                     *           "minted": "9995059188",
-                     *           "supply": "5469991795784",
-                     *           "activeAddresses": 49,
+                     *           "fees": "3775511",
+                     *           "volume": "7529564030",
+                     *           "minted": "10003287540",
+                     *           "supply": "5619996224489",
+                     *           "activeAddresses": 31,
                      *           "newAddresses": 13,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751265360000,
-                     *           "isOpen": false,
-                     *           "blocks": 19,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 12,
-                     *           "fees": "12210105",
-                     *           "volume": "20841462014",
-                     *           "minted": "14995994111",
-                     *           "supply": "5484987789895",
-                     *           "activeAddresses": 48,
-                     *           "newAddresses": 14,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751268960000,
-                     *           "isOpen": false,
-                     *           "blocks": 3,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 5,
-                     *           "fees": "6452934",
-                     *           "volume": "12117002835",
-                     *           "minted": "95005757171",
-                     *           "supply": "5579993547066",
-                     *           "activeAddresses": 20,
-                     *           "newAddresses": 4,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751270760000,
-                     *           "isOpen": false,
-                     *           "blocks": 2,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 11,
-                     *           "fees": "14771474",
-                     *           "volume": "13210047399",
-                     *           "minted": "14991681460",
-                     *           "supply": "5594985228526",
-                     *           "activeAddresses": 34,
-                     *           "newAddresses": 4,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751271120000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 3,
-                     *           "fees": "1472382",
-                     *           "volume": "1161676144",
-                     *           "minted": "10013299092",
-                     *           "supply": "5604998527618",
-                     *           "activeAddresses": 10,
-                     *           "newAddresses": 2,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751271540000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 3,
-                     *           "fees": "1378119",
-                     *           "volume": "3170106520",
-                     *           "minted": "5000094263",
-                     *           "supply": "5609998621881",
-                     *           "activeAddresses": 7,
-                     *           "newAddresses": 0,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751271900000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 6,
-                     *           "fees": "4762159",
-                     *           "volume": "36791484273",
-                     *           "minted": "4996615960",
-                     *           "supply": "5614995237841",
-                     *           "activeAddresses": 15,
-                     *           "newAddresses": 1,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751272260000,
+                     *           "start": 1751247720000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
                      *           "transactions": 5,
-                     *           "fees": "2570306",
-                     *           "volume": "2463028351",
-                     *           "minted": "5002191853",
-                     *           "supply": "5619997429694",
-                     *           "activeAddresses": 13,
-                     *           "newAddresses": 3,
+                     *           "fees": "3600994",
+                     *           "volume": "4866101307",
+                     *           "minted": "5000174517",
+                     *           "supply": "5624996399006",
+                     *           "activeAddresses": 18,
+                     *           "newAddresses": 5,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751272680000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 3,
-                     *           "fees": "1969675",
-                     *           "volume": "2710922088",
-                     *           "minted": "5000600631",
-                     *           "supply": "5624998030325",
-                     *           "activeAddresses": 12,
-                     *           "newAddresses": 3,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751273040000,
+                     *           "start": 1751248140000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
                      *           "transactions": 2,
-                     *           "fees": "1979318",
-                     *           "volume": "1948387207",
-                     *           "minted": "4999990357",
-                     *           "supply": "5629998020682",
+                     *           "fees": "595911",
+                     *           "volume": "1198071383",
+                     *           "minted": "5003005083",
+                     *           "supply": "5629999404089",
                      *           "activeAddresses": 7,
-                     *           "newAddresses": 1,
+                     *           "newAddresses": 3,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751273400000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 1,
-                     *           "fees": "389839",
-                     *           "volume": "1039176416",
-                     *           "minted": "5001589479",
-                     *           "supply": "5634999610161",
-                     *           "activeAddresses": 3,
-                     *           "newAddresses": 0,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751273760000,
+                     *           "start": 1751248620000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9300,14 +9058,29 @@ export interface operations {
                      *           "transactions": 0,
                      *           "fees": "0",
                      *           "volume": "0",
-                     *           "minted": "5000389839",
+                     *           "minted": "5000595911",
+                     *           "supply": "5635000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751249100000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5000000000",
                      *           "supply": "5640000000000",
                      *           "activeAddresses": 1,
                      *           "newAddresses": 0,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751274180000,
+                     *           "start": 1751249520000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9322,7 +9095,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751274540000,
+                     *           "start": 1751250000000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9337,7 +9110,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751274900000,
+                     *           "start": 1751250480000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9352,7 +9125,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751275260000,
+                     *           "start": 1751250960000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9367,7 +9140,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751275680000,
+                     *           "start": 1751251380000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9382,7 +9155,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751276040000,
+                     *           "start": 1751251860000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9397,7 +9170,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751276400000,
+                     *           "start": 1751252340000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9412,7 +9185,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751276820000,
+                     *           "start": 1751252760000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9427,7 +9200,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751277180000,
+                     *           "start": 1751253240000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9442,7 +9215,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751277540000,
+                     *           "start": 1751253720000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9457,7 +9230,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751277900000,
+                     *           "start": 1751254200000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9472,7 +9245,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751278320000,
+                     *           "start": 1751254620000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9487,7 +9260,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751278680000,
+                     *           "start": 1751255100000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9502,7 +9275,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751279040000,
+                     *           "start": 1751255580000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9517,7 +9290,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751279400000,
+                     *           "start": 1751256000000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9532,7 +9305,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751279820000,
+                     *           "start": 1751256480000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9547,7 +9320,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751280180000,
+                     *           "start": 1751256960000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9562,7 +9335,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751280540000,
+                     *           "start": 1751257380000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9577,7 +9350,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751280960000,
+                     *           "start": 1751257860000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9592,7 +9365,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751281320000,
+                     *           "start": 1751258340000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9607,7 +9380,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751281680000,
+                     *           "start": 1751258820000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9622,7 +9395,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751282040000,
+                     *           "start": 1751259240000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9637,7 +9410,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751282460000,
+                     *           "start": 1751259720000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9652,7 +9425,7 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751282820000,
+                     *           "start": 1751260200000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9667,22 +9440,22 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751283180000,
+                     *           "start": 1751260620000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
-                     *           "transactions": 0,
-                     *           "fees": "0",
-                     *           "volume": "0",
-                     *           "minted": "5000000000",
-                     *           "supply": "5765000000000",
-                     *           "activeAddresses": 1,
+                     *           "transactions": 1,
+                     *           "fees": "1146643",
+                     *           "volume": "5219438166",
+                     *           "minted": "4998853357",
+                     *           "supply": "5764998853357",
+                     *           "activeAddresses": 7,
                      *           "newAddresses": 0,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751283600000,
+                     *           "start": 1751261100000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9690,14 +9463,14 @@ export interface operations {
                      *           "transactions": 0,
                      *           "fees": "0",
                      *           "volume": "0",
-                     *           "minted": "5000000000",
+                     *           "minted": "5001146643",
                      *           "supply": "5770000000000",
                      *           "activeAddresses": 1,
                      *           "newAddresses": 0,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751283960000,
+                     *           "start": 1751261580000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9712,22 +9485,22 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751284320000,
+                     *           "start": 1751262060000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
-                     *           "transactions": 0,
-                     *           "fees": "0",
-                     *           "volume": "0",
-                     *           "minted": "5000000000",
-                     *           "supply": "5780000000000",
-                     *           "activeAddresses": 1,
-                     *           "newAddresses": 0,
+                     *           "transactions": 3,
+                     *           "fees": "1517843",
+                     *           "volume": "5456459626",
+                     *           "minted": "4998482157",
+                     *           "supply": "5779998482157",
+                     *           "activeAddresses": 13,
+                     *           "newAddresses": 3,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751284680000,
+                     *           "start": 1751262480000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9735,14 +9508,14 @@ export interface operations {
                      *           "transactions": 0,
                      *           "fees": "0",
                      *           "volume": "0",
-                     *           "minted": "5000000000",
+                     *           "minted": "5001517843",
                      *           "supply": "5785000000000",
                      *           "activeAddresses": 1,
                      *           "newAddresses": 0,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751285100000,
+                     *           "start": 1751262960000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9757,22 +9530,472 @@ export interface operations {
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751285460000,
+                     *           "start": 1751263440000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 3,
+                     *           "fees": "968220",
+                     *           "volume": "351707258",
+                     *           "minted": "4999031780",
+                     *           "supply": "5794999031780",
+                     *           "activeAddresses": 7,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751263860000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 3,
+                     *           "fees": "2757522",
+                     *           "volume": "2224819276",
+                     *           "minted": "4998210698",
+                     *           "supply": "5799997242478",
+                     *           "activeAddresses": 11,
+                     *           "newAddresses": 5,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751264340000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 4,
+                     *           "fees": "6544552",
+                     *           "volume": "23964416717",
+                     *           "minted": "4996212970",
+                     *           "supply": "5804993455448",
+                     *           "activeAddresses": 29,
+                     *           "newAddresses": 2,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751264820000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 3,
+                     *           "fees": "1541618",
+                     *           "volume": "1188315802",
+                     *           "minted": "5005002934",
+                     *           "supply": "5809998458382",
+                     *           "activeAddresses": 8,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751265300000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 3,
+                     *           "fees": "921055",
+                     *           "volume": "771309951",
+                     *           "minted": "5000620563",
+                     *           "supply": "5814999078945",
+                     *           "activeAddresses": 6,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751265720000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 3,
+                     *           "fees": "2847248",
+                     *           "volume": "1090804498",
+                     *           "minted": "4998073807",
+                     *           "supply": "5819997152752",
+                     *           "activeAddresses": 9,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751266200000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 5,
+                     *           "fees": "1083140",
+                     *           "volume": "2550149402",
+                     *           "minted": "5001764108",
+                     *           "supply": "5824998916860",
+                     *           "activeAddresses": 11,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751266680000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 4,
+                     *           "fees": "1905924",
+                     *           "volume": "2554844684",
+                     *           "minted": "4999177216",
+                     *           "supply": "5829998094076",
+                     *           "activeAddresses": 18,
+                     *           "newAddresses": 5,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751267100000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 3,
+                     *           "fees": "5244717",
+                     *           "volume": "2004296961",
+                     *           "minted": "4996661207",
+                     *           "supply": "5834994755283",
+                     *           "activeAddresses": 12,
+                     *           "newAddresses": 3,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751267580000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 5,
+                     *           "fees": "3383168",
+                     *           "volume": "11077859357",
+                     *           "minted": "5001861549",
+                     *           "supply": "5839996616832",
+                     *           "activeAddresses": 24,
+                     *           "newAddresses": 5,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751268360000,
+                     *           "isOpen": false,
+                     *           "blocks": 46,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 26,
+                     *           "fees": "16230478",
+                     *           "volume": "43221698730",
+                     *           "minted": "4987152690",
+                     *           "supply": "5844983769522",
+                     *           "activeAddresses": 83,
+                     *           "newAddresses": 21,
+                     *           "hashesPerSecond": "1"
+                     *         },
+                     *         {
+                     *           "start": 1751270760000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 5,
+                     *           "fees": "2419161",
+                     *           "volume": "8501364343",
+                     *           "minted": "230013811317",
+                     *           "supply": "6074997580839",
+                     *           "activeAddresses": 19,
+                     *           "newAddresses": 3,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751272560000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 5,
+                     *           "fees": "2319439",
+                     *           "volume": "3861663065",
+                     *           "minted": "5000099722",
+                     *           "supply": "6079997680561",
+                     *           "activeAddresses": 20,
+                     *           "newAddresses": 7,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751274360000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 3,
+                     *           "fees": "6938610",
+                     *           "volume": "3694547278",
+                     *           "minted": "4995380829",
+                     *           "supply": "6084993061390",
+                     *           "activeAddresses": 13,
+                     *           "newAddresses": 2,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751277960000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 5,
+                     *           "fees": "2576742",
+                     *           "volume": "11348625451",
+                     *           "minted": "5004361868",
+                     *           "supply": "6089997423258",
+                     *           "activeAddresses": 27,
+                     *           "newAddresses": 8,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751279760000,
+                     *           "isOpen": false,
+                     *           "blocks": 3,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 15,
+                     *           "fees": "10211021",
+                     *           "volume": "34760616438",
+                     *           "minted": "4992365721",
+                     *           "supply": "6094989788979",
+                     *           "activeAddresses": 48,
+                     *           "newAddresses": 9,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751283360000,
+                     *           "isOpen": false,
+                     *           "blocks": 2,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 9,
+                     *           "fees": "7085228",
+                     *           "volume": "4370073387",
+                     *           "minted": "15003125793",
+                     *           "supply": "6109992914772",
+                     *           "activeAddresses": 30,
+                     *           "newAddresses": 6,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751286960000,
+                     *           "isOpen": false,
+                     *           "blocks": 2,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 14,
+                     *           "fees": "12045996",
+                     *           "volume": "23365139999",
+                     *           "minted": "9995039232",
+                     *           "supply": "6119987954004",
+                     *           "activeAddresses": 35,
+                     *           "newAddresses": 10,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751289960000,
+                     *           "isOpen": false,
+                     *           "blocks": 4,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 20,
+                     *           "fees": "17395525",
+                     *           "volume": "28494037177",
+                     *           "minted": "9994650471",
+                     *           "supply": "6129982604475",
+                     *           "activeAddresses": 80,
+                     *           "newAddresses": 24,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751295360000,
+                     *           "isOpen": false,
+                     *           "blocks": 3,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 12,
+                     *           "fees": "4984020",
+                     *           "volume": "19000964916",
+                     *           "minted": "20012411505",
+                     *           "supply": "6149995015980",
+                     *           "activeAddresses": 39,
+                     *           "newAddresses": 7,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751299560000,
+                     *           "isOpen": false,
+                     *           "blocks": 3,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 15,
+                     *           "fees": "9635879",
+                     *           "volume": "21969984651",
+                     *           "minted": "14995348141",
+                     *           "supply": "6164990364121",
+                     *           "activeAddresses": 51,
+                     *           "newAddresses": 13,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751300760000,
+                     *           "isOpen": false,
+                     *           "blocks": 8,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 19,
+                     *           "fees": "21867825",
+                     *           "volume": "22475814157",
+                     *           "minted": "14987768054",
+                     *           "supply": "6179978132175",
+                     *           "activeAddresses": 65,
+                     *           "newAddresses": 16,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751306760000,
+                     *           "isOpen": false,
+                     *           "blocks": 5,
+                     *           "chainBlocks": 2,
+                     *           "redBlocks": 0,
+                     *           "transactions": 23,
+                     *           "fees": "15737999",
+                     *           "volume": "35751265661",
+                     *           "minted": "50010474167",
+                     *           "supply": "6229988606342",
+                     *           "activeAddresses": 87,
+                     *           "newAddresses": 22,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751308560000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 4,
+                     *           "fees": "8657077",
+                     *           "volume": "16927037126",
+                     *           "minted": "15002736581",
+                     *           "supply": "6244991342923",
+                     *           "activeAddresses": 16,
+                     *           "newAddresses": 4,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751312160000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 6,
+                     *           "fees": "4825407",
+                     *           "volume": "32314279965",
+                     *           "minted": "5003831670",
+                     *           "supply": "6249995174593",
+                     *           "activeAddresses": 25,
+                     *           "newAddresses": 7,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751313300000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 8,
+                     *           "fees": "8314981",
+                     *           "volume": "24873948192",
+                     *           "minted": "4996510426",
+                     *           "supply": "6254991685019",
+                     *           "activeAddresses": 35,
+                     *           "newAddresses": 8,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751314380000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 5,
+                     *           "fees": "1700918",
+                     *           "volume": "2485722373",
+                     *           "minted": "5006614063",
+                     *           "supply": "6259998299082",
+                     *           "activeAddresses": 12,
+                     *           "newAddresses": 3,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751315460000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
                      *           "transactions": 2,
-                     *           "fees": "1442373",
-                     *           "volume": "926810542",
-                     *           "minted": "4998557627",
-                     *           "supply": "5794998557627",
+                     *           "fees": "853398",
+                     *           "volume": "5031004489",
+                     *           "minted": "5000847520",
+                     *           "supply": "6264999146602",
+                     *           "activeAddresses": 12,
+                     *           "newAddresses": 5,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751316600000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 5,
+                     *           "fees": "4720416",
+                     *           "volume": "15300638950",
+                     *           "minted": "4996132982",
+                     *           "supply": "6269995279584",
+                     *           "activeAddresses": 23,
+                     *           "newAddresses": 6,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751317680000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 4,
+                     *           "fees": "1425694",
+                     *           "volume": "1704833872",
+                     *           "minted": "5003294722",
+                     *           "supply": "6274998574306",
                      *           "activeAddresses": 10,
+                     *           "newAddresses": 1,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751318760000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 2,
+                     *           "fees": "2574345",
+                     *           "volume": "967371675",
+                     *           "minted": "4998851349",
+                     *           "supply": "6279997425655",
+                     *           "activeAddresses": 9,
                      *           "newAddresses": 2,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751285820000,
+                     *           "start": 1751319900000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
@@ -9780,355 +10003,160 @@ export interface operations {
                      *           "transactions": 0,
                      *           "fees": "0",
                      *           "volume": "0",
-                     *           "minted": "5001442373",
-                     *           "supply": "5800000000000",
+                     *           "minted": "5002574345",
+                     *           "supply": "6285000000000",
                      *           "activeAddresses": 1,
                      *           "newAddresses": 0,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751286180000,
+                     *           "start": 1751320980000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
-                     *           "transactions": 3,
-                     *           "fees": "2840605",
-                     *           "volume": "35990164677",
-                     *           "minted": "4997159395",
-                     *           "supply": "5804997159395",
-                     *           "activeAddresses": 11,
-                     *           "newAddresses": 1,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751286600000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 4,
-                     *           "fees": "875526",
-                     *           "volume": "788336476",
-                     *           "minted": "5001965079",
-                     *           "supply": "5809999124474",
-                     *           "activeAddresses": 9,
-                     *           "newAddresses": 1,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751286960000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 1,
-                     *           "fees": "253558",
-                     *           "volume": "141481032",
-                     *           "minted": "5000621968",
-                     *           "supply": "5814999746442",
-                     *           "activeAddresses": 3,
-                     *           "newAddresses": 1,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751287320000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 3,
-                     *           "fees": "1887403",
-                     *           "volume": "1219368973",
-                     *           "minted": "4998366155",
-                     *           "supply": "5819998112597",
-                     *           "activeAddresses": 6,
-                     *           "newAddresses": 1,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751287740000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 2,
-                     *           "fees": "2645740",
-                     *           "volume": "951411545",
-                     *           "minted": "4999241663",
-                     *           "supply": "5824997354260",
+                     *           "transactions": 6,
+                     *           "fees": "3767370",
+                     *           "volume": "25238770493",
+                     *           "minted": "4996232630",
+                     *           "supply": "6289996232630",
                      *           "activeAddresses": 17,
-                     *           "newAddresses": 1,
+                     *           "newAddresses": 5,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751288100000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 4,
-                     *           "fees": "2640442",
-                     *           "volume": "2819371872",
-                     *           "minted": "5000005298",
-                     *           "supply": "5829997359558",
-                     *           "activeAddresses": 14,
-                     *           "newAddresses": 1,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751288460000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 4,
-                     *           "fees": "4775038",
-                     *           "volume": "8253222278",
-                     *           "minted": "4997865404",
-                     *           "supply": "5834995224962",
-                     *           "activeAddresses": 13,
-                     *           "newAddresses": 3,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751288820000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 1,
-                     *           "fees": "525291",
-                     *           "volume": "351651686",
-                     *           "minted": "5004249747",
-                     *           "supply": "5839999474709",
-                     *           "activeAddresses": 4,
-                     *           "newAddresses": 0,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751292360000,
-                     *           "isOpen": false,
-                     *           "blocks": 49,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 21,
-                     *           "fees": "13684954",
-                     *           "volume": "17087905864",
-                     *           "minted": "4986840337",
-                     *           "supply": "5844986315046",
-                     *           "activeAddresses": 76,
-                     *           "newAddresses": 18,
-                     *           "hashesPerSecond": "1"
-                     *         },
-                     *         {
-                     *           "start": 1751295960000,
-                     *           "isOpen": false,
-                     *           "blocks": 1,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 4,
-                     *           "fees": "2027426",
-                     *           "volume": "2559357390",
-                     *           "minted": "245011657528",
-                     *           "supply": "6089997972574",
-                     *           "activeAddresses": 12,
-                     *           "newAddresses": 0,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751297760000,
-                     *           "isOpen": false,
-                     *           "blocks": 3,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 10,
-                     *           "fees": "8593999",
-                     *           "volume": "5753608914",
-                     *           "minted": "4993433427",
-                     *           "supply": "6094991406001",
-                     *           "activeAddresses": 30,
-                     *           "newAddresses": 9,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751300760000,
-                     *           "isOpen": false,
-                     *           "blocks": 2,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 9,
-                     *           "fees": "6855767",
-                     *           "volume": "4721206495",
-                     *           "minted": "15001738232",
-                     *           "supply": "6109993144233",
-                     *           "activeAddresses": 37,
-                     *           "newAddresses": 6,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751306760000,
-                     *           "isOpen": false,
-                     *           "blocks": 2,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 9,
-                     *           "fees": "5025829",
-                     *           "volume": "4644541107",
-                     *           "minted": "10001829938",
-                     *           "supply": "6119994974171",
-                     *           "activeAddresses": 29,
-                     *           "newAddresses": 9,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751308560000,
-                     *           "isOpen": false,
-                     *           "blocks": 3,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 11,
-                     *           "fees": "12308943",
-                     *           "volume": "13830146935",
-                     *           "minted": "9992716886",
-                     *           "supply": "6129987691057",
-                     *           "activeAddresses": 48,
-                     *           "newAddresses": 13,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751310360000,
-                     *           "isOpen": false,
-                     *           "blocks": 2,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 7,
-                     *           "fees": "4991292",
-                     *           "volume": "19238830711",
-                     *           "minted": "15007317651",
-                     *           "supply": "6144995008708",
-                     *           "activeAddresses": 21,
-                     *           "newAddresses": 1,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751315760000,
-                     *           "isOpen": false,
-                     *           "blocks": 2,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 9,
-                     *           "fees": "6461158",
-                     *           "volume": "7913721608",
-                     *           "minted": "9998530134",
-                     *           "supply": "6154993538842",
-                     *           "activeAddresses": 38,
-                     *           "newAddresses": 10,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751316960000,
-                     *           "isOpen": false,
-                     *           "blocks": 4,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 14,
-                     *           "fees": "11279402",
-                     *           "volume": "18929901942",
-                     *           "minted": "9995181756",
-                     *           "supply": "6164988720598",
-                     *           "activeAddresses": 46,
-                     *           "newAddresses": 13,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751321160000,
-                     *           "isOpen": false,
-                     *           "blocks": 5,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 11,
-                     *           "fees": "12142424",
-                     *           "volume": "13107497721",
-                     *           "minted": "19999136978",
-                     *           "supply": "6184987857576",
-                     *           "activeAddresses": 38,
-                     *           "newAddresses": 7,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751322360000,
-                     *           "isOpen": false,
-                     *           "blocks": 3,
-                     *           "chainBlocks": 1,
-                     *           "redBlocks": 0,
-                     *           "transactions": 3,
-                     *           "fees": "2331592",
-                     *           "volume": "2450521588",
-                     *           "minted": "25009810832",
-                     *           "supply": "6209997668408",
-                     *           "activeAddresses": 15,
-                     *           "newAddresses": 1,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751328360000,
-                     *           "isOpen": false,
-                     *           "blocks": 5,
-                     *           "chainBlocks": 2,
-                     *           "redBlocks": 0,
-                     *           "transactions": 20,
-                     *           "fees": "19758217",
-                     *           "volume": "30464677032",
-                     *           "minted": "24986702277",
-                     *           "supply": "6234984370685",
-                     *           "activeAddresses": 80,
-                     *           "newAddresses": 19,
-                     *           "hashesPerSecond": "0"
-                     *         },
-                     *         {
-                     *           "start": 1751331960000,
+                     *           "start": 1751322060000,
                      *           "isOpen": false,
                      *           "blocks": 1,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
                      *           "transactions": 5,
-                     *           "fees": "4097268",
-                     *           "volume": "5285387349",
-                     *           "minted": "15011532047",
-                     *           "supply": "6249995902732",
-                     *           "activeAddresses": 19,
-                     *           "newAddresses": 3,
+                     *           "fees": "4021759",
+                     *           "volume": "1725762409",
+                     *           "minted": "4999745611",
+                     *           "supply": "6294995978241",
+                     *           "activeAddresses": 14,
+                     *           "newAddresses": 2,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751323200000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 7,
+                     *           "fees": "5857570",
+                     *           "volume": "4514186307",
+                     *           "minted": "4998164189",
+                     *           "supply": "6299994142430",
+                     *           "activeAddresses": 16,
+                     *           "newAddresses": 5,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751324280000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 5,
+                     *           "fees": "8599907",
+                     *           "volume": "9781418311",
+                     *           "minted": "4997257663",
+                     *           "supply": "6304991400093",
+                     *           "activeAddresses": 30,
+                     *           "newAddresses": 9,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751325360000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 4,
+                     *           "fees": "4079975",
+                     *           "volume": "17019041460",
+                     *           "minted": "5004519932",
+                     *           "supply": "6309995920025",
+                     *           "activeAddresses": 13,
+                     *           "newAddresses": 2,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751326500000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "volume": "0",
+                     *           "minted": "5004079975",
+                     *           "supply": "6315000000000",
+                     *           "activeAddresses": 1,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751327580000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 1,
+                     *           "fees": "253578",
+                     *           "volume": "698140232",
+                     *           "minted": "4999746422",
+                     *           "supply": "6319999746422",
+                     *           "activeAddresses": 3,
+                     *           "newAddresses": 0,
+                     *           "hashesPerSecond": "0"
+                     *         },
+                     *         {
+                     *           "start": 1751328660000,
+                     *           "isOpen": false,
+                     *           "blocks": 1,
+                     *           "chainBlocks": 1,
+                     *           "redBlocks": 0,
+                     *           "transactions": 3,
+                     *           "fees": "2548404",
+                     *           "volume": "10642327777",
+                     *           "minted": "4997705174",
+                     *           "supply": "6324997451596",
+                     *           "activeAddresses": 14,
+                     *           "newAddresses": 2,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
                      *           "start": 1751333760000,
                      *           "isOpen": false,
-                     *           "blocks": 3,
-                     *           "chainBlocks": 2,
+                     *           "blocks": 16,
+                     *           "chainBlocks": 1,
                      *           "redBlocks": 0,
-                     *           "transactions": 11,
-                     *           "fees": "10699008",
-                     *           "volume": "25406783635",
-                     *           "minted": "15000349330",
-                     *           "supply": "6264996252062",
-                     *           "activeAddresses": 42,
-                     *           "newAddresses": 11,
+                     *           "transactions": 30,
+                     *           "fees": "20269237",
+                     *           "volume": "70627264555",
+                     *           "minted": "4982279167",
+                     *           "supply": "6329979730763",
+                     *           "activeAddresses": 91,
+                     *           "newAddresses": 22,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751337360000,
+                     *           "start": 1751335560000,
                      *           "isOpen": false,
-                     *           "blocks": 2,
+                     *           "blocks": 1,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
-                     *           "transactions": 7,
-                     *           "fees": "10516611",
-                     *           "volume": "9862600134",
-                     *           "minted": "4993231327",
-                     *           "supply": "6269989483389",
+                     *           "transactions": 4,
+                     *           "fees": "16131375",
+                     *           "volume": "17491407097",
+                     *           "minted": "80004137862",
+                     *           "supply": "6409983868625",
                      *           "activeAddresses": 26,
-                     *           "newAddresses": 5,
+                     *           "newAddresses": 3,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
@@ -10137,58 +10165,58 @@ export interface operations {
                      *           "blocks": 2,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
-                     *           "transactions": 8,
-                     *           "fees": "7415172",
-                     *           "volume": "14427797070",
-                     *           "minted": "10003101439",
-                     *           "supply": "6279992584828",
-                     *           "activeAddresses": 40,
-                     *           "newAddresses": 5,
+                     *           "transactions": 9,
+                     *           "fees": "9160724",
+                     *           "volume": "12265379780",
+                     *           "minted": "5006970651",
+                     *           "supply": "6414990839276",
+                     *           "activeAddresses": 34,
+                     *           "newAddresses": 6,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751340960000,
+                     *           "start": 1751344560000,
                      *           "isOpen": false,
-                     *           "blocks": 1,
+                     *           "blocks": 20,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
-                     *           "transactions": 4,
-                     *           "fees": "5062027",
-                     *           "volume": "6808009229",
-                     *           "minted": "10002353145",
-                     *           "supply": "6289994937973",
-                     *           "activeAddresses": 27,
-                     *           "newAddresses": 6,
+                     *           "transactions": 18,
+                     *           "fees": "43055121",
+                     *           "volume": "84583101496",
+                     *           "minted": "9966105603",
+                     *           "supply": "6424956944879",
+                     *           "activeAddresses": 75,
+                     *           "newAddresses": 11,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
                      *           "start": 1751346360000,
                      *           "isOpen": false,
-                     *           "blocks": 3,
+                     *           "blocks": 5,
                      *           "chainBlocks": 1,
                      *           "redBlocks": 0,
-                     *           "transactions": 11,
-                     *           "fees": "12210395",
-                     *           "volume": "15997011428",
-                     *           "minted": "4992851632",
-                     *           "supply": "6294987789605",
+                     *           "transactions": 10,
+                     *           "fees": "5053853",
+                     *           "volume": "35318531868",
+                     *           "minted": "100038001268",
+                     *           "supply": "6524994946147",
                      *           "activeAddresses": 37,
-                     *           "newAddresses": 10,
+                     *           "newAddresses": 9,
                      *           "hashesPerSecond": "0"
                      *         },
                      *         {
-                     *           "start": 1751349960000,
+                     *           "start": 1751349360000,
                      *           "isOpen": true,
-                     *           "blocks": 4,
-                     *           "chainBlocks": 2,
+                     *           "blocks": 3,
+                     *           "chainBlocks": 1,
                      *           "redBlocks": 0,
-                     *           "transactions": 18,
-                     *           "fees": "11485735",
-                     *           "volume": "29448821122",
-                     *           "minted": "25008603515",
-                     *           "supply": "6319996393120",
-                     *           "activeAddresses": 68,
-                     *           "newAddresses": 13,
+                     *           "transactions": 12,
+                     *           "fees": "7407029",
+                     *           "volume": "24769438874",
+                     *           "minted": "24997646824",
+                     *           "supply": "6549992592971",
+                     *           "activeAddresses": 37,
+                     *           "newAddresses": 8,
                      *           "hashesPerSecond": "0"
                      *         }
                      *       ],
@@ -10216,7 +10244,10 @@ export interface operations {
     getNetworkProtocols: {
         parameters: {
             query?: {
-                /** @description In UTC */
+                /**
+                 * @description In UTC
+                 * @example day
+                 */
                 interval?: "hour" | "day";
                 /** @description Beginning: Unix time in milliseconds */
                 from?: number;
@@ -10246,6 +10277,1384 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "history": [
+                     *         {
+                     *           "start": 1633651200000,
+                     *           "isOpen": false,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "protocols": [],
+                     *           "covenantEvents": {
+                     *             "genesis": 0,
+                     *             "transition": 0,
+                     *             "burn": 0
+                     *           },
+                     *           "lanes": {
+                     *             "transactions": 0,
+                     *             "gas": "0",
+                     *             "fees": "0"
+                     *           },
+                     *           "opcodes": []
+                     *         },
+                     *         {
+                     *           "start": 1749945600000,
+                     *           "isOpen": false,
+                     *           "transactions": 0,
+                     *           "fees": "0",
+                     *           "protocols": [],
+                     *           "covenantEvents": {
+                     *             "genesis": 0,
+                     *             "transition": 0,
+                     *             "burn": 0
+                     *           },
+                     *           "lanes": {
+                     *             "transactions": 0,
+                     *             "gas": "0",
+                     *             "fees": "0"
+                     *           },
+                     *           "opcodes": []
+                     *         },
+                     *         {
+                     *           "start": 1750032000000,
+                     *           "isOpen": false,
+                     *           "transactions": 290,
+                     *           "fees": "227338634",
+                     *           "protocols": [
+                     *             {
+                     *               "protocol": "igra",
+                     *               "transactions": 1,
+                     *               "fees": "236136"
+                     *             },
+                     *             {
+                     *               "protocol": "k",
+                     *               "transactions": 3,
+                     *               "fees": "808628"
+                     *             },
+                     *             {
+                     *               "protocol": "kachat",
+                     *               "transactions": 1,
+                     *               "fees": "214617"
+                     *             },
+                     *             {
+                     *               "protocol": "kasia",
+                     *               "transactions": 8,
+                     *               "fees": "2100594"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspa-file",
+                     *               "transactions": 4,
+                     *               "fees": "943493"
+                     *             },
+                     *             {
+                     *               "protocol": "kasplex-l2",
+                     *               "transactions": 3,
+                     *               "fees": "674072"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-20",
+                     *               "transactions": 7,
+                     *               "fees": "1594271"
+                     *             }
+                     *           ],
+                     *           "covenantEvents": {
+                     *             "genesis": 17,
+                     *             "transition": 16,
+                     *             "burn": 8
+                     *           },
+                     *           "lanes": {
+                     *             "transactions": 3,
+                     *             "gas": "446237",
+                     *             "fees": "749349"
+                     *           },
+                     *           "opcodes": [
+                     *             {
+                     *               "family": "introspection",
+                     *               "spends": 19,
+                     *               "fees": "5925839"
+                     *             },
+                     *             {
+                     *               "family": "covenants",
+                     *               "spends": 19,
+                     *               "fees": "5925839"
+                     *             },
+                     *             {
+                     *               "family": "sequencing",
+                     *               "spends": 11,
+                     *               "fees": "2867626"
+                     *             },
+                     *             {
+                     *               "family": "groth16",
+                     *               "spends": 11,
+                     *               "fees": "2867626"
+                     *             },
+                     *             {
+                     *               "family": "risc0",
+                     *               "spends": 1,
+                     *               "fees": "267682"
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "start": 1750118400000,
+                     *           "isOpen": false,
+                     *           "transactions": 309,
+                     *           "fees": "239579438",
+                     *           "protocols": [
+                     *             {
+                     *               "protocol": "igra",
+                     *               "transactions": 2,
+                     *               "fees": "494947"
+                     *             },
+                     *             {
+                     *               "protocol": "k",
+                     *               "transactions": 5,
+                     *               "fees": "2229391"
+                     *             },
+                     *             {
+                     *               "protocol": "kachat",
+                     *               "transactions": 1,
+                     *               "fees": "212894"
+                     *             },
+                     *             {
+                     *               "protocol": "kasia",
+                     *               "transactions": 6,
+                     *               "fees": "1680965"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspa-file",
+                     *               "transactions": 1,
+                     *               "fees": "233646"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspatalk",
+                     *               "transactions": 1,
+                     *               "fees": "330307"
+                     *             },
+                     *             {
+                     *               "protocol": "kasplex-l2",
+                     *               "transactions": 2,
+                     *               "fees": "576244"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-20",
+                     *               "transactions": 11,
+                     *               "fees": "2995291"
+                     *             }
+                     *           ],
+                     *           "covenantEvents": {
+                     *             "genesis": 22,
+                     *             "transition": 18,
+                     *             "burn": 8
+                     *           },
+                     *           "lanes": {
+                     *             "transactions": 13,
+                     *             "gas": "2408206",
+                     *             "fees": "4322977"
+                     *           },
+                     *           "opcodes": [
+                     *             {
+                     *               "family": "introspection",
+                     *               "spends": 24,
+                     *               "fees": "7957426"
+                     *             },
+                     *             {
+                     *               "family": "covenants",
+                     *               "spends": 22,
+                     *               "fees": "7370665"
+                     *             },
+                     *             {
+                     *               "family": "sequencing",
+                     *               "spends": 5,
+                     *               "fees": "1299250"
+                     *             },
+                     *             {
+                     *               "family": "groth16",
+                     *               "spends": 5,
+                     *               "fees": "1299250"
+                     *             },
+                     *             {
+                     *               "family": "risc0",
+                     *               "spends": 1,
+                     *               "fees": "267371"
+                     *             },
+                     *             {
+                     *               "family": "unknownZk",
+                     *               "spends": 1,
+                     *               "fees": "375974"
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "start": 1750204800000,
+                     *           "isOpen": false,
+                     *           "transactions": 328,
+                     *           "fees": "276846980",
+                     *           "protocols": [
+                     *             {
+                     *               "protocol": "igra",
+                     *               "transactions": 1,
+                     *               "fees": "219749"
+                     *             },
+                     *             {
+                     *               "protocol": "k",
+                     *               "transactions": 3,
+                     *               "fees": "828558"
+                     *             },
+                     *             {
+                     *               "protocol": "kasia",
+                     *               "transactions": 1,
+                     *               "fees": "240306"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspa-file",
+                     *               "transactions": 1,
+                     *               "fees": "233429"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspatalk",
+                     *               "transactions": 1,
+                     *               "fees": "208956"
+                     *             },
+                     *             {
+                     *               "protocol": "kasplex-l2",
+                     *               "transactions": 1,
+                     *               "fees": "268800"
+                     *             },
+                     *             {
+                     *               "protocol": "kns",
+                     *               "transactions": 1,
+                     *               "fees": "368437"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-20",
+                     *               "transactions": 7,
+                     *               "fees": "1896307"
+                     *             }
+                     *           ],
+                     *           "covenantEvents": {
+                     *             "genesis": 16,
+                     *             "transition": 24,
+                     *             "burn": 7
+                     *           },
+                     *           "lanes": {
+                     *             "transactions": 6,
+                     *             "gas": "706249",
+                     *             "fees": "1624775"
+                     *           },
+                     *           "opcodes": [
+                     *             {
+                     *               "family": "introspection",
+                     *               "spends": 34,
+                     *               "fees": "9887208"
+                     *             },
+                     *             {
+                     *               "family": "covenants",
+                     *               "spends": 26,
+                     *               "fees": "8162827"
+                     *             },
+                     *             {
+                     *               "family": "sequencing",
+                     *               "spends": 5,
+                     *               "fees": "1411496"
+                     *             },
+                     *             {
+                     *               "family": "groth16",
+                     *               "spends": 5,
+                     *               "fees": "1411496"
+                     *             },
+                     *             {
+                     *               "family": "risc0",
+                     *               "spends": 2,
+                     *               "fees": "534609"
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "start": 1750291200000,
+                     *           "isOpen": false,
+                     *           "transactions": 328,
+                     *           "fees": "271421121",
+                     *           "protocols": [
+                     *             {
+                     *               "protocol": "k",
+                     *               "transactions": 1,
+                     *               "fees": "297457"
+                     *             },
+                     *             {
+                     *               "protocol": "kachat",
+                     *               "transactions": 1,
+                     *               "fees": "214512"
+                     *             },
+                     *             {
+                     *               "protocol": "kasia",
+                     *               "transactions": 7,
+                     *               "fees": "2161437"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspa-file",
+                     *               "transactions": 2,
+                     *               "fees": "429395"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspatalk",
+                     *               "transactions": 5,
+                     *               "fees": "1215970"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-20",
+                     *               "transactions": 12,
+                     *               "fees": "3046715"
+                     *             },
+                     *             {
+                     *               "protocol": "kspr",
+                     *               "transactions": 2,
+                     *               "fees": "443169"
+                     *             }
+                     *           ],
+                     *           "covenantEvents": {
+                     *             "genesis": 16,
+                     *             "transition": 25,
+                     *             "burn": 6
+                     *           },
+                     *           "lanes": {
+                     *             "transactions": 12,
+                     *             "gas": "831566",
+                     *             "fees": "3488848"
+                     *           },
+                     *           "opcodes": [
+                     *             {
+                     *               "family": "introspection",
+                     *               "spends": 27,
+                     *               "fees": "7937993"
+                     *             },
+                     *             {
+                     *               "family": "covenants",
+                     *               "spends": 23,
+                     *               "fees": "7315476"
+                     *             },
+                     *             {
+                     *               "family": "sequencing",
+                     *               "spends": 7,
+                     *               "fees": "1784807"
+                     *             },
+                     *             {
+                     *               "family": "groth16",
+                     *               "spends": 7,
+                     *               "fees": "1784807"
+                     *             },
+                     *             {
+                     *               "family": "risc0",
+                     *               "spends": 1,
+                     *               "fees": "517033"
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "start": 1750377600000,
+                     *           "isOpen": false,
+                     *           "transactions": 318,
+                     *           "fees": "248094654",
+                     *           "protocols": [
+                     *             {
+                     *               "protocol": "igra",
+                     *               "transactions": 3,
+                     *               "fees": "829184"
+                     *             },
+                     *             {
+                     *               "protocol": "k",
+                     *               "transactions": 5,
+                     *               "fees": "1382211"
+                     *             },
+                     *             {
+                     *               "protocol": "kachat",
+                     *               "transactions": 1,
+                     *               "fees": "214292"
+                     *             },
+                     *             {
+                     *               "protocol": "kasia",
+                     *               "transactions": 6,
+                     *               "fees": "1569537"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspa-file",
+                     *               "transactions": 2,
+                     *               "fees": "469008"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspatalk",
+                     *               "transactions": 1,
+                     *               "fees": "270359"
+                     *             },
+                     *             {
+                     *               "protocol": "kasplex-l2",
+                     *               "transactions": 2,
+                     *               "fees": "766274"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-20",
+                     *               "transactions": 7,
+                     *               "fees": "1748418"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-721",
+                     *               "transactions": 1,
+                     *               "fees": "226226"
+                     *             }
+                     *           ],
+                     *           "covenantEvents": {
+                     *             "genesis": 16,
+                     *             "transition": 22,
+                     *             "burn": 5
+                     *           },
+                     *           "lanes": {
+                     *             "transactions": 7,
+                     *             "gas": "349171",
+                     *             "fees": "2016652"
+                     *           },
+                     *           "opcodes": [
+                     *             {
+                     *               "family": "introspection",
+                     *               "spends": 30,
+                     *               "fees": "10181727"
+                     *             },
+                     *             {
+                     *               "family": "covenants",
+                     *               "spends": 25,
+                     *               "fees": "9196037"
+                     *             },
+                     *             {
+                     *               "family": "sequencing",
+                     *               "spends": 2,
+                     *               "fees": "570030"
+                     *             },
+                     *             {
+                     *               "family": "groth16",
+                     *               "spends": 2,
+                     *               "fees": "570030"
+                     *             },
+                     *             {
+                     *               "family": "risc0",
+                     *               "spends": 1,
+                     *               "fees": "266861"
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "start": 1750464000000,
+                     *           "isOpen": false,
+                     *           "transactions": 327,
+                     *           "fees": "271700205",
+                     *           "protocols": [
+                     *             {
+                     *               "protocol": "k",
+                     *               "transactions": 7,
+                     *               "fees": "2333152"
+                     *             },
+                     *             {
+                     *               "protocol": "kachat",
+                     *               "transactions": 2,
+                     *               "fees": "428410"
+                     *             },
+                     *             {
+                     *               "protocol": "kasia",
+                     *               "transactions": 7,
+                     *               "fees": "1668932"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspa-file",
+                     *               "transactions": 1,
+                     *               "fees": "240382"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspatalk",
+                     *               "transactions": 2,
+                     *               "fees": "482282"
+                     *             },
+                     *             {
+                     *               "protocol": "kasplex-l2",
+                     *               "transactions": 2,
+                     *               "fees": "438797"
+                     *             },
+                     *             {
+                     *               "protocol": "kns",
+                     *               "transactions": 1,
+                     *               "fees": "373659"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-20",
+                     *               "transactions": 12,
+                     *               "fees": "2785390"
+                     *             }
+                     *           ],
+                     *           "covenantEvents": {
+                     *             "genesis": 7,
+                     *             "transition": 24,
+                     *             "burn": 5
+                     *           },
+                     *           "lanes": {
+                     *             "transactions": 14,
+                     *             "gas": "1819003",
+                     *             "fees": "4242240"
+                     *           },
+                     *           "opcodes": [
+                     *             {
+                     *               "family": "introspection",
+                     *               "spends": 27,
+                     *               "fees": "9458801"
+                     *             },
+                     *             {
+                     *               "family": "covenants",
+                     *               "spends": 23,
+                     *               "fees": "8438765"
+                     *             },
+                     *             {
+                     *               "family": "sequencing",
+                     *               "spends": 5,
+                     *               "fees": "1225137"
+                     *             },
+                     *             {
+                     *               "family": "groth16",
+                     *               "spends": 5,
+                     *               "fees": "1225137"
+                     *             },
+                     *             {
+                     *               "family": "risc0",
+                     *               "spends": 2,
+                     *               "fees": "626433"
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "start": 1750550400000,
+                     *           "isOpen": false,
+                     *           "transactions": 332,
+                     *           "fees": "254802911",
+                     *           "protocols": [
+                     *             {
+                     *               "protocol": "igra",
+                     *               "transactions": 5,
+                     *               "fees": "6777208"
+                     *             },
+                     *             {
+                     *               "protocol": "k",
+                     *               "transactions": 5,
+                     *               "fees": "1452764"
+                     *             },
+                     *             {
+                     *               "protocol": "kasia",
+                     *               "transactions": 8,
+                     *               "fees": "2187380"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspatalk",
+                     *               "transactions": 1,
+                     *               "fees": "278718"
+                     *             },
+                     *             {
+                     *               "protocol": "kasplex-l2",
+                     *               "transactions": 1,
+                     *               "fees": "239696"
+                     *             },
+                     *             {
+                     *               "protocol": "kns",
+                     *               "transactions": 1,
+                     *               "fees": "225348"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-20",
+                     *               "transactions": 4,
+                     *               "fees": "923585"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-721",
+                     *               "transactions": 3,
+                     *               "fees": "682362"
+                     *             },
+                     *             {
+                     *               "protocol": "kspr",
+                     *               "transactions": 1,
+                     *               "fees": "221117"
+                     *             }
+                     *           ],
+                     *           "covenantEvents": {
+                     *             "genesis": 11,
+                     *             "transition": 25,
+                     *             "burn": 5
+                     *           },
+                     *           "lanes": {
+                     *             "transactions": 7,
+                     *             "gas": "1423845",
+                     *             "fees": "2033449"
+                     *           },
+                     *           "opcodes": [
+                     *             {
+                     *               "family": "introspection",
+                     *               "spends": 29,
+                     *               "fees": "10154349"
+                     *             },
+                     *             {
+                     *               "family": "covenants",
+                     *               "spends": 27,
+                     *               "fees": "9947155"
+                     *             },
+                     *             {
+                     *               "family": "sequencing",
+                     *               "spends": 2,
+                     *               "fees": "547240"
+                     *             },
+                     *             {
+                     *               "family": "groth16",
+                     *               "spends": 2,
+                     *               "fees": "547240"
+                     *             },
+                     *             {
+                     *               "family": "risc0",
+                     *               "spends": 2,
+                     *               "fees": "533979"
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "start": 1750636800000,
+                     *           "isOpen": false,
+                     *           "transactions": 304,
+                     *           "fees": "253510683",
+                     *           "protocols": [
+                     *             {
+                     *               "protocol": "igra",
+                     *               "transactions": 2,
+                     *               "fees": "455685"
+                     *             },
+                     *             {
+                     *               "protocol": "k",
+                     *               "transactions": 5,
+                     *               "fees": "1419460"
+                     *             },
+                     *             {
+                     *               "protocol": "kasia",
+                     *               "transactions": 6,
+                     *               "fees": "1669512"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspa-file",
+                     *               "transactions": 1,
+                     *               "fees": "235027"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspatalk",
+                     *               "transactions": 2,
+                     *               "fees": "520756"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-20",
+                     *               "transactions": 12,
+                     *               "fees": "2864011"
+                     *             },
+                     *             {
+                     *               "protocol": "kspr",
+                     *               "transactions": 1,
+                     *               "fees": "222669"
+                     *             }
+                     *           ],
+                     *           "covenantEvents": {
+                     *             "genesis": 11,
+                     *             "transition": 14,
+                     *             "burn": 5
+                     *           },
+                     *           "lanes": {
+                     *             "transactions": 8,
+                     *             "gas": "577550",
+                     *             "fees": "2620523"
+                     *           },
+                     *           "opcodes": [
+                     *             {
+                     *               "family": "introspection",
+                     *               "spends": 20,
+                     *               "fees": "6493836"
+                     *             },
+                     *             {
+                     *               "family": "covenants",
+                     *               "spends": 20,
+                     *               "fees": "6493836"
+                     *             },
+                     *             {
+                     *               "family": "sequencing",
+                     *               "spends": 3,
+                     *               "fees": "822566"
+                     *             },
+                     *             {
+                     *               "family": "groth16",
+                     *               "spends": 3,
+                     *               "fees": "822566"
+                     *             },
+                     *             {
+                     *               "family": "risc0",
+                     *               "spends": 2,
+                     *               "fees": "593096"
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "start": 1750723200000,
+                     *           "isOpen": false,
+                     *           "transactions": 339,
+                     *           "fees": "302941333",
+                     *           "protocols": [
+                     *             {
+                     *               "protocol": "igra",
+                     *               "transactions": 2,
+                     *               "fees": "2650985"
+                     *             },
+                     *             {
+                     *               "protocol": "k",
+                     *               "transactions": 4,
+                     *               "fees": "1170197"
+                     *             },
+                     *             {
+                     *               "protocol": "kachat",
+                     *               "transactions": 1,
+                     *               "fees": "488927"
+                     *             },
+                     *             {
+                     *               "protocol": "kasia",
+                     *               "transactions": 7,
+                     *               "fees": "1784611"
+                     *             },
+                     *             {
+                     *               "protocol": "kasplex-l2",
+                     *               "transactions": 2,
+                     *               "fees": "451053"
+                     *             },
+                     *             {
+                     *               "protocol": "kns",
+                     *               "transactions": 1,
+                     *               "fees": "356446"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-20",
+                     *               "transactions": 9,
+                     *               "fees": "2093487"
+                     *             },
+                     *             {
+                     *               "protocol": "kspr",
+                     *               "transactions": 1,
+                     *               "fees": "291063"
+                     *             }
+                     *           ],
+                     *           "covenantEvents": {
+                     *             "genesis": 12,
+                     *             "transition": 29,
+                     *             "burn": 7
+                     *           },
+                     *           "lanes": {
+                     *             "transactions": 8,
+                     *             "gas": "1587955",
+                     *             "fees": "3255591"
+                     *           },
+                     *           "opcodes": [
+                     *             {
+                     *               "family": "introspection",
+                     *               "spends": 38,
+                     *               "fees": "13402614"
+                     *             },
+                     *             {
+                     *               "family": "covenants",
+                     *               "spends": 33,
+                     *               "fees": "12516461"
+                     *             },
+                     *             {
+                     *               "family": "sequencing",
+                     *               "spends": 6,
+                     *               "fees": "1689310"
+                     *             },
+                     *             {
+                     *               "family": "groth16",
+                     *               "spends": 6,
+                     *               "fees": "1689310"
+                     *             },
+                     *             {
+                     *               "family": "risc0",
+                     *               "spends": 4,
+                     *               "fees": "1114044"
+                     *             },
+                     *             {
+                     *               "family": "unknownZk",
+                     *               "spends": 2,
+                     *               "fees": "407086"
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "start": 1750809600000,
+                     *           "isOpen": false,
+                     *           "transactions": 295,
+                     *           "fees": "241919623",
+                     *           "protocols": [
+                     *             {
+                     *               "protocol": "igra",
+                     *               "transactions": 4,
+                     *               "fees": "1289939"
+                     *             },
+                     *             {
+                     *               "protocol": "k",
+                     *               "transactions": 3,
+                     *               "fees": "895218"
+                     *             },
+                     *             {
+                     *               "protocol": "kasia",
+                     *               "transactions": 4,
+                     *               "fees": "976232"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspa-file",
+                     *               "transactions": 1,
+                     *               "fees": "234526"
+                     *             },
+                     *             {
+                     *               "protocol": "kasplex-l2",
+                     *               "transactions": 5,
+                     *               "fees": "1176653"
+                     *             },
+                     *             {
+                     *               "protocol": "kns",
+                     *               "transactions": 1,
+                     *               "fees": "225877"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-20",
+                     *               "transactions": 6,
+                     *               "fees": "1373532"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-721",
+                     *               "transactions": 1,
+                     *               "fees": "228308"
+                     *             }
+                     *           ],
+                     *           "covenantEvents": {
+                     *             "genesis": 15,
+                     *             "transition": 13,
+                     *             "burn": 2
+                     *           },
+                     *           "lanes": {
+                     *             "transactions": 3,
+                     *             "gas": "1226384",
+                     *             "fees": "1021908"
+                     *           },
+                     *           "opcodes": [
+                     *             {
+                     *               "family": "introspection",
+                     *               "spends": 18,
+                     *               "fees": "6084548"
+                     *             },
+                     *             {
+                     *               "family": "covenants",
+                     *               "spends": 15,
+                     *               "fees": "5337335"
+                     *             },
+                     *             {
+                     *               "family": "sequencing",
+                     *               "spends": 4,
+                     *               "fees": "1240593"
+                     *             },
+                     *             {
+                     *               "family": "groth16",
+                     *               "spends": 4,
+                     *               "fees": "1240593"
+                     *             },
+                     *             {
+                     *               "family": "risc0",
+                     *               "spends": 2,
+                     *               "fees": "475360"
+                     *             },
+                     *             {
+                     *               "family": "unknownZk",
+                     *               "spends": 1,
+                     *               "fees": "286074"
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "start": 1750896000000,
+                     *           "isOpen": false,
+                     *           "transactions": 348,
+                     *           "fees": "288468569",
+                     *           "protocols": [
+                     *             {
+                     *               "protocol": "igra",
+                     *               "transactions": 4,
+                     *               "fees": "973629"
+                     *             },
+                     *             {
+                     *               "protocol": "k",
+                     *               "transactions": 6,
+                     *               "fees": "2075417"
+                     *             },
+                     *             {
+                     *               "protocol": "kachat",
+                     *               "transactions": 1,
+                     *               "fees": "214241"
+                     *             },
+                     *             {
+                     *               "protocol": "kasia",
+                     *               "transactions": 9,
+                     *               "fees": "2423165"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspa-file",
+                     *               "transactions": 1,
+                     *               "fees": "234817"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspatalk",
+                     *               "transactions": 1,
+                     *               "fees": "214812"
+                     *             },
+                     *             {
+                     *               "protocol": "kasplex-l2",
+                     *               "transactions": 2,
+                     *               "fees": "586099"
+                     *             },
+                     *             {
+                     *               "protocol": "kns",
+                     *               "transactions": 1,
+                     *               "fees": "225604"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-20",
+                     *               "transactions": 6,
+                     *               "fees": "1522940"
+                     *             },
+                     *             {
+                     *               "protocol": "kspr",
+                     *               "transactions": 1,
+                     *               "fees": "222883"
+                     *             }
+                     *           ],
+                     *           "covenantEvents": {
+                     *             "genesis": 17,
+                     *             "transition": 24,
+                     *             "burn": 10
+                     *           },
+                     *           "lanes": {
+                     *             "transactions": 13,
+                     *             "gas": "1976570",
+                     *             "fees": "4710982"
+                     *           },
+                     *           "opcodes": [
+                     *             {
+                     *               "family": "introspection",
+                     *               "spends": 35,
+                     *               "fees": "11209477"
+                     *             },
+                     *             {
+                     *               "family": "covenants",
+                     *               "spends": 31,
+                     *               "fees": "10261692"
+                     *             },
+                     *             {
+                     *               "family": "sequencing",
+                     *               "spends": 9,
+                     *               "fees": "2314508"
+                     *             },
+                     *             {
+                     *               "family": "groth16",
+                     *               "spends": 9,
+                     *               "fees": "2314508"
+                     *             },
+                     *             {
+                     *               "family": "risc0",
+                     *               "spends": 2,
+                     *               "fees": "650140"
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "start": 1750982400000,
+                     *           "isOpen": false,
+                     *           "transactions": 314,
+                     *           "fees": "254969783",
+                     *           "protocols": [
+                     *             {
+                     *               "protocol": "igra",
+                     *               "transactions": 7,
+                     *               "fees": "3634379"
+                     *             },
+                     *             {
+                     *               "protocol": "k",
+                     *               "transactions": 3,
+                     *               "fees": "1424059"
+                     *             },
+                     *             {
+                     *               "protocol": "kachat",
+                     *               "transactions": 1,
+                     *               "fees": "469943"
+                     *             },
+                     *             {
+                     *               "protocol": "kasia",
+                     *               "transactions": 6,
+                     *               "fees": "1580685"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspatalk",
+                     *               "transactions": 1,
+                     *               "fees": "376487"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-20",
+                     *               "transactions": 7,
+                     *               "fees": "1612032"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-721",
+                     *               "transactions": 1,
+                     *               "fees": "225517"
+                     *             }
+                     *           ],
+                     *           "covenantEvents": {
+                     *             "genesis": 21,
+                     *             "transition": 21,
+                     *             "burn": 9
+                     *           },
+                     *           "lanes": {
+                     *             "transactions": 7,
+                     *             "gas": "1395246",
+                     *             "fees": "3189723"
+                     *           },
+                     *           "opcodes": [
+                     *             {
+                     *               "family": "introspection",
+                     *               "spends": 26,
+                     *               "fees": "10904102"
+                     *             },
+                     *             {
+                     *               "family": "covenants",
+                     *               "spends": 23,
+                     *               "fees": "10164492"
+                     *             },
+                     *             {
+                     *               "family": "risc0",
+                     *               "spends": 2,
+                     *               "fees": "558765"
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "start": 1751068800000,
+                     *           "isOpen": false,
+                     *           "transactions": 322,
+                     *           "fees": "269889752",
+                     *           "protocols": [
+                     *             {
+                     *               "protocol": "igra",
+                     *               "transactions": 2,
+                     *               "fees": "608431"
+                     *             },
+                     *             {
+                     *               "protocol": "k",
+                     *               "transactions": 3,
+                     *               "fees": "874354"
+                     *             },
+                     *             {
+                     *               "protocol": "kachat",
+                     *               "transactions": 3,
+                     *               "fees": "1012420"
+                     *             },
+                     *             {
+                     *               "protocol": "kasia",
+                     *               "transactions": 6,
+                     *               "fees": "1806960"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspatalk",
+                     *               "transactions": 1,
+                     *               "fees": "330020"
+                     *             },
+                     *             {
+                     *               "protocol": "kasplex-l2",
+                     *               "transactions": 1,
+                     *               "fees": "224722"
+                     *             },
+                     *             {
+                     *               "protocol": "kns",
+                     *               "transactions": 2,
+                     *               "fees": "477705"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-20",
+                     *               "transactions": 10,
+                     *               "fees": "2406750"
+                     *             }
+                     *           ],
+                     *           "covenantEvents": {
+                     *             "genesis": 26,
+                     *             "transition": 22,
+                     *             "burn": 6
+                     *           },
+                     *           "lanes": {
+                     *             "transactions": 5,
+                     *             "gas": "286717",
+                     *             "fees": "1708714"
+                     *           },
+                     *           "opcodes": [
+                     *             {
+                     *               "family": "introspection",
+                     *               "spends": 27,
+                     *               "fees": "10513686"
+                     *             },
+                     *             {
+                     *               "family": "covenants",
+                     *               "spends": 21,
+                     *               "fees": "8909611"
+                     *             },
+                     *             {
+                     *               "family": "sequencing",
+                     *               "spends": 2,
+                     *               "fees": "550991"
+                     *             },
+                     *             {
+                     *               "family": "groth16",
+                     *               "spends": 2,
+                     *               "fees": "550991"
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "start": 1751155200000,
+                     *           "isOpen": false,
+                     *           "transactions": 298,
+                     *           "fees": "240434004",
+                     *           "protocols": [
+                     *             {
+                     *               "protocol": "igra",
+                     *               "transactions": 4,
+                     *               "fees": "1242306"
+                     *             },
+                     *             {
+                     *               "protocol": "k",
+                     *               "transactions": 4,
+                     *               "fees": "1087454"
+                     *             },
+                     *             {
+                     *               "protocol": "kasia",
+                     *               "transactions": 9,
+                     *               "fees": "2530568"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspa-file",
+                     *               "transactions": 1,
+                     *               "fees": "213943"
+                     *             },
+                     *             {
+                     *               "protocol": "kasplex-l2",
+                     *               "transactions": 4,
+                     *               "fees": "888009"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-20",
+                     *               "transactions": 11,
+                     *               "fees": "2838704"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-721",
+                     *               "transactions": 2,
+                     *               "fees": "454727"
+                     *             }
+                     *           ],
+                     *           "covenantEvents": {
+                     *             "genesis": 7,
+                     *             "transition": 19,
+                     *             "burn": 10
+                     *           },
+                     *           "lanes": {
+                     *             "transactions": 9,
+                     *             "gas": "769551",
+                     *             "fees": "2679935"
+                     *           },
+                     *           "opcodes": [
+                     *             {
+                     *               "family": "introspection",
+                     *               "spends": 25,
+                     *               "fees": "9210973"
+                     *             },
+                     *             {
+                     *               "family": "covenants",
+                     *               "spends": 19,
+                     *               "fees": "7638868"
+                     *             },
+                     *             {
+                     *               "family": "sequencing",
+                     *               "spends": 1,
+                     *               "fees": "251455"
+                     *             },
+                     *             {
+                     *               "family": "groth16",
+                     *               "spends": 1,
+                     *               "fees": "251455"
+                     *             },
+                     *             {
+                     *               "family": "unknownZk",
+                     *               "spends": 5,
+                     *               "fees": "1357395"
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "start": 1751241600000,
+                     *           "isOpen": false,
+                     *           "transactions": 350,
+                     *           "fees": "266415972",
+                     *           "protocols": [
+                     *             {
+                     *               "protocol": "k",
+                     *               "transactions": 2,
+                     *               "fees": "583408"
+                     *             },
+                     *             {
+                     *               "protocol": "kachat",
+                     *               "transactions": 1,
+                     *               "fees": "216462"
+                     *             },
+                     *             {
+                     *               "protocol": "kasia",
+                     *               "transactions": 4,
+                     *               "fees": "1007512"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspa-file",
+                     *               "transactions": 2,
+                     *               "fees": "446966"
+                     *             },
+                     *             {
+                     *               "protocol": "kaspatalk",
+                     *               "transactions": 2,
+                     *               "fees": "459013"
+                     *             },
+                     *             {
+                     *               "protocol": "kasplex-l2",
+                     *               "transactions": 1,
+                     *               "fees": "222286"
+                     *             },
+                     *             {
+                     *               "protocol": "kns",
+                     *               "transactions": 1,
+                     *               "fees": "225803"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-20",
+                     *               "transactions": 12,
+                     *               "fees": "3219617"
+                     *             }
+                     *           ],
+                     *           "covenantEvents": {
+                     *             "genesis": 16,
+                     *             "transition": 25,
+                     *             "burn": 4
+                     *           },
+                     *           "lanes": {
+                     *             "transactions": 6,
+                     *             "gas": "317235",
+                     *             "fees": "1805603"
+                     *           },
+                     *           "opcodes": [
+                     *             {
+                     *               "family": "introspection",
+                     *               "spends": 33,
+                     *               "fees": "11859346"
+                     *             },
+                     *             {
+                     *               "family": "covenants",
+                     *               "spends": 31,
+                     *               "fees": "11382435"
+                     *             },
+                     *             {
+                     *               "family": "sequencing",
+                     *               "spends": 5,
+                     *               "fees": "1300772"
+                     *             },
+                     *             {
+                     *               "family": "groth16",
+                     *               "spends": 5,
+                     *               "fees": "1300772"
+                     *             },
+                     *             {
+                     *               "family": "risc0",
+                     *               "spends": 2,
+                     *               "fees": "1038986"
+                     *             },
+                     *             {
+                     *               "family": "unknownZk",
+                     *               "spends": 2,
+                     *               "fees": "834432"
+                     *             }
+                     *           ]
+                     *         },
+                     *         {
+                     *           "start": 1751328000000,
+                     *           "isOpen": true,
+                     *           "transactions": 86,
+                     *           "fees": "103625743",
+                     *           "protocols": [
+                     *             {
+                     *               "protocol": "k",
+                     *               "transactions": 1,
+                     *               "fees": "250600"
+                     *             },
+                     *             {
+                     *               "protocol": "kasia",
+                     *               "transactions": 2,
+                     *               "fees": "542983"
+                     *             },
+                     *             {
+                     *               "protocol": "krc-721",
+                     *               "transactions": 1,
+                     *               "fees": "225753"
+                     *             }
+                     *           ],
+                     *           "covenantEvents": {
+                     *             "genesis": 2,
+                     *             "transition": 8,
+                     *             "burn": 3
+                     *           },
+                     *           "lanes": {
+                     *             "transactions": 3,
+                     *             "gas": "217794",
+                     *             "fees": "820539"
+                     *           },
+                     *           "opcodes": [
+                     *             {
+                     *               "family": "introspection",
+                     *               "spends": 9,
+                     *               "fees": "2951035"
+                     *             },
+                     *             {
+                     *               "family": "covenants",
+                     *               "spends": 9,
+                     *               "fees": "2951035"
+                     *             },
+                     *             {
+                     *               "family": "sequencing",
+                     *               "spends": 3,
+                     *               "fees": "1257192"
+                     *             },
+                     *             {
+                     *               "family": "groth16",
+                     *               "spends": 3,
+                     *               "fees": "1257192"
+                     *             },
+                     *             {
+                     *               "family": "risc0",
+                     *               "spends": 1,
+                     *               "fees": "267115"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "hasMore": false
+                     *     }
+                     */
                     "application/json": {
                         /** @description Oldest first */
                         history: components["schemas"]["ProtocolInterval"][];
@@ -10290,7 +11699,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /** @example 63199.96393120 */
+                    /** @example 65499.92592971 */
                     "text/plain": string;
                 };
             };
@@ -10377,38 +11786,38 @@ export interface operations {
                      *         {
                      *           "from": "1",
                      *           "to": "100000000",
-                     *           "addresses": 459,
-                     *           "balance": "27287912641"
+                     *           "addresses": 445,
+                     *           "balance": "27720952965"
                      *         },
                      *         {
                      *           "from": "100000000",
                      *           "to": "1000000000",
-                     *           "addresses": 1422,
-                     *           "balance": "594243758543"
+                     *           "addresses": 1764,
+                     *           "balance": "729842550744"
                      *         },
                      *         {
                      *           "from": "1000000000",
                      *           "to": "10000000000",
-                     *           "addresses": 571,
-                     *           "balance": "1227425094072"
+                     *           "addresses": 695,
+                     *           "balance": "1478936271106"
                      *         },
                      *         {
                      *           "from": "10000000000",
                      *           "to": "100000000000",
-                     *           "addresses": 14,
-                     *           "balance": "196699034720"
+                     *           "addresses": 11,
+                     *           "balance": "152216830569"
                      *         },
                      *         {
                      *           "from": "100000000000",
                      *           "to": "1000000000000",
                      *           "addresses": 9,
-                     *           "balance": "2894406591686"
+                     *           "balance": "2897939350537"
                      *         },
                      *         {
                      *           "from": "1000000000000",
                      *           "to": "10000000000000",
                      *           "addresses": 1,
-                     *           "balance": "1324267138619"
+                     *           "balance": "1242237158856"
                      *         },
                      *         {
                      *           "from": "10000000000000",
@@ -10506,45 +11915,49 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "from": 1751346000000,
-                     *       "to": 1751350000249,
-                     *       "blocks": 7,
+                     *       "from": 1751342400000,
+                     *       "to": 1751349400250,
+                     *       "blocks": 28,
                      *       "miners": [
-                     *         {
-                     *           "address": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
-                     *           "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
-                     *           "tag": null,
-                     *           "blocks": 3,
-                     *           "redBlocks": 0,
-                     *           "share": 0.428571,
-                     *           "rewards": "15011922347"
-                     *         },
                      *         {
                      *           "address": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg",
                      *           "scriptPublicKey": "20c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac",
                      *           "tag": null,
-                     *           "blocks": 2,
+                     *           "pool": "basalt-pool.example",
+                     *           "blocks": 21,
                      *           "redBlocks": 0,
-                     *           "share": 0.285714,
-                     *           "rewards": "10003606880"
+                     *           "share": 0.75,
+                     *           "rewards": "105004085486"
                      *         },
                      *         {
                      *           "address": "kaspasim:qpfd3y59kt7smwj3lwdwyq5zammxf3mv6eghh8ckrk7udchvca8qckfzfhknu",
                      *           "scriptPublicKey": "2052d89285b2fd0dba51fb9ae20282eef664c76cd6517b9f161dbdc6e2ecc74e0cac",
                      *           "tag": null,
-                     *           "blocks": 1,
+                     *           "pool": "granite-pool.example",
+                     *           "blocks": 4,
                      *           "redBlocks": 0,
                      *           "share": 0.142857,
-                     *           "rewards": "5007450689"
+                     *           "rewards": "20011159733"
                      *         },
                      *         {
-                     *           "address": "kaspasim:qzyu3mfxmh47fed07tjsfwnkrg2kmr8jt7xq4x9pxnlg02hkrkl02e8hdknnw",
-                     *           "scriptPublicKey": "2089c8ed26ddebe4e5aff2e504ba761a156d8cf25f8c0a98a134fe87aaf61dbef5ac",
+                     *           "address": "kaspasim:qp3lnlpjqk9qj08wjud49kpj07ytxun940ukyksrjm7lnv6pmajm7qrw0ywd4",
+                     *           "scriptPublicKey": "2063f9fc32058a093cee971b52d8327f88b37265abf9625a0396fdf9b341df65bfac",
                      *           "tag": null,
+                     *           "pool": "miningcore",
+                     *           "blocks": 2,
+                     *           "redBlocks": 0,
+                     *           "share": 0.071429,
+                     *           "rewards": "10033776764"
+                     *         },
+                     *         {
+                     *           "address": "kaspasim:qq8c88aep4atsak29ts742hczd673qamqrpv6pfr8m4tmgkzzl9kuuspg4v5a",
+                     *           "scriptPublicKey": "200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac",
+                     *           "tag": null,
+                     *           "pool": "copper-pool.example",
                      *           "blocks": 1,
                      *           "redBlocks": 0,
-                     *           "share": 0.142857,
-                     *           "rewards": "5000716214"
+                     *           "share": 0.035714,
+                     *           "rewards": "5006494020"
                      *         }
                      *       ]
                      *     }
@@ -10595,7 +12008,7 @@ export interface operations {
                 to?: string;
                 /**
                  * @description A block in the middle of the window
-                 * @example a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7
+                 * @example 6bf914ac63199b8f951838dabb57bb73ace970cb2e07b34764be1bfc8b08f2a8
                  */
                 around?: string;
                 /**
@@ -10629,99 +12042,99 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "sink": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
+                     *       "sink": "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
                      *       "from": "15",
                      *       "to": "19",
                      *       "truncated": false,
                      *       "blocks": [
                      *         {
-                     *           "hash": "a327695877974e9df7a071c02457aca193119aee4ab1820f01582c7740534b1e",
+                     *           "hash": "e4c9cbe13d19675b771553b4f0876fa5e21af491a29efb1884a796dac02b0540",
                      *           "parentHashes": [
-                     *             "c001d02d07d5f06dc8fd55f88c7382a42442443ba327dfafe7f06e379f8898d4"
+                     *             "02b6324b0fd8f6c9a52e551bf4d5eec307ea702fb290d6a6f30c0fbe2ab24dd4"
                      *           ],
-                     *           "selectedParentHash": "c001d02d07d5f06dc8fd55f88c7382a42442443ba327dfafe7f06e379f8898d4",
+                     *           "selectedParentHash": "02b6324b0fd8f6c9a52e551bf4d5eec307ea702fb290d6a6f30c0fbe2ab24dd4",
                      *           "blueScore": "16",
                      *           "daaScore": "15",
                      *           "timestamp": 1750021600004,
                      *           "isChainBlock": true,
                      *           "color": "blue",
-                     *           "mergingBlockHash": "b5040136437be1f7fde4a899b5d6fad386b9125d4337afc8fda9f2196ee9d1c7",
+                     *           "mergingBlockHash": "437369510d1809092bc048f3b8374f8fcb284a069f574cc48df2a44bb482b0f6",
                      *           "transactionCount": 1,
                      *           "minerAddress": "kaspasim:qpfd3y59kt7smwj3lwdwyq5zammxf3mv6eghh8ckrk7udchvca8qckfzfhknu"
                      *         },
                      *         {
-                     *           "hash": "64bb9b3a451813ef247e032167104d9a60b77f8733b03360d8c491add8ded0ae",
+                     *           "hash": "437369510d1809092bc048f3b8374f8fcb284a069f574cc48df2a44bb482b0f6",
                      *           "parentHashes": [
-                     *             "a327695877974e9df7a071c02457aca193119aee4ab1820f01582c7740534b1e"
+                     *             "e4c9cbe13d19675b771553b4f0876fa5e21af491a29efb1884a796dac02b0540"
                      *           ],
-                     *           "selectedParentHash": "a327695877974e9df7a071c02457aca193119aee4ab1820f01582c7740534b1e",
-                     *           "blueScore": "17",
-                     *           "daaScore": "16",
-                     *           "timestamp": 1750027000004,
-                     *           "isChainBlock": false,
-                     *           "color": "blue",
-                     *           "mergingBlockHash": "6da46eebb1ba34e7eceb9bf48f4e1b8d2ab737e3b2526bbffa085f94b1bcb594",
-                     *           "transactionCount": 1,
-                     *           "minerAddress": "kaspasim:qpfd3y59kt7smwj3lwdwyq5zammxf3mv6eghh8ckrk7udchvca8qckfzfhknu"
-                     *         },
-                     *         {
-                     *           "hash": "b5040136437be1f7fde4a899b5d6fad386b9125d4337afc8fda9f2196ee9d1c7",
-                     *           "parentHashes": [
-                     *             "a327695877974e9df7a071c02457aca193119aee4ab1820f01582c7740534b1e"
-                     *           ],
-                     *           "selectedParentHash": "a327695877974e9df7a071c02457aca193119aee4ab1820f01582c7740534b1e",
+                     *           "selectedParentHash": "e4c9cbe13d19675b771553b4f0876fa5e21af491a29efb1884a796dac02b0540",
                      *           "blueScore": "17",
                      *           "daaScore": "16",
                      *           "timestamp": 1750023400004,
                      *           "isChainBlock": true,
                      *           "color": "blue",
-                     *           "mergingBlockHash": "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
+                     *           "mergingBlockHash": "6bf914ac63199b8f951838dabb57bb73ace970cb2e07b34764be1bfc8b08f2a8",
                      *           "transactionCount": 1,
                      *           "minerAddress": "kaspasim:qqaw4wg90kvh62ngxce3nvl27g7w2vlp6yk2907ahdzxrsukch9sxk3nnwznc"
                      *         },
                      *         {
-                     *           "hash": "2e8f4ae5e419299c85a1107d48f4786f9485045bc9870648e1bd22840e368c21",
+                     *           "hash": "97a4172da4496e74b73d64de7e8125192cd0dac1d40ed1ae221241425f2011ad",
                      *           "parentHashes": [
-                     *             "b5040136437be1f7fde4a899b5d6fad386b9125d4337afc8fda9f2196ee9d1c7"
+                     *             "e4c9cbe13d19675b771553b4f0876fa5e21af491a29efb1884a796dac02b0540"
                      *           ],
-                     *           "selectedParentHash": "b5040136437be1f7fde4a899b5d6fad386b9125d4337afc8fda9f2196ee9d1c7",
+                     *           "selectedParentHash": "e4c9cbe13d19675b771553b4f0876fa5e21af491a29efb1884a796dac02b0540",
+                     *           "blueScore": "17",
+                     *           "daaScore": "16",
+                     *           "timestamp": 1750027000004,
+                     *           "isChainBlock": false,
+                     *           "color": "blue",
+                     *           "mergingBlockHash": "053f6ced20a22d3e26e1a310a5e9bc6dd8122cac60b4146ba3e8b352cb87d79b",
+                     *           "transactionCount": 1,
+                     *           "minerAddress": "kaspasim:qpfd3y59kt7smwj3lwdwyq5zammxf3mv6eghh8ckrk7udchvca8qckfzfhknu"
+                     *         },
+                     *         {
+                     *           "hash": "696bb16ca88c95b625886791356ea5fe5c6a7ccb95b45bc9ad42804405a5abdf",
+                     *           "parentHashes": [
+                     *             "437369510d1809092bc048f3b8374f8fcb284a069f574cc48df2a44bb482b0f6"
+                     *           ],
+                     *           "selectedParentHash": "437369510d1809092bc048f3b8374f8fcb284a069f574cc48df2a44bb482b0f6",
                      *           "blueScore": "18",
                      *           "daaScore": "17",
                      *           "timestamp": 1750026400005,
                      *           "isChainBlock": false,
                      *           "color": "blue",
-                     *           "mergingBlockHash": "6da46eebb1ba34e7eceb9bf48f4e1b8d2ab737e3b2526bbffa085f94b1bcb594",
+                     *           "mergingBlockHash": "053f6ced20a22d3e26e1a310a5e9bc6dd8122cac60b4146ba3e8b352cb87d79b",
                      *           "transactionCount": 1,
                      *           "minerAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg"
                      *         },
                      *         {
-                     *           "hash": "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
+                     *           "hash": "6bf914ac63199b8f951838dabb57bb73ace970cb2e07b34764be1bfc8b08f2a8",
                      *           "parentHashes": [
-                     *             "b5040136437be1f7fde4a899b5d6fad386b9125d4337afc8fda9f2196ee9d1c7"
+                     *             "437369510d1809092bc048f3b8374f8fcb284a069f574cc48df2a44bb482b0f6"
                      *           ],
-                     *           "selectedParentHash": "b5040136437be1f7fde4a899b5d6fad386b9125d4337afc8fda9f2196ee9d1c7",
+                     *           "selectedParentHash": "437369510d1809092bc048f3b8374f8fcb284a069f574cc48df2a44bb482b0f6",
                      *           "blueScore": "18",
                      *           "daaScore": "17",
                      *           "timestamp": 1750025200004,
                      *           "isChainBlock": true,
                      *           "color": "blue",
-                     *           "mergingBlockHash": "6da46eebb1ba34e7eceb9bf48f4e1b8d2ab737e3b2526bbffa085f94b1bcb594",
+                     *           "mergingBlockHash": "053f6ced20a22d3e26e1a310a5e9bc6dd8122cac60b4146ba3e8b352cb87d79b",
                      *           "transactionCount": 1,
                      *           "minerAddress": "kaspasim:qrqvcc2qe3f8vh27s8h52y6qje3f4p2h08sa97xflsa0v853zj08v2pfpk3dg"
                      *         },
                      *         {
-                     *           "hash": "568d0163c9adc4e1cac533c16c1b98f33c21abf7283bbdf569ff6df647061c96",
+                     *           "hash": "8e8e66833a1baab24bdb97aaba1aa2f40db8ab312852a394f1444e9daf9163f5",
                      *           "parentHashes": [
-                     *             "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
-                     *             "64bb9b3a451813ef247e032167104d9a60b77f8733b03360d8c491add8ded0ae"
+                     *             "6bf914ac63199b8f951838dabb57bb73ace970cb2e07b34764be1bfc8b08f2a8",
+                     *             "97a4172da4496e74b73d64de7e8125192cd0dac1d40ed1ae221241425f2011ad"
                      *           ],
-                     *           "selectedParentHash": "a48f23ace6606c10f8e42684d52ae206282273a3ef6867416613579404d1bcc7",
+                     *           "selectedParentHash": "6bf914ac63199b8f951838dabb57bb73ace970cb2e07b34764be1bfc8b08f2a8",
                      *           "blueScore": "20",
                      *           "daaScore": "19",
                      *           "timestamp": 1750028800005,
                      *           "isChainBlock": false,
                      *           "color": "blue",
-                     *           "mergingBlockHash": "63d93b1fdc8751f06f80f8e949e7d505322f9082f1f1f3479388650faf39c577",
+                     *           "mergingBlockHash": "21f2437008aaa685848def440d5589be52e6044f3add0d2e71394bfb73137147",
                      *           "transactionCount": 1,
                      *           "minerAddress": "kaspasim:qpfd3y59kt7smwj3lwdwyq5zammxf3mv6eghh8ckrk7udchvca8qckfzfhknu"
                      *         }
@@ -10775,83 +12188,47 @@ export interface operations {
                     /**
                      * @example {
                      *       "timestamp": 1750540000000,
-                     *       "size": 3,
-                     *       "mass": "82901",
+                     *       "size": 2,
+                     *       "mass": "4860",
                      *       "fees": [
-                     *         {
-                     *           "from": 2,
-                     *           "to": 5,
-                     *           "transactions": 1,
-                     *           "mass": "79241",
-                     *           "fees": "345624"
-                     *         },
-                     *         {
-                     *           "from": 5,
-                     *           "to": 10,
-                     *           "transactions": 0,
-                     *           "mass": "0",
-                     *           "fees": "0"
-                     *         },
-                     *         {
-                     *           "from": 10,
-                     *           "to": 20,
-                     *           "transactions": 0,
-                     *           "mass": "0",
-                     *           "fees": "0"
-                     *         },
-                     *         {
-                     *           "from": 20,
-                     *           "to": 50,
-                     *           "transactions": 0,
-                     *           "mass": "0",
-                     *           "fees": "0"
-                     *         },
                      *         {
                      *           "from": 50,
                      *           "to": 100,
-                     *           "transactions": 0,
-                     *           "mass": "0",
-                     *           "fees": "0"
+                     *           "transactions": 1,
+                     *           "mass": "3236",
+                     *           "fees": "253932"
                      *         },
                      *         {
                      *           "from": 100,
                      *           "to": 200,
-                     *           "transactions": 1,
-                     *           "mass": "2036",
-                     *           "fees": "253000"
+                     *           "transactions": 0,
+                     *           "mass": "0",
+                     *           "fees": "0"
                      *         },
                      *         {
                      *           "from": 200,
                      *           "to": 500,
                      *           "transactions": 1,
                      *           "mass": "1624",
-                     *           "fees": "414815"
+                     *           "fees": "414382"
                      *         }
                      *       ],
                      *       "newest": [
                      *         {
-                     *           "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
+                     *           "transactionId": "a1235c42db5aec47965c8cf1e2b89613cada3c5bb8e07311cbd7b517a0427682",
                      *           "seenAt": 1750540000000,
-                     *           "fee": "345624",
-                     *           "mass": "79241",
-                     *           "feerate": 4.362,
-                     *           "outputSum": "194751607"
+                     *           "fee": "253932",
+                     *           "mass": "3236",
+                     *           "feerate": 78.471,
+                     *           "outputSum": "1028803316"
                      *         },
                      *         {
-                     *           "transactionId": "658a2ae2834b3e26c15d25b6052dacb08b6318400cdebadd9a34e429b49c4a33",
+                     *           "transactionId": "a6a20cabbdb63f09119b0daf18f4562b573057534cad316c7ab245ac77e6a99d",
                      *           "seenAt": 1750540000000,
-                     *           "fee": "414815",
+                     *           "fee": "414382",
                      *           "mass": "1624",
-                     *           "feerate": 255.428,
-                     *           "outputSum": "291548610"
-                     *         },
-                     *         {
-                     *           "transactionId": "c334f3e8be3cc37a765245b8ff21193a68994dd90fd1dfb77de9d271d470489a",
-                     *           "seenAt": 1750540000000,
-                     *           "fee": "253000",
-                     *           "mass": "2036",
-                     *           "feerate": 124.263,
-                     *           "outputSum": "4200966870"
+                     *           "feerate": 255.161,
+                     *           "outputSum": "125511773"
                      *         }
                      *       ]
                      *     }
@@ -10878,7 +12255,7 @@ export interface operations {
             path: {
                 /**
                  * @description 64 hex digits of either case, with or without `0x`
-                 * @example e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02
+                 * @example a1235c42db5aec47965c8cf1e2b89613cada3c5bb8e07311cbd7b517a0427682
                  */
                 transactionId: string;
             };
@@ -10900,14 +12277,14 @@ export interface operations {
                     /**
                      * @example {
                      *       "transaction": {
-                     *         "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
+                     *         "transactionId": "a1235c42db5aec47965c8cf1e2b89613cada3c5bb8e07311cbd7b517a0427682",
                      *         "version": 0,
                      *         "blockTime": null,
                      *         "subnetworkId": "0000000000000000000000000000000000000000",
-                     *         "hash": "173bfbe12511b45c0dd62e65a2ef4263b79c625c5177f4891717945af8a46d16",
-                     *         "mass": "79241",
-                     *         "computeMass": "2871",
-                     *         "fee": "345624",
+                     *         "hash": "2358eac0e1f5f063bc8fac914ef4c25b719b3e87ea12388bcfd4933741917f83",
+                     *         "mass": "3236",
+                     *         "computeMass": "2036",
+                     *         "fee": "253932",
                      *         "lockTime": "0",
                      *         "gas": "0",
                      *         "blockHashes": [],
@@ -10918,58 +12295,38 @@ export interface operations {
                      *         "confirmations": 0,
                      *         "inputs": [
                      *           {
-                     *             "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
+                     *             "transactionId": "a1235c42db5aec47965c8cf1e2b89613cada3c5bb8e07311cbd7b517a0427682",
                      *             "index": 0,
                      *             "sequence": "0",
                      *             "sigOpCount": 1,
-                     *             "signatureScript": "41d93f6845895fac6acdc83b4506c55bbdd5ac4a391239c2cd4d648b4fe9dc474875b65bf6096dbd74aeffbfc5dedb6ea450ac05a5e7c3ca8e56a5416140e46e1701",
+                     *             "signatureScript": "412f5c2d018b1744dfe49799fe0be64c363fced7e134b80a246beff2caeb3925888454ea2e7a14135663fbd53625ac518c67457b48b13021a163cd8a694d417f9a01",
                      *             "previousOutput": {
-                     *               "transactionId": "a74abfb40e1213015eefc0998f8e0d39be6679a78fabe4d063b43a7bc7a2e1a0",
+                     *               "transactionId": "950356e8bcb39cf01210eeba8df5de776932cf19bdaff19882c936cf27b977c5",
                      *               "index": 2,
-                     *               "amount": "195097231",
-                     *               "scriptPublicKey": "206d9c12f93592e2e4104b7abbc0852398139036f7174282d927d1ec83b2b6a799ac",
-                     *               "scriptPublicKeyAddress": "kaspasim:qpkecyhexkfw9eqsfdathsy9ywvp8ypk7ut59qkeylg7eqajk6nejpcynnpwr",
+                     *               "amount": "1029057248",
+                     *               "scriptPublicKey": "2059bbdb2659eaed6c815473d9722a36e7ac98d126f4cfa4de747bb30323e52ae1ac",
+                     *               "scriptPublicKeyAddress": "kaspasim:qpvmhkext84w6myp23eaju32xmn6exx3ym6vlfx7w3amxqeru54wz2l5uhx22",
                      *               "scriptPublicKeyType": "pubkey"
                      *             }
                      *           }
                      *         ],
                      *         "outputs": [
                      *           {
-                     *             "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
+                     *             "transactionId": "a1235c42db5aec47965c8cf1e2b89613cada3c5bb8e07311cbd7b517a0427682",
                      *             "index": 0,
-                     *             "amount": "52367721",
-                     *             "scriptPublicKey": "aa20b416c29f5a2f815792d6b1ae5f01dd2ad060f92b7a6e3aec1a02daa540c89a8887",
-                     *             "scriptPublicKeyAddress": "kaspasim:pz6pds5ltghcz4uj66c6uhcpm54dqc8e9daxuwhvrgpd4f2qezdgshrdmy57m",
-                     *             "scriptPublicKeyType": "scripthash",
+                     *             "amount": "656257004",
+                     *             "scriptPublicKey": "200cdd2beb64196a29370d43522fa40faef26417437b1a04e006d7ee2599bc917cac",
+                     *             "scriptPublicKeyAddress": "kaspasim:qqxd62ltvsvk52fhp4p4ytayp7h0yeqhgda35p8qqmt7ufvehjghczjn6tznd",
+                     *             "scriptPublicKeyType": "pubkey",
                      *             "spentBy": null,
                      *             "isSpent": false
                      *           },
                      *           {
-                     *             "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
+                     *             "transactionId": "a1235c42db5aec47965c8cf1e2b89613cada3c5bb8e07311cbd7b517a0427682",
                      *             "index": 1,
-                     *             "amount": "54583275",
-                     *             "scriptPublicKey": "204a99479c672aa62fa596ba1dc9b5af5741f5e4d2e2e1d9c6ff061b3a0b5a5a49ac",
-                     *             "scriptPublicKeyAddress": "kaspasim:qp9fj3uuvu42vta9j6apmjd44at5ra0y6t3wrkwxlurpkwsttfdyj84v38ddg",
-                     *             "scriptPublicKeyType": "pubkey",
-                     *             "spentBy": null,
-                     *             "isSpent": false
-                     *           },
-                     *           {
-                     *             "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
-                     *             "index": 2,
-                     *             "amount": "51467271",
-                     *             "scriptPublicKey": "20c7137c9d302aec72bd47dbdbf92af9401f8ad1d5e0b70c3e3e46c8741e36cb68ac",
-                     *             "scriptPublicKeyAddress": "kaspasim:qrr3xlyaxq4wcu4agldah7f2l9qplzk36hstwrp78ervsaq7xm9ks62jd7sn4",
-                     *             "scriptPublicKeyType": "pubkey",
-                     *             "spentBy": null,
-                     *             "isSpent": false
-                     *           },
-                     *           {
-                     *             "transactionId": "e0f1d1fece1db94528c67dde45cc240bd8d48c95ed8d31d7c13d4d5b9db99b02",
-                     *             "index": 3,
-                     *             "amount": "36333340",
-                     *             "scriptPublicKey": "206d9c12f93592e2e4104b7abbc0852398139036f7174282d927d1ec83b2b6a799ac",
-                     *             "scriptPublicKeyAddress": "kaspasim:qpkecyhexkfw9eqsfdathsy9ywvp8ypk7ut59qkeylg7eqajk6nejpcynnpwr",
+                     *             "amount": "372546312",
+                     *             "scriptPublicKey": "2059bbdb2659eaed6c815473d9722a36e7ac98d126f4cfa4de747bb30323e52ae1ac",
+                     *             "scriptPublicKeyAddress": "kaspasim:qpvmhkext84w6myp23eaju32xmn6exx3ym6vlfx7w3amxqeru54wz2l5uhx22",
                      *             "scriptPublicKeyType": "pubkey",
                      *             "spentBy": null,
                      *             "isSpent": false
@@ -11009,45 +12366,70 @@ export interface operations {
                  *         "inputs": [
                  *           {
                  *             "previousOutpoint": {
-                 *               "transactionId": "364ecfabbdf2657184b80063ea690f0f5b163d904ee979653a3dc99644b1a7fa",
+                 *               "transactionId": "971ef38ef8126a2b7f1743b663e48b1f4d25b2db403d3b2bd9e0244e2e663e16",
                  *               "index": 2
                  *             },
                  *             "sequence": "0",
                  *             "sigOpCount": 1,
-                 *             "signatureScript": "41b92d4cb14b436e36ec9956d18eb67cc200f2126efbecddda99654329d34f9e80bc3b47e10aa35a5129b373c1792300265f9cef2e92b8da1c24002c9f53fa5be501"
+                 *             "signatureScript": "411828bb0000691f2558f56f03731d198ad4193d3580249d46644a134cc7f568bf475255e6235ab10279725f1277642e4baa8ffe691d79435499e00cab7f5d97ef01"
+                 *           },
+                 *           {
+                 *             "previousOutpoint": {
+                 *               "transactionId": "15488b36173ef388c505c6ad663dfdb9af70c19727adbfa85bbe690886bdb2e6",
+                 *               "index": 11
+                 *             },
+                 *             "sequence": "0",
+                 *             "sigOpCount": 1,
+                 *             "signatureScript": "4190601a519a299a1d7995937eb269341d17ffb0ba862d53e6b3d6c95499642ba52f87a1b0dfcf9eb420bba1fadfa448a0880e78763c5cbc1040d67ea6d6e9289401"
                  *           }
                  *         ],
                  *         "outputs": [
                  *           {
-                 *             "value": "885961926",
-                 *             "scriptPublicKey": "000020cf2241094c1ce65ed4bafcf2d0f603ad9fc01c46263aced2f5d13faa04adf54fac"
+                 *             "value": "941362576",
+                 *             "scriptPublicKey": "000020e638001921af9b57b99f51b5d8d4fe130fa973ccb718706d5f095b79c21721ceac"
                  *           },
                  *           {
-                 *             "value": "928990762",
-                 *             "scriptPublicKey": "0000201f5b907bd730032cb0aabe376441630a51194a34e23d94bf648f82ca906fbfe4ac"
+                 *             "value": "1175998125",
+                 *             "scriptPublicKey": "000020390c0e2ce868f8bc2567dbf78bb715292af39931d66607281ea676e343238f02ac"
                  *           },
                  *           {
-                 *             "value": "1407565218",
-                 *             "scriptPublicKey": "000020c0cc6140cc52765d5e81ef45134096629a855779e1d2f8c9fc3af61e91149e76ac"
+                 *             "value": "447321684",
+                 *             "scriptPublicKey": "0000200d501e1d4a1cfce214a2ea8170f005662c4be488167dcb9df09ce73235fe7b3fac"
                  *           },
                  *           {
-                 *             "value": "715428647",
-                 *             "scriptPublicKey": "0000209b1342c1348590d1b79a5d356c386f8943fc5c41a04d9101a5048b7eda22493eac"
+                 *             "value": "1068087175",
+                 *             "scriptPublicKey": "0000209e0aafd1cc0ea8d8a706462413b02a7be50466db50f7aa2b8490b75d009d185cac"
                  *           },
                  *           {
-                 *             "value": "387068923",
-                 *             "scriptPublicKey": "000020cea6c0d62f168dbc7808bcf5ac073edb971b8f6a3184b839bd7b5a4c2f9fed9bac"
+                 *             "value": "1481301291",
+                 *             "scriptPublicKey": "000020c2089273c383f49ab654a1a50f6c99ca969c125429c3b6588ab3decd8f54aa11ac"
                  *           },
                  *           {
-                 *             "value": "674110138",
-                 *             "scriptPublicKey": "0000203aeab9057d997d2a68363319b3eaf23ce533e1d12ca2bfddbb4461c396c5cb03ac"
+                 *             "value": "1434779371",
+                 *             "scriptPublicKey": "000020b371896815d8daad3f9df5d376ad8f6da18ca2aac5e79a02a1220a1aff046e3eac"
+                 *           },
+                 *           {
+                 *             "value": "613955547",
+                 *             "scriptPublicKey": "0000205cd8e156d6ba21ec33622d17efd5659719f39bdbd744e26215a6f642f037c016ac"
+                 *           },
+                 *           {
+                 *             "value": "671049186",
+                 *             "scriptPublicKey": "0000203b412519f7ce7fcd7dd40fdf82005527cd531c51bcefb4bea3c9d19d189bd2c5ac"
+                 *           },
+                 *           {
+                 *             "value": "790641897",
+                 *             "scriptPublicKey": "000020135a7c0d5e9a08fea49b4e4cea7f4e6e009603399f06c529d4af57524562045eac"
+                 *           },
+                 *           {
+                 *             "value": "1377731750",
+                 *             "scriptPublicKey": "0000200f839fb90d7ab876ca2ae1eaaaf81375e883bb00c2cd05233eeabda2c217cb6eac"
                  *           }
                  *         ],
                  *         "lockTime": "0",
                  *         "subnetworkId": "0000000000000000000000000000000000000000",
                  *         "gas": "0",
                  *         "payload": "",
-                 *         "mass": "8177"
+                 *         "mass": "11163"
                  *       }
                  *     }
                  */
@@ -11120,11 +12502,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "computeMass": "3684",
-                     *       "storageMass": "8177",
-                     *       "transientMass": "2096",
-                     *       "mass": "8177",
-                     *       "minimumFee": "368400"
+                     *       "computeMass": "6450",
+                     *       "storageMass": "11163",
+                     *       "transientMass": "3400",
+                     *       "mass": "11163",
+                     *       "minimumFee": "645000"
                      *     }
                      */
                     "application/json": {
@@ -11369,12 +12751,12 @@ export interface operations {
                      *             "address"
                      *           ],
                      *           "addresses": [
-                     *             "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send"
+                     *             "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs"
                      *           ],
                      *           "confirmations": 100,
                      *           "status": "active",
                      *           "statusReason": null,
-                     *           "cursor": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
+                     *           "cursor": "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
                      *           "failures": 0
                      *         }
                      *       ]
@@ -11407,7 +12789,7 @@ export interface operations {
                  * @example {
                  *       "url": "https://example.com/kaspa",
                  *       "addresses": [
-                 *         "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send"
+                 *         "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs"
                  *       ],
                  *       "confirmations": 100
                  *     }
@@ -11516,12 +12898,12 @@ export interface operations {
                      *         "address"
                      *       ],
                      *       "addresses": [
-                     *         "kaspasim:pq3vl7gppzcnh67jgfw0lz62358f9h85dner9g76gn5du37sfyep62cs8send"
+                     *         "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs"
                      *       ],
                      *       "confirmations": 100,
                      *       "status": "active",
                      *       "statusReason": null,
-                     *       "cursor": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
+                     *       "cursor": "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
                      *       "failures": 0
                      *     }
                      */
@@ -11646,7 +13028,7 @@ export interface operations {
                      *       "confirmations": 100,
                      *       "status": "disabled",
                      *       "statusReason": "disabled by its owner",
-                     *       "cursor": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
+                     *       "cursor": "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
                      *       "failures": 0
                      *     }
                      */
@@ -11782,7 +13164,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "from": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289"
+                 *       "from": "901da5992d988e0c7cba939cb65d6b2cce514332f3c2dd270a4483f7339b6742"
                  *     }
                  */
                 "application/json": {
@@ -11819,7 +13201,7 @@ export interface operations {
                      *       "confirmations": 100,
                      *       "status": "disabled",
                      *       "statusReason": "disabled by its owner",
-                     *       "cursor": "4b27c8cb5d5f9ad419c214faebf9d809253022c3c493166aee06ca5a2ec3a289",
+                     *       "cursor": "901da5992d988e0c7cba939cb65d6b2cce514332f3c2dd270a4483f7339b6742",
                      *       "failures": 0
                      *     }
                      */
@@ -11880,7 +13262,7 @@ export interface operations {
                      *           "createdAt": 1750540000000,
                      *           "attemptedAt": null,
                      *           "deliveredAt": null,
-                     *           "cursor": "4d5f0a4ffed755711ec5a8c3b0035af4de368cba9cbf883426ee8b9a58bfc67f",
+                     *           "cursor": "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
                      *           "attempts": 0,
                      *           "statusCode": null,
                      *           "latencyMs": null,
