@@ -62,7 +62,7 @@ export async function generateCookbook(): Promise<string> {
 
 const introduction = ({ machine, transactions }: Times): string => `# Cookbook
 
-Thirty queries over the Kaspa chain. Each runs as pasted in psql, DBeaver, Metabase or Grafana and uses only the views of
+Queries over the Kaspa chain. Each runs as pasted in psql, DBeaver, Metabase or Grafana and uses only the views of
 schema \`kaspa\`. [sql.md](sql.md) explains how to connect, [schema.md](schema.md) what every column means. To adapt a
 query, change the address or cluster in \`asked\`, the \`interval\`, or the number of chain blocks.
 
