@@ -59,10 +59,8 @@ export class ProgramChanges {
   readonly #bareOutputs: BareOutput[] = [];
   /** Spends of bare scripts by removed chain blocks. */
   removedBareSpends: readonly ProgramSpend[] = [];
-  /** Transactions of removed chain blocks, of which some revealed or created programs first. */
-  removedTransactions: readonly bigint[] = [];
-  /** Time of the lowest removed chain block. */
-  removedFrom: bigint | undefined;
+  /** Hashes of programs that removed chain blocks revealed or created first. */
+  removedFirst: readonly Hash[] = [];
   /** The writing of programs and templates, which the covenants of the batch refer to. */
   applied: Promise<unknown> | undefined;
 

@@ -3,7 +3,7 @@
  * transaction of that, since a reorg removes a suffix of the chain.
  */
 import { inPipeline } from '@kasgres/database';
-import { fromHex, toHex } from '@kasgres/kaspa';
+import { fromHex, type Hash, toHex } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import type { DerivedState, RemovedChainBlock, StateChanges } from '../derived-state.ts';
 import { columnsOf } from '../queryable.ts';
@@ -34,35 +34,44 @@ export const programs: DerivedState = {
   },
 
   async readRemoved(client, removed, changes) {
-    const programChanges = changes.of(ProgramChanges);
-    programChanges.removedTransactions = removed.flatMap(({ accepted }) => accepted);
-    programChanges.removedFrom = removed[0]?.chainBlock.chainTime;
-    programChanges.removedBareSpends = await readBareSpends(client, removed);
+    await readRemoved(client, removed, changes.of(ProgramChanges));
   },
 };
 
-async function readBareSpends(client: ClientBase, removed: readonly RemovedChainBlock[]): Promise<ProgramSpend[]> {
+async function readRemoved(
+  client: ClientBase,
+  removed: readonly RemovedChainBlock[],
+  changes: ProgramChanges,
+): Promise<void> {
   const times = removed.flatMap(({ accepted, chainBlock }) => accepted.map(() => chainBlock.chainTime));
-  const { rows } = await client.query<ProgramSpend>({
-    name: 'removed-bare-spends',
-    // A chain without bare programs needs no more than the first condition.
-    text: `select p.hash, p.uses, i.transaction_id::float8 as transaction, removed.chain_time as "chainTime", coalesce(t.fee, 0) as fee
-             from unnest($1::bigint[], $2::bigint[]) removed (id, chain_time)
+  const { rows } = await client.query<ProgramSpend & { isFirst: boolean }>({
+    name: 'removed-programs',
+    // A chain without bare programs needs no more than the first condition. A transaction from before a gap may be accepted again, and be removed from
+    // there, so the time tells whether it was the first there.
+    text: `with removed as (select * from unnest($1::bigint[], $2::bigint[]) removed (id, chain_time))
+           select p.hash, p.uses, i.transaction_id::float8 as transaction, removed.chain_time as "chainTime", coalesce(t.fee, 0) as fee, false as "isFirst"
+             from removed
              join transaction_inputs i on i.transaction_id = removed.id
              join programs p on p.script_id = i.script_id
              join transactions t on t.id = removed.id
-            where exists (select from programs where script_id is not null)`,
+            where exists (select from programs where script_id is not null)
+           union all
+           select p.hash, p.uses, p.transaction_id::float8, p.first_seen, 0, true
+             from removed join programs p on p.transaction_id = removed.id and p.first_seen = removed.chain_time`,
     values: [removed.flatMap(({ accepted }) => accepted), times],
   });
-  return rows;
+  changes.removedFirst = rows.filter(({ isFirst }) => isFirst).map(({ hash }) => hash);
+  changes.removedBareSpends = rows.filter(({ isFirst }) => !isFirst);
 }
 
 async function applyPrograms(client: ClientBase, changes: StateChanges): Promise<void> {
   const reveals = changes.of(Reveals);
   const programChanges = changes.of(ProgramChanges);
+  const { removedFirst, removedBareSpends } = programChanges;
   const seen = programChanges.seen(reveals, await changes.of(MarkedSpends).find());
-  const removed = [...reveals.removed, ...programChanges.removedBareSpends];
-  const gone = await removePrograms(client, programChanges);
+  const removed = [...reveals.removed, ...removedBareSpends];
+  await removePrograms(client, removedFirst);
+  const gone = new Set(removedFirst.map(toHex));
   const counts = countSpends(
     seen.spends,
     removed.filter(({ hash }) => !gone.has(toHex(hash))),
@@ -76,28 +85,20 @@ async function applyPrograms(client: ClientBase, changes: StateChanges): Promise
   ]);
 }
 
-/** Deletes programs that removed chain blocks revealed or created first, and templates without programs. Returns the hashes. */
-async function removePrograms(
-  client: ClientBase,
-  { removedTransactions, removedFrom }: ProgramChanges,
-): Promise<Set<string>> {
-  if (removedTransactions.length === 0) return new Set();
-  const { rows } = await client.query<{ hash: Buffer }>({
+/** Deletes programs that only removed chain blocks had, and templates without programs. */
+async function removePrograms(client: ClientBase, hashes: readonly Hash[]): Promise<void> {
+  if (hashes.length === 0) return;
+  await client.query({
     name: 'remove-programs',
-    // A transaction from before a gap may be accepted again, and be removed from there.
-    text: `with gone as (
-             delete from programs where transaction_id = any($1::bigint[]) and first_seen >= $2 returning hash, template_id, spend_count),
+    text: `with gone as (delete from programs where hash = any($1::bytea[]) returning template_id, spend_count),
            fewer as (
              select template_id, count(*) as programs, sum(spend_count) as spends from gone where template_id is not null group by template_id),
            without_programs as (
-             delete from program_templates t using fewer where t.id = fewer.template_id and t.program_count = fewer.programs),
-           with_programs as (
-             update program_templates t set program_count = t.program_count - fewer.programs, spend_count = t.spend_count - fewer.spends
-               from fewer where t.id = fewer.template_id and t.program_count > fewer.programs)
-           select hash from gone`,
-    values: [removedTransactions, removedFrom],
+             delete from program_templates t using fewer where t.id = fewer.template_id and t.program_count = fewer.programs)
+           update program_templates t set program_count = t.program_count - fewer.programs, spend_count = t.spend_count - fewer.spends
+             from fewer where t.id = fewer.template_id and t.program_count > fewer.programs`,
+    values: [hashes.map((hash) => Buffer.from(hash))],
   });
-  return new Set(rows.map(({ hash }) => toHex(hash)));
 }
 
 /** A variant that became known late may reveal a program before what was the first. */
