@@ -44,6 +44,7 @@ COPY --from=dependencies /app ./
 RUN npm ci --workspace=@kasgres/explorer --workspace=@kasgres/client --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY packages/client packages/client
+COPY packages/programs packages/programs
 COPY packages/explorer packages/explorer
 RUN node packages/explorer/prepare.js
 

@@ -4,7 +4,12 @@ import { defineConfig } from 'vite';
 
 export default defineConfig({
   root: import.meta.dirname,
-  resolve: { alias: { '@kasgres/client': fileURLToPath(new URL('../client/src/index.ts', import.meta.url)) } },
+  resolve: {
+    alias: {
+      '@kasgres/client': fileURLToPath(new URL('../client/src/index.ts', import.meta.url)),
+      '@kasgres/programs/script': fileURLToPath(new URL('../programs/src/script.ts', import.meta.url)),
+    },
+  },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   worker: { format: 'es' },
   build: {

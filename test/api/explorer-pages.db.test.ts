@@ -54,6 +54,11 @@ test('what does not exist is a 404, and what is pending exists', async () => {
     `/transactions/${nothing}`,
     '/addresses/kaspasim:qqqq',
     '/tags/nobody',
+    `/covenants/${nothing}`,
+    `/programs/${nothing}`,
+    `/templates/${nothing}`,
+    '/lanes/abcdef01',
+    '/lanes/x',
     '/blocks/x',
   ])
     expect([path, (await open(path)).status]).toEqual([path, 404]);

@@ -7,12 +7,18 @@ import { AddressPage } from './pages/address.tsx';
 import { BlockPage } from './pages/block.tsx';
 import { BlocksPage } from './pages/blocks.tsx';
 import { ChartsPage } from './pages/charts.tsx';
+import { CovenantPage } from './pages/covenant.tsx';
+import { CovenantsPage } from './pages/covenants.tsx';
 import { HomePage } from './pages/home.tsx';
+import { LanePage, LanesPage } from './pages/lanes.tsx';
 import { MempoolPage } from './pages/mempool.tsx';
 import { MinersPage } from './pages/miners.tsx';
+import { ProgramPage } from './pages/program.tsx';
+import { ProtocolsPage } from './pages/protocols.tsx';
 import { RichListPage } from './pages/rich-list.tsx';
 import { StatusPage } from './pages/status.tsx';
 import { TagPage, TagsPage } from './pages/tags.tsx';
+import { TemplatePage, TemplatesPage } from './pages/templates.tsx';
 import { TransactionPage } from './pages/transaction.tsx';
 import { TransactionsPage } from './pages/transactions.tsx';
 import { apiKey, needsKey } from './state/api.ts';
@@ -29,6 +35,14 @@ function Pages() {
       <Route path="/transactions" component={TransactionsPage} />
       <Route path="/transactions/:transactionId" component={TransactionPage} />
       <Route path="/addresses/:address" component={AddressPage} />
+      <Route path="/covenants" component={CovenantsPage} />
+      <Route path="/covenants/:covenantId" component={CovenantPage} />
+      <Route path="/programs/:programHash" component={ProgramPage} />
+      <Route path="/templates" component={TemplatesPage} />
+      <Route path="/templates/:template" component={TemplatePage} />
+      <Route path="/lanes" component={LanesPage} />
+      <Route path="/lanes/:namespace" component={LanePage} />
+      <Route path="/protocols" component={ProtocolsPage} />
       <Route path="/tags" component={TagsPage} />
       <Route path="/tags/:name" component={TagPage} />
       <Route path="/rich-list" component={RichListPage} />

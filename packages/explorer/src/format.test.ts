@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  escapeUnseen,
   formatAge,
   formatDuration,
   formatHashRate,
@@ -52,4 +53,9 @@ test('bytes are text only if a reader sees all of it', () => {
   expect(textOfHex('0x')).toBe('');
   for (const hex of ['ff', '6800', '68e280ae', '68e2808b', '68efbbbf', 'efbbbf68', '680a', 'eda080'])
     expect([hex, textOfHex(hex)]).toEqual([hex, undefined]);
+});
+
+test('texts of the chain show what a reader would not see', () => {
+  expect(escapeUnseen('hö 👍')).toBe('hö 👍');
+  expect(escapeUnseen('a\u202eb\u0000c\u200bd\ud800e\n')).toBe('a\\u{202e}b\\u{0}c\\u{200b}d\\u{d800}e\\u{a}');
 });

@@ -96,14 +96,20 @@ export function formatDuration(seconds: number): string {
 
 /** Control, bidirectional and invisible characters, and those that are none. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u;
+const UNSEEN_OR_HALF = new RegExp(`${UNSEEN.source}|\\p{Cs}`, 'gu');
+
+/** Returns a text of the chain with those characters, and halves of characters, as escape sequences, so that it cannot look like another one. */
+export const escapeUnseen = (text: string): string =>
+  text.replaceAll(UNSEEN_OR_HALF, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+
+/** Returns bytes of hex digits, with or without `0x`. */
+export const bytesOfHex = (hex: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(hex.replace(/^0x/, '').match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 
 /** Returns bytes in hex as text; undefined if they are not UTF-8, or have characters that a reader cannot see. */
 export function textOfHex(hex: string): string | undefined {
-  const bytes = hex.replace(/^0x/, '').match(/../g) ?? [];
   try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
-      Uint8Array.from(bytes, (byte) => Number.parseInt(byte, 16)),
-    );
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytesOfHex(hex));
     return UNSEEN.test(text) ? undefined : text;
   } catch {
     return undefined;

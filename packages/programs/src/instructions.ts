@@ -1,5 +1,5 @@
 /** The instructions of a script: one by one, as pages of a disassembly, and what a signature script pushes. */
-import { toHex } from '@kasgres/kaspa';
+import { hexOf } from './hex.ts';
 import { isPush, OP_16, OP_1_NEGATE, opcodeName } from './opcodes.ts';
 import { ScriptReader } from './script-reader.ts';
 
@@ -110,7 +110,7 @@ export function disassemble(script: Uint8Array, { offset, limit }: Page): Disass
 
 /** Returns an instruction as the node prints it: its name, and its data in hex if it has any. */
 export function formatInstruction({ name, data }: Pick<Instruction, 'name' | 'data'>): string {
-  return data === undefined || data.length === 0 ? name : `${name} 0x${toHex(data)}`;
+  return data === undefined || data.length === 0 ? name : `${name} 0x${hexOf(data)}`;
 }
 
 /** Yields the pushes of a script up to its end, or up to where it does not parse. */
@@ -138,8 +138,12 @@ export function changedPushes(before: Uint8Array, after: Uint8Array): number[] |
     if (isInLeft !== right.next()) return undefined;
     if (!isInLeft) return left.malformedAt === undefined && right.malformedAt === undefined ? changed : undefined;
     if (isPush(left.opcode) && isPush(right.opcode)) {
-      if (Buffer.compare(left.pushed() ?? before, right.pushed() ?? after) !== 0) changed.push(push);
+      if (!areEqual(left.pushed() ?? before, right.pushed() ?? after)) changed.push(push);
       push++;
     } else if (left.opcode !== right.opcode) return undefined;
   }
+}
+
+function areEqual(left: Uint8Array, right: Uint8Array): boolean {
+  return left.length === right.length && left.every((byte, index) => byte === right[index]);
 }

@@ -1,5 +1,5 @@
 /**
- * What the document of a page says of its block, transaction, address or name before any script runs: its title, and `og:` tags for those who share
+ * What the document of a page says of its block, transaction, covenant, address or name before any script runs: its title, and `og:` tags for those who share
  * the link. The data comes from the API itself, by look-ups that are charged to the address of the visitor. Where they are refused or fail, the
  * document is served without it.
  */
@@ -91,12 +91,57 @@ async function readTag(fetch: Fetch, name: string): Promise<Found> {
   return { title: tag.name, description: ['Addresses with this name', ...tag.labels].join(', ') };
 }
 
+async function readCovenant(fetch: Fetch, id: string): Promise<Found> {
+  const { status, body } = await fetch(`/v1/covenants/${id}`);
+  if (status !== 200) return withoutData(status);
+  const { covenantId, isLive, balance, eventCount } = body['covenant'] as Body;
+  return {
+    title: `Covenant ${short(String(covenantId))}`,
+    description: `${isLive === true ? `${kas(balance)}, live` : 'ended'}, ${plural(eventCount, 'event')}`,
+  };
+}
+
+async function readProgram(fetch: Fetch, programHash: string): Promise<Found> {
+  const { status, body } = await fetch(`/v1/programs/${programHash}`);
+  if (status !== 200) return withoutData(status);
+  const { hash, length, spendCount, uses } = body['program'] as Body;
+  return {
+    title: `Program ${short(String(hash))}`,
+    description: [plural(length, 'byte'), plural(spendCount, 'spend'), ...(uses as string[])].join(', '),
+  };
+}
+
+/** Names are left out: they are claims, and a title has no room to say so. */
+async function readTemplate(fetch: Fetch, hash: string): Promise<Found> {
+  const { status, body } = await fetch(`/v1/templates/${hash}`);
+  if (status !== 200) return withoutData(status);
+  const { template, programCount, covenantCount } = body['template'] as Body;
+  return {
+    title: `Template ${short(String(template))}`,
+    description: `${plural(programCount, 'program')}, ${plural(covenantCount, 'covenant')}`,
+  };
+}
+
+async function readLane(fetch: Fetch, id: string): Promise<Found> {
+  const { status, body } = await fetch(`/v1/lanes/${id}`);
+  if (status !== 200) return withoutData(status);
+  const { namespace, transactionCount, fees } = body['lane'] as Body;
+  return {
+    title: `Lane ${String(namespace)}`,
+    description: `${plural(transactionCount, 'transaction')}, ${kas(fees)} of fees`,
+  };
+}
+
 /** Reads the object of a page, by the name of its parameter. */
 const READERS: Readonly<Record<string, (fetch: Fetch, value: string) => Promise<Found>>> = {
   hash: readBlock,
   transactionId: readTransaction,
   address: readAddress,
   name: readTag,
+  covenantId: readCovenant,
+  programHash: readProgram,
+  template: readTemplate,
+  namespace: readLane,
 };
 
 export const encodePart = (part: string): string => encodeURIComponent(part).replaceAll('%3A', ':');

@@ -2,7 +2,7 @@
 import { ApiError, type ResponseBody } from '@kasgres/client';
 import { useLocation } from 'preact-iso';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { formatCount, formatKas, shortAddress, shortHash } from '../format.ts';
+import { escapeUnseen, formatCount, formatKas, shortAddress, shortHash } from '../format.ts';
 import { describeError, request } from '../state/api.ts';
 import { network } from '../stream/stream.ts';
 import { explainNothing, matchShortened } from './search-text.ts';
@@ -65,7 +65,7 @@ function toShown(result: Result): Shown {
       return {
         kind: result.type,
         href: `/templates/${result.id}`,
-        title: result.label === null ? shortHash(result.id) : `${result.label}, ${shortHash(result.id)}`,
+        title: result.label === null ? shortHash(result.id) : `${escapeUnseen(result.label)}, ${shortHash(result.id)}`,
         note: `${formatCount(result.spendCount)} spends`,
       };
     case 'lane':
@@ -79,7 +79,7 @@ function toShown(result: Result): Shown {
       return {
         kind: result.type,
         href: `/protocols?${new URLSearchParams({ protocol: result.protocol, tick: result.id })}`,
-        title: result.label,
+        title: escapeUnseen(result.label),
         note: result.protocol,
       };
     case 'tag':
@@ -212,7 +212,7 @@ export function Search() {
         inputMode="search"
         enterKeyHint="search"
         role="combobox"
-        aria-label="Search blocks, transactions, addresses and tags"
+        aria-label="Search blocks, transactions, addresses, tags, covenants and programs"
         aria-expanded={isShown}
         aria-controls="search-results"
         aria-autocomplete="list"

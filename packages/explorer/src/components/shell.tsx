@@ -15,6 +15,10 @@ const SECTIONS: readonly (readonly [path: string, title: string])[] = [
   ['/blocks', 'Blocks'],
   ['/transactions', 'Transactions'],
   ['/mempool', 'Mempool'],
+  ['/covenants', 'Covenants'],
+  ['/templates', 'Templates'],
+  ['/lanes', 'Lanes'],
+  ['/protocols', 'Protocols'],
   ['/rich-list', 'Rich list'],
   ['/tags', 'Tags'],
   ['/miners', 'Miners'],
@@ -86,7 +90,8 @@ function ThemeButton() {
 
 export function Shell({ children }: { children: ComponentChildren }) {
   const { path } = useLocation();
-  const section = `/${path.split('/')[1] ?? ''}`;
+  const [, first = ''] = path.split('/');
+  const section = first === 'programs' ? '/templates' : `/${first}`;
   const main = useRef<HTMLElement>(null);
   const shownPath = useRef(path);
   // Before the next key, which may already lead elsewhere.

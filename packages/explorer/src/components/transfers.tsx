@@ -55,6 +55,22 @@ function Spending({
   return <span class="spent muted">{isPending ? 'pending' : 'pays nothing'}</span>;
 }
 
+interface Bound {
+  covenant?: { covenantId: string } | undefined;
+  covenantEvent?: string | null | undefined;
+}
+
+/** The covenant of an output, with the event that created it if that is known. */
+function CovenantBadge({ covenant, covenantEvent }: Bound) {
+  if (covenant === undefined) return null;
+  const { covenantId } = covenant;
+  return (
+    <a class="badge covenant" href={`/covenants/${covenantId}`} title={`Bound to covenant ${covenantId}`}>
+      {covenantEvent == null ? 'covenant' : `covenant, ${covenantEvent}`}
+    </a>
+  );
+}
+
 export function Sides({ transaction, tags, limit = Number.POSITIVE_INFINITY, own, hasLinks = false }: SidesProps) {
   const { inputs, outputs, isAccepted } = transaction;
   // The element exists only now.
@@ -114,10 +130,11 @@ export function Sides({ transaction, tags, limit = Number.POSITIVE_INFINITY, own
         →
       </span>
       <ol aria-label="Outputs">
-        {outputs.slice(0, limit).map(({ index, scriptPublicKeyAddress, amount, spentBy, isSpent }) => (
+        {outputs.slice(0, limit).map(({ index, scriptPublicKeyAddress, amount, spentBy, isSpent, ...output }) => (
           <li key={index} id={hasLinks ? outputId(index) : undefined} class={ownClass(scriptPublicKeyAddress)}>
             {hasLinks && <span class="mono muted outpoint">{index}</span>}
             <AddressLink address={scriptPublicKeyAddress} tag={tags[scriptPublicKeyAddress ?? '']} />
+            <CovenantBadge {...output} />
             {hasLinks && (
               <Spending
                 isAccepted={isAccepted}

@@ -1,7 +1,7 @@
 /** Values as every page shows them: hashes and addresses with a copy button, amounts with aligned decimals, relative times. */
 import type { Schema } from '@kasgres/client';
 import { useEffect, useState } from 'preact/hooks';
-import { formatAge, formatKas, formatTime, shortAddress, shortHash, splitAmount } from '../format.ts';
+import { escapeUnseen, formatAge, formatKas, formatTime, shortAddress, shortHash, splitAmount } from '../format.ts';
 import { now } from '../state/clock.ts';
 import { copyText } from './clipboard.ts';
 
@@ -32,7 +32,7 @@ export function CopyButton({ value, label }: { value: string; label: string }) {
 }
 
 interface HashProps {
-  kind: 'block' | 'transaction';
+  kind: 'block' | 'transaction' | 'covenant' | 'program' | 'template';
   hash: string;
   /** Shows all characters. */
   isLong?: boolean;
@@ -152,6 +152,14 @@ export function TagBadge({ tag, address }: { tag: Schema<'AddressTag'> | null; a
       {isGuessed && '?'}
     </a>
   );
+}
+
+const MAX_CHAIN_TEXT = 2_000;
+
+/** A text that somebody wrote into the chain. It has its own direction, so that it does not reorder what is beside it. */
+export function ChainText({ text }: { text: string }) {
+  const shown = text.length > MAX_CHAIN_TEXT ? `${text.slice(0, MAX_CHAIN_TEXT)}…` : text;
+  return <bdi class="chain-text">{escapeUnseen(shown)}</bdi>;
 }
 
 export function Labels({ labels }: { labels: readonly string[] }) {

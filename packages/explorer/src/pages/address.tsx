@@ -1,7 +1,7 @@
 import type { Schema } from '@kasgres/client';
 import { useLocation } from 'preact-iso';
 import { useState } from 'preact/hooks';
-import { Card, Facts, Load, NewerButton, Page, Pager, Stat, Table, useCursor, useHref } from '../components/page.tsx';
+import { Card, Facts, Load, NewerButton, Page, Pager, Stat, Table, Tabs, useCursor } from '../components/page.tsx';
 import { TransactionList } from '../components/transfers.tsx';
 import { Amount, AddressLink, CopyButton, HashLink, Labels, TagBadge, Time } from '../components/values.tsx';
 import { formatCount, shortAddress } from '../format.ts';
@@ -9,6 +9,7 @@ import { useResource } from '../state/resource.ts';
 import { useAddressStream, useStream } from '../stream/stream.ts';
 import { BalanceChart } from './address-balance.tsx';
 import { AddressFilters, filterOf } from './address-filters.tsx';
+import { CovenantTable } from './covenants.tsx';
 
 type Details = Schema<'AddressDetails'>;
 
@@ -154,12 +155,40 @@ function Utxos({ address }: { address: string }) {
   );
 }
 
+function Covenants({ address }: { address: string }) {
+  const cursor = useCursor();
+  const parameters = { limit: 20, ...cursor };
+  const resource = useResource(`covenants of ${address} ${JSON.stringify(parameters)}`, (client) =>
+    client.get('/v1/addresses/{address}/covenants', { params: { path: { address }, query: parameters } }),
+  );
+  return (
+    <Load resource={resource} rows={8}>
+      {({ covenants, metadata }) => (
+        <>
+          <CovenantTable covenants={covenants} empty="No UTXO of this address is bound to a covenant." />
+          <Pager
+            metadata={metadata}
+            first={covenants[0]?.covenantId}
+            last={covenants.at(-1)?.covenantId}
+            labels={['Previous', 'Next']}
+          />
+        </>
+      )}
+    </Load>
+  );
+}
+
+const LISTS = [
+  ['transactions', 'Transactions'],
+  ['utxos', 'UTXOs'],
+  ['covenants', 'Covenants'],
+] as const;
+
 /** The key resets the state, such as pending transactions, when another address is opened. */
 export const AddressPage = ({ address }: { address: string }) => <AddressView key={address} address={address} />;
 
 function AddressView({ address }: { address: string }) {
   const { query } = useLocation();
-  const href = useHref();
   const [pending, setPending] = useState<readonly string[]>([]);
   const resource = useResource(`address ${address}`, (client) =>
     client.get('/v1/addresses/{address}', { params: { path: { address } } }),
@@ -179,7 +208,7 @@ function AddressView({ address }: { address: string }) {
     if (status === 'accepted' || status === 'reverted') resource.reload();
   });
   const details = resource.data?.address;
-  const tab = query['tab'] === 'utxos' ? 'utxos' : 'transactions';
+  const [tab, title] = LISTS.find(([name]) => name === query['tab']) ?? LISTS[0];
   return (
     <Page
       title={`Address ${details?.tag?.address === address ? `${details.tag.name}, ` : ''}${shortAddress(address)}`}
@@ -201,25 +230,10 @@ function AddressView({ address }: { address: string }) {
               <BalanceChart details={found} />
               <ClusterCard address={address} />
             </div>
-            <Card>
-              <header>
-                <h2>{tab === 'utxos' ? 'UTXOs' : 'Transactions'}</h2>
-                <nav class="tabs" aria-label="Lists">
-                  <a
-                    href={href({ tab: undefined, after: undefined, before: undefined })}
-                    aria-current={tab === 'transactions' ? 'page' : undefined}
-                  >
-                    Transactions
-                  </a>
-                  <a
-                    href={href({ tab: 'utxos', after: undefined, before: undefined })}
-                    aria-current={tab === 'utxos' ? 'page' : undefined}
-                  >
-                    UTXOs
-                  </a>
-                </nav>
-              </header>
-              {tab === 'utxos' ? <Utxos address={address} /> : <Transactions details={found} />}
+            <Card title={title} aside={<Tabs label="Lists" parameter="tab" tabs={LISTS} current={tab} />}>
+              {tab === 'transactions' && <Transactions details={found} />}
+              {tab === 'utxos' && <Utxos address={address} />}
+              {tab === 'covenants' && <Covenants address={address} />}
             </Card>
           </>
         )}

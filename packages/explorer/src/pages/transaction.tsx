@@ -12,6 +12,7 @@ import {
   Time,
 } from '../components/values.tsx';
 import { formatCount, formatRate, formatTime, shortHash, textOfHex } from '../format.ts';
+import { Json, ProgramsCard, ProtocolsCard } from '../programs/transaction-uses.tsx';
 import { type Resource, useResource } from '../state/resource.ts';
 import { outputSum } from './transactions.tsx';
 
@@ -40,7 +41,7 @@ function useTransaction(transactionId: string): Resource<Found> {
     async (client) => {
       const path = { transactionId };
       try {
-        const query = { include: 'tags', include_payload: true } as const;
+        const query = { include: 'tags,programs', include_payload: true } as const;
         const { transaction, tags = {} } = await client.get('/v1/transactions/{transactionId}', {
           params: { path, query },
         });
@@ -161,35 +162,48 @@ function Summary({ transaction }: Pick<Found, 'transaction'>) {
 
 function Technical({ transaction }: Pick<Found, 'transaction'>) {
   const { payload = '' } = transaction;
+  const decodedPayload = isIndexed(transaction) ? transaction.decodedPayload : undefined;
   return (
     <Card title="Details">
       <Facts
         facts={[
           ['Hash', <PlainHash hash={transaction.hash} label="hash" />],
           ['Version', transaction.version],
-          [
-            'Subnetwork',
-            SUBNETWORKS.get(transaction.subnetworkId) ?? (
-              <PlainHash hash={transaction.subnetworkId} label="subnetwork" />
-            ),
-          ],
+          ['Subnetwork', SUBNETWORKS.get(transaction.subnetworkId) ?? <Subnetwork id={transaction.subnetworkId} />],
           ['Lock time', formatCount(transaction.lockTime)],
           ['Gas', formatCount(transaction.gas)],
           ['Compute mass', formatCount(transaction.computeMass)],
-          payload !== '' && ['Payload', <Payload payload={payload} />],
+          payload !== '' && ['Payload', <Payload payload={payload} json={decodedPayload?.json} />],
         ]}
       />
     </Card>
   );
 }
 
-/** Payloads may be long: as text where it is text, and in hex. */
-function Payload({ payload }: { payload: string }) {
-  const text = textOfHex(payload);
+/** A user lane is a namespace of four bytes, of which the last three are not all zero, and 16 zero bytes. */
+const USER_LANE = /^([0-9a-f]{2}(?!000000)[0-9a-f]{6})0{32}$/;
+
+function Subnetwork({ id }: { id: string }) {
+  const namespace = USER_LANE.exec(id)?.[1];
+  if (namespace === undefined) return <PlainHash hash={id} label="subnetwork" />;
+  return (
+    <span>
+      lane{' '}
+      <a class="mono" href={`/lanes/${namespace}`}>
+        {namespace}
+      </a>
+    </span>
+  );
+}
+
+/** Payloads may be long: as JSON or text where they are, and in hex. */
+function Payload({ payload, json }: { payload: string; json: unknown }) {
+  const text = json == null ? textOfHex(payload) : undefined;
   return (
     <details>
       <summary>{formatCount(payload.length / 2 - 1)} bytes</summary>
-      {text !== undefined && <p class="wrap">{text}</p>}
+      {json != null && <Json value={json} />}
+      {text !== undefined && <bdi class="chain-text">{text}</bdi>}
       <span class="mono wrap">
         {payload.slice(0, LONG_PAYLOAD)}
         {payload.length > LONG_PAYLOAD && '…'} <CopyButton value={payload} label="payload" />
@@ -236,7 +250,7 @@ function Scripts({ transaction: { inputs, outputs } }: Pick<Found, 'transaction'
                   ['Type', output.scriptPublicKeyType],
                   output.covenant !== undefined && [
                     'Covenant',
-                    <Hex value={output.covenant.covenantId} label="covenant id" />,
+                    <HashLink kind="covenant" hash={output.covenant.covenantId} isLong />,
                   ],
                 ]}
               />
@@ -283,6 +297,12 @@ export function TransactionPage({ transactionId }: { transactionId: string }) {
             <Card title="Inputs and outputs, KAS">
               <Sides transaction={transaction} tags={tags} hasLinks />
             </Card>
+            {isIndexed(transaction) && (
+              <>
+                <ProtocolsCard protocols={transaction.protocols ?? []} />
+                <ProgramsCard inputs={transaction.inputs} />
+              </>
+            )}
             <Scripts transaction={transaction} />
           </>
         )}

@@ -1,5 +1,5 @@
 /** Values of pushes as text. What does not fit its type is shown as hex, so that nothing is hidden. */
-import { toHex } from '@kasgres/kaspa';
+import { hexOf } from '../hex.ts';
 
 export const PUSH_TYPES = [
   'bytes',
@@ -20,9 +20,9 @@ const MAX_NUMBER_BYTES = 8;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
 export function formatPush(value: Uint8Array, type: PushType): string {
-  if (type === 'int' || type === 'amount') return readScriptNumber(value)?.toString() ?? toHex(value);
+  if (type === 'int' || type === 'amount') return readScriptNumber(value)?.toString() ?? hexOf(value);
   if (type === 'bool') return String(isTrue(value));
-  return type === 'text' ? (readText(value) ?? toHex(value)) : toHex(value);
+  return type === 'text' ? (readText(value) ?? hexOf(value)) : hexOf(value);
 }
 
 /**
@@ -31,12 +31,12 @@ export function formatPush(value: Uint8Array, type: PushType): string {
  */
 export function readScriptNumber(bytes: Uint8Array): bigint | undefined {
   if (bytes.length > MAX_NUMBER_BYTES) return undefined;
-  const padded = Buffer.alloc(MAX_NUMBER_BYTES);
+  const padded = new Uint8Array(MAX_NUMBER_BYTES);
   padded.set(bytes);
   const last = bytes.length - 1;
   const isNegative = ((padded[last] ?? 0) & 0x80) !== 0;
   if (isNegative) padded[last] = (padded[last] ?? 0) & 0x7f;
-  const magnitude = padded.readBigUInt64LE();
+  const magnitude = new DataView(padded.buffer).getBigUint64(0, true);
   return isNegative ? -magnitude : magnitude;
 }
 
@@ -48,6 +48,6 @@ function isTrue(value: Uint8Array): boolean {
 /** Returns printable ASCII, without the zeros that pad it. */
 function readText(value: Uint8Array): string | undefined {
   const end = value.findLastIndex((byte) => byte !== 0) + 1;
-  const text = Buffer.from(value.subarray(0, end)).toString('latin1');
+  const text = new TextDecoder('latin1').decode(value.subarray(0, end));
   return PRINTABLE.test(text) ? text : undefined;
 }

@@ -12,9 +12,14 @@ export interface TemplateEntry {
   seen: { network: string; transaction: string }[];
 }
 
-export function encodeTemplateEntry({ template: _, required, seen, ...entry }: NamedTemplate): TemplateEntry {
+export function encodeTemplateEntry(named: NamedTemplate): TemplateEntry {
+  const { name, source, description, pushes, required, state, seen } = named;
   return {
-    ...entry,
+    name,
+    source,
+    description,
+    pushes,
+    state,
     required: required.map(({ push, value, hash }) => ({
       push,
       value: value && toHex(value),
@@ -25,7 +30,6 @@ export function encodeTemplateEntry({ template: _, required, seen, ...entry }: N
 }
 
 export function decodeTemplateEntry(template: Hash, entry: TemplateEntry): NamedTemplate {
-  const bytes = (hex: string | undefined): Hash | undefined => (hex === undefined ? undefined : fromHex(hex));
   return {
     ...entry,
     template,
@@ -34,4 +38,8 @@ export function decodeTemplateEntry(template: Hash, entry: TemplateEntry): Named
     required: entry.required.map(({ push, value, hash }) => ({ push, value: bytes(value), hash: bytes(hash) })),
     seen: entry.seen.map(({ network, transaction }) => ({ network, transactionId: fromHex(transaction) })),
   };
+}
+
+function bytes(hex: string | undefined): Hash | undefined {
+  return hex === undefined ? undefined : fromHex(hex);
 }

@@ -165,7 +165,6 @@ interface ParsedYaml {
 
 /** Reads every scalar as the text that it is, since a hash or a constant may look like a number. */
 function parseYaml(yaml: string): ParsedYaml | { problems: NameProblem[] } {
-  const unreadable = (line: number, problem: string): NameProblem => ({ line, field: 'YAML', problem });
   if (yaml.length > MAX_FILE_CHARACTERS) {
     return { problems: [unreadable(1, `must not have more than ${MAX_FILE_CHARACTERS} characters`)] };
   }
@@ -192,6 +191,10 @@ function parseYaml(yaml: string): ParsedYaml | { problems: NameProblem[] } {
     // Nesting that exhausts the stack, or aliases that multiply.
     return { problems: [unreadable(1, `cannot be read: ${error instanceof Error ? error.message : String(error)}`)] };
   }
+}
+
+function unreadable(line: number, problem: string): NameProblem {
+  return { line, field: 'YAML', problem };
 }
 
 function issuesOf(issue: z.core.$ZodIssue): Issue[] {

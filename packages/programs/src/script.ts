@@ -1,0 +1,13 @@
+/** What the explorer uses, without anything of Node. */
+export { hexOf } from './hex.ts';
+export {
+  changedPushes,
+  disassemble,
+  type Disassembly,
+  formatInstruction,
+  type Instruction,
+  instructions,
+  type Push,
+  pushesOf,
+} from './instructions.ts';
+export { formatPush, PUSH_TYPES, type PushType } from './names/push-values.ts';
