@@ -169,7 +169,8 @@ async function writeCovenants(client: ClientBase, additions: readonly CovenantAd
     values: [
       additions.map(({ covenantId }) => Buffer.from(covenantId)),
       additions.map(({ events }) => events.length),
-      ...columnsOf(additions, 'balance', 'utxoCount'),
+      additions.map(({ balance }) => balance),
+      additions.map(({ utxoCount }) => utxoCount),
       additions.map(({ events }) => events.at(0)?.chainBlock.chainTime),
       additions.map(({ events }) => events.at(-1)?.chainBlock.chainTime),
       additions.map(({ events: [first] }) => (first?.kind === 'genesis' ? first.transaction : null)),

@@ -44,7 +44,7 @@ async function readRemoved(
   changes: ProgramChanges,
 ): Promise<void> {
   const times = removed.flatMap(({ accepted, chainBlock }) => accepted.map(() => chainBlock.chainTime));
-  const { rows } = await client.query<ProgramSpend & { isFirst: boolean }>({
+  const { rows } = await client.query<ProgramSpend & { hash: Buffer; isFirst: boolean }>({
     name: 'removed-programs',
     // A chain without bare programs needs no more than the first condition. A transaction from before a gap may be accepted again, and be removed from
     // there, so the time tells whether it was the first there.
@@ -104,24 +104,33 @@ async function removePrograms(client: ClientBase, hashes: readonly Hash[]): Prom
 /** A variant that became known late may reveal a program before what was the first. */
 async function moveFirst(client: ClientBase, seen: readonly SeenProgram[], { settled }: Reveals): Promise<void> {
   if (settled.length === 0 || seen.length === 0) return;
+  const { hashes, transactions, indexes, times, areBare } = columnsOfPlaces(seen);
   await client.query(
     `update programs p set transaction_id = seen.transaction_id, index = seen.index, first_seen = seen.first_seen, is_bare = seen.is_bare
        from unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bigint[], $5::boolean[], $6::bigint[])
             seen (hash, transaction_id, index, first_seen, is_bare, chain_index),
             transactions t
       where p.hash = seen.hash and t.id = p.transaction_id and t.accepting_index > seen.chain_index`,
-    [...columnsOfSeen(seen), seen.map(({ first }) => first.chainBlock.index)],
+    [hashes, transactions, indexes, times, areBare, seen.map(({ first }) => first.chainBlock.index)],
   );
 }
 
-function columnsOfSeen(seen: readonly SeenProgram[]): unknown[] {
-  return [
-    seen.map(({ hash }) => Buffer.from(hash)),
-    seen.map(({ first }) => first.transaction),
-    seen.map(({ first }) => first.index),
-    seen.map(({ first }) => first.chainBlock.chainTime),
-    seen.map(({ isBare }) => isBare),
-  ];
+interface PlaceColumns {
+  hashes: Buffer[];
+  transactions: number[];
+  indexes: number[];
+  times: bigint[];
+  areBare: boolean[];
+}
+
+function columnsOfPlaces(seen: readonly SeenProgram[]): PlaceColumns {
+  return {
+    hashes: seen.map(({ hash }) => Buffer.from(hash)),
+    transactions: seen.map(({ first }) => first.transaction),
+    indexes: seen.map(({ first }) => first.index),
+    times: seen.map(({ first }) => first.chainBlock.chainTime),
+    areBare: seen.map(({ isBare }) => isBare),
+  };
 }
 
 async function writeTemplates(client: ClientBase, seen: readonly SeenProgram[]): Promise<void> {
@@ -143,10 +152,13 @@ async function writeTemplates(client: ClientBase, seen: readonly SeenProgram[]):
   });
 }
 
+function toBuffers(hashes: readonly (Hash | undefined)[]): (Buffer | null)[] {
+  return hashes.map((hash) => (hash === undefined ? null : Buffer.from(hash)));
+}
+
 async function writePrograms(client: ClientBase, seen: readonly SeenProgram[]): Promise<void> {
   if (seen.length === 0) return;
-  const asBuffers = (hashes: (Uint8Array | undefined)[]) =>
-    hashes.map((hash) => (hash === undefined ? null : Buffer.from(hash)));
+  const { hashes, transactions, indexes, times, areBare } = columnsOfPlaces(seen);
   await client.query({
     name: 'write-programs',
     text: `with seen as (
@@ -165,11 +177,16 @@ async function writePrograms(client: ClientBase, seen: readonly SeenProgram[]): 
              from (select template_id, count(*) as programs from written where is_new group by template_id) added
             where t.id = added.template_id`,
     values: [
-      ...columnsOfSeen(seen),
-      ...columnsOf(seen, 'length', 'uses'),
-      asBuffers(seen.map(({ template }) => template)),
+      hashes,
+      transactions,
+      indexes,
+      times,
+      areBare,
+      seen.map(({ length }) => length),
+      seen.map(({ uses }) => uses),
+      toBuffers(seen.map(({ template }) => template)),
       seen.map(({ script }) => script ?? null),
-      asBuffers(seen.map(({ kccTemplate }) => kccTemplate)),
+      toBuffers(seen.map(({ kccTemplate }) => kccTemplate)),
     ],
   });
 }

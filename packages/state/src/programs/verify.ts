@@ -181,11 +181,14 @@ async function* programPages(db: Queryable): AsyncGenerator<Stored[]> {
   }
 }
 
+function nameOf({ hour, use }: { hour: number; use: number }): string {
+  return `use ${use} in hour ${hour}`;
+}
+
 async function compareHours(db: Queryable, spends: readonly ProgramSpend[]): Promise<string[]> {
   const { rows } = await db.query<{ hour: number; use: number; spends: bigint; fees: bigint }>(
     'select hour, use, spends, fees from program_use_hours where spends <> 0',
   );
-  const nameOf = ({ hour, use }: { hour: number; use: number }): string => `use ${use} in hour ${hour}`;
   const expected = new Map(
     hourDeltas(spends, []).map((row) => [nameOf(row), `${row.spends} spends with ${row.fees} sompi`]),
   );
