@@ -274,7 +274,7 @@ test('it adds them in every listing of transactions', async () => {
   }
 });
 
-test('it decodes payloads, whatever they are', async () => {
+test('it decodes payloads of any bytes', async () => {
   const { pool } = harness.database;
   const { rows } = await pool.query<{ id: string; key: bigint }>(
     `select encode(transaction_id, 'hex') as id, id as key from transactions where subnetwork_id <> 1 and accepting_index is not null order by id desc limit 1`,
