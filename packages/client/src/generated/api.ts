@@ -7887,7 +7887,10 @@ export interface operations {
     listCovenants: {
         parameters: {
             query?: {
-                /** @description Largest number of items of the page; 20 by default */
+                /**
+                 * @description Largest number of items of the page; 20 by default
+                 * @example 2
+                 */
                 limit?: number;
                 /** @description Id of the last item of the previous page. `lastSeen:covenantId` of an item: the page begins right after it, even if the covenant has another event meanwhile. A plain `covenantId` denotes its current position */
                 starting_after?: string;
@@ -7925,6 +7928,54 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "covenants": [
+                     *         {
+                     *           "covenantId": "d6d641a15a45fb4d7f6946bef348e1106cc557b536a8c10388d6ae73fc84ee4d",
+                     *           "isComplete": true,
+                     *           "genesis": {
+                     *             "transactionId": "f16d2fc8498bc1344854cfd153c5cd3a7b1d567be9668b772e08ecb727bd1962",
+                     *             "previousOutput": {
+                     *               "transactionId": "313abbd6653821c3fb3107666e5dcadcf091a118735ea33656d9a36730578b8e",
+                     *               "index": 5
+                     *             },
+                     *             "timestamp": 1751349400250
+                     *           },
+                     *           "isLive": true,
+                     *           "utxoCount": 2,
+                     *           "balance": "558819376",
+                     *           "eventCount": 1,
+                     *           "firstSeen": 1751349400250,
+                     *           "lastSeen": 1751349400250,
+                     *           "template": null
+                     *         },
+                     *         {
+                     *           "covenantId": "2825ec3e7ab870bcaa8a8a24c8fb8e4ca1338034a709852933b1c9e05b721902",
+                     *           "isComplete": true,
+                     *           "genesis": {
+                     *             "transactionId": "8ef5bac3190bbdadd234b97cf63016bf7bd5dc785e835f11f5fb35900cc7e118",
+                     *             "previousOutput": {
+                     *               "transactionId": "5818e9b604a6aa10ffdec46ea04cdf8af52d62786b1057b93b3eebcdf87c0432",
+                     *               "index": 0
+                     *             },
+                     *             "timestamp": 1751169584831
+                     *           },
+                     *           "isLive": true,
+                     *           "utxoCount": 1,
+                     *           "balance": "136267229",
+                     *           "eventCount": 2,
+                     *           "firstSeen": 1751169584831,
+                     *           "lastSeen": 1751349400250,
+                     *           "template": "1deb56981f6ee17c96a022df3885af38e747f463152da84a5bfe8e3bad8a1ff6"
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "hasMore": true,
+                     *         "count": 2
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description Latest first */
                         covenants: components["schemas"]["Covenant"][];
@@ -7955,6 +8006,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "covenantIds": [
+                 *         "00f164d570a6f5cffad00a546f15dc1ff978370381188f1d88bf7f394f4d97de",
+                 *         "abababababababababababababababababababababababababababababababab"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     covenantIds: string[];
                 };
@@ -7975,6 +8034,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "covenants": [
+                     *         {
+                     *           "covenantId": "00f164d570a6f5cffad00a546f15dc1ff978370381188f1d88bf7f394f4d97de",
+                     *           "isComplete": true,
+                     *           "genesis": {
+                     *             "transactionId": "820a6527214eed0b48b08a2fd8a1c017966b0eb46ac731ea22a45b21cbed8e64",
+                     *             "previousOutput": {
+                     *               "transactionId": "8e57d74ee5787e5388c2bc4814fe48c0c66836d11f029d33e17f65b90e6a0953",
+                     *               "index": 9
+                     *             },
+                     *             "timestamp": 1750732600135
+                     *           },
+                     *           "isLive": true,
+                     *           "utxoCount": 1,
+                     *           "balance": "616611637",
+                     *           "eventCount": 4,
+                     *           "firstSeen": 1750732600135,
+                     *           "lastSeen": 1751215233558,
+                     *           "template": "ca3a39b3ca12b1e653fb1b49b4c5766d1220436355d21e5f974b09c7980e79fd"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description In the given order without unknown ones; a repeated id is shown repeatedly */
                         covenants: components["schemas"]["Covenant"][];
@@ -8001,7 +8085,10 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description 64 hex digits of either case, with or without `0x` */
+                /**
+                 * @description 64 hex digits of either case, with or without `0x`
+                 * @example 00f164d570a6f5cffad00a546f15dc1ff978370381188f1d88bf7f394f4d97de
+                 */
                 covenantId: string;
             };
             cookie?: never;
@@ -8022,6 +8109,29 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "covenant": {
+                     *         "covenantId": "00f164d570a6f5cffad00a546f15dc1ff978370381188f1d88bf7f394f4d97de",
+                     *         "isComplete": true,
+                     *         "genesis": {
+                     *           "transactionId": "820a6527214eed0b48b08a2fd8a1c017966b0eb46ac731ea22a45b21cbed8e64",
+                     *           "previousOutput": {
+                     *             "transactionId": "8e57d74ee5787e5388c2bc4814fe48c0c66836d11f029d33e17f65b90e6a0953",
+                     *             "index": 9
+                     *           },
+                     *           "timestamp": 1750732600135
+                     *         },
+                     *         "isLive": true,
+                     *         "utxoCount": 1,
+                     *         "balance": "616611637",
+                     *         "eventCount": 4,
+                     *         "firstSeen": 1750732600135,
+                     *         "lastSeen": 1751215233558,
+                     *         "template": "ca3a39b3ca12b1e653fb1b49b4c5766d1220436355d21e5f974b09c7980e79fd"
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         covenant: components["schemas"]["Covenant"];
                     };
@@ -8041,7 +8151,10 @@ export interface operations {
     listCovenantUtxos: {
         parameters: {
             query?: {
-                /** @description Largest number of items of the page; 20 by default */
+                /**
+                 * @description Largest number of items of the page; 20 by default
+                 * @example 1
+                 */
                 limit?: number;
                 /** @description Id of the last item of the previous page. A transaction id (64 hex digits, with or without `0x`), a colon and the index of the output */
                 starting_after?: string;
@@ -8053,7 +8166,10 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description 64 hex digits of either case, with or without `0x` */
+                /**
+                 * @description 64 hex digits of either case, with or without `0x`
+                 * @example 00f164d570a6f5cffad00a546f15dc1ff978370381188f1d88bf7f394f4d97de
+                 */
                 covenantId: string;
             };
             cookie?: never;
@@ -8074,6 +8190,24 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "utxos": [
+                     *         {
+                     *           "transactionId": "99b1dd491237e15deab1333739391f0c6f40308c14b01597829d5c4710433907",
+                     *           "index": 0,
+                     *           "amount": "616611637",
+                     *           "blockDaaScore": "1065",
+                     *           "isCoinbase": false,
+                     *           "scriptPublicKey": "aa20f346ad5689a4587b367dbe0aa29d55d412a2277aa6f2786184ee541f16ba36d087"
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "hasMore": false,
+                     *         "count": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description Newest transaction first */
                         utxos: components["schemas"]["RestUtxo"][];
@@ -8095,7 +8229,10 @@ export interface operations {
     listCovenantEvents: {
         parameters: {
             query?: {
-                /** @description Largest number of items of the page; 20 by default */
+                /**
+                 * @description Largest number of items of the page; 20 by default
+                 * @example 1
+                 */
                 limit?: number;
                 /** @description Id of the last item of the previous page. 64 hex digits of either case, with or without `0x` */
                 starting_after?: string;
@@ -8107,7 +8244,10 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description 64 hex digits of either case, with or without `0x` */
+                /**
+                 * @description 64 hex digits of either case, with or without `0x`
+                 * @example 00f164d570a6f5cffad00a546f15dc1ff978370381188f1d88bf7f394f4d97de
+                 */
                 covenantId: string;
             };
             cookie?: never;
@@ -8128,6 +8268,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "covenantId": "00f164d570a6f5cffad00a546f15dc1ff978370381188f1d88bf7f394f4d97de",
+                     *           "transactionId": "8482189fc874b4d856d62718102ce47890a1640b823d6b170b6f62d6bbfc4c2b",
+                     *           "kind": "burn",
+                     *           "timestamp": 1751215233558,
+                     *           "acceptingBlockHash": "c7c2001d40913c3195381eb1a51c51ead6f676e94c8a51c0c5580bfdab072334",
+                     *           "inputs": [
+                     *             {
+                     *               "index": 0,
+                     *               "previousOutput": {
+                     *                 "transactionId": "2ccd28ae9b88b7740a34a8b251a498d61828b5275db80ff405975abddb9716f7",
+                     *                 "index": 0
+                     *               },
+                     *               "amount": "1476605769",
+                     *               "program": {
+                     *                 "hash": "266e1a1a5a7d1075fc1c560d08ba70ae882fec51518cbfea3b2c868fbcd7ab73",
+                     *                 "template": "ca3a39b3ca12b1e653fb1b49b4c5766d1220436355d21e5f974b09c7980e79fd"
+                     *               }
+                     *             }
+                     *           ],
+                     *           "outputs": []
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "hasMore": true,
+                     *         "count": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description Latest acceptance first */
                         events: components["schemas"]["CovenantEvent"][];
@@ -8150,7 +8322,10 @@ export interface operations {
     listNewestCovenantEvents: {
         parameters: {
             query?: {
-                /** @description Largest number of items of the page; 20 by default */
+                /**
+                 * @description Largest number of items of the page; 20 by default
+                 * @example 1
+                 */
                 limit?: number;
                 /** @description Id of the last item of the previous page. A transaction id means all its events. With a colon and a covenant id, as in `scannedTo`, it means one of them */
                 starting_after?: string;
@@ -8180,6 +8355,46 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "covenantId": "2825ec3e7ab870bcaa8a8a24c8fb8e4ca1338034a709852933b1c9e05b721902",
+                     *           "transactionId": "16b744ac1af1e83851fc9ba7889cf28b2c78531a41326882caed92397c17bcde",
+                     *           "kind": "transition",
+                     *           "timestamp": 1751349400250,
+                     *           "acceptingBlockHash": "c4d296e1699784404a869112e897f587974b07a69f12cff5da0cde902a501919",
+                     *           "inputs": [
+                     *             {
+                     *               "index": 0,
+                     *               "previousOutput": {
+                     *                 "transactionId": "8ef5bac3190bbdadd234b97cf63016bf7bd5dc785e835f11f5fb35900cc7e118",
+                     *                 "index": 0
+                     *               },
+                     *               "amount": "136517473",
+                     *               "program": {
+                     *                 "hash": "2f572579f3c85c0bb6d55735c65ad11aaa0dc06837ce596f312881d484620c74",
+                     *                 "template": "1deb56981f6ee17c96a022df3885af38e747f463152da84a5bfe8e3bad8a1ff6"
+                     *               }
+                     *             }
+                     *           ],
+                     *           "outputs": [
+                     *             {
+                     *               "index": 0,
+                     *               "amount": "136267229",
+                     *               "scriptPublicKey": "aa2093081f842d13870e9987d8d7a4cb4572e53430faa8df602c0b315b5ad3c8982e87",
+                     *               "scriptPublicKeyAddress": "kaspasim:pzfss8uy95fcwr5eslvd0fxtg4ew2dpsl25d7cpvpvc4kkknezvzujhh3ar3y",
+                     *               "spentBy": null
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "hasMore": true,
+                     *         "count": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description Latest acceptance first */
                         events: components["schemas"]["CovenantEvent"][];
@@ -8202,7 +8417,10 @@ export interface operations {
     listAddressCovenants: {
         parameters: {
             query?: {
-                /** @description Largest number of items of the page; 20 by default */
+                /**
+                 * @description Largest number of items of the page; 20 by default
+                 * @example 1
+                 */
                 limit?: number;
                 /** @description Id of the last item of the previous page. `lastSeen:covenantId` of an item: the page begins right after it, even if the covenant has another event meanwhile. A plain `covenantId` denotes its current position */
                 starting_after?: string;
@@ -8214,7 +8432,10 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description An address with its prefix, such as `kaspa:qr…` */
+                /**
+                 * @description An address with its prefix, such as `kaspa:qr…`
+                 * @example kaspasim:pre5dt2k3xj9s7ek0klq4g5a2h2p9g3802n0y7rpsnh9g8ckhgmdqpwsmz4q8
+                 */
                 address: string;
             };
             cookie?: never;
@@ -8235,6 +8456,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "covenants": [
+                     *         {
+                     *           "covenantId": "00f164d570a6f5cffad00a546f15dc1ff978370381188f1d88bf7f394f4d97de",
+                     *           "isComplete": true,
+                     *           "genesis": {
+                     *             "transactionId": "820a6527214eed0b48b08a2fd8a1c017966b0eb46ac731ea22a45b21cbed8e64",
+                     *             "previousOutput": {
+                     *               "transactionId": "8e57d74ee5787e5388c2bc4814fe48c0c66836d11f029d33e17f65b90e6a0953",
+                     *               "index": 9
+                     *             },
+                     *             "timestamp": 1750732600135
+                     *           },
+                     *           "isLive": true,
+                     *           "utxoCount": 1,
+                     *           "balance": "616611637",
+                     *           "eventCount": 4,
+                     *           "firstSeen": 1750732600135,
+                     *           "lastSeen": 1751215233558,
+                     *           "template": "ca3a39b3ca12b1e653fb1b49b4c5766d1220436355d21e5f974b09c7980e79fd"
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "hasMore": false,
+                     *         "count": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description Ascending by id */
                         covenants: components["schemas"]["Covenant"][];
@@ -8256,11 +8506,17 @@ export interface operations {
     getProgram: {
         parameters: {
             query?: {
-                /** @description `bytes`, `disassembly` or both with a comma adds the bytes and a page of instructions */
+                /**
+                 * @description `bytes`, `disassembly` or both with a comma adds the bytes and a page of instructions
+                 * @example bytes,disassembly
+                 */
                 include?: "bytes" | "disassembly" | "bytes,disassembly" | "disassembly,bytes";
                 /** @description Number of instructions to skip */
                 offset?: number;
-                /** @description Largest number of instructions; 100 by default */
+                /**
+                 * @description Largest number of instructions; 100 by default
+                 * @example 3
+                 */
                 limit?: number;
             };
             header?: {
@@ -8268,7 +8524,10 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description 64 hex digits of either case, with or without `0x` */
+                /**
+                 * @description 64 hex digits of either case, with or without `0x`
+                 * @example 0009c4612347ef59010b353ff9feeec49c9a9693beb53647b0bee0484673b69e
+                 */
                 hash: string;
             };
             cookie?: never;
@@ -8289,6 +8548,60 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "program": {
+                     *         "hash": "0009c4612347ef59010b353ff9feeec49c9a9693beb53647b0bee0484673b69e",
+                     *         "length": 576,
+                     *         "uses": [
+                     *           "introspection",
+                     *           "covenants"
+                     *         ],
+                     *         "template": "ca3a39b3ca12b1e653fb1b49b4c5766d1220436355d21e5f974b09c7980e79fd",
+                     *         "kccTemplate": null,
+                     *         "isBare": false,
+                     *         "firstSeen": 1750917400170,
+                     *         "firstRevealed": {
+                     *           "transactionId": "baf24c299fa30f27aa9b5a92ad7b9905417818891dfea333f2cb63b24a7ed4dc",
+                     *           "source": "input",
+                     *           "index": 0
+                     *         },
+                     *         "spendCount": 1,
+                     *         "bytes": "6b20d4b3b53e4227df4c1cba6beeec52c44f7b7c37a1039ab9d8f3edcbd1dab5ef6708030000000000000001006c76009c637553797891697600a069577953795279939c695879547957797eaa876956790091917c91919c6900c2b9be5279939c69b9cb519c69587901207c7e587958cd01087c7e587951cd01017c7e7e7eb976c902400294765193bc7c7eb976c97602400294012d937cbc7eaa02000001aa7e01207e7c7e01877eb900ccc38769007a757575757575757575516776519c637578789169760400a3e111a2695579789c6956795479876954795191917c91919c6951c20400a3e1119c6951c3201428f3a3532ff4f1cac70f7292bfad06d1037f800ee8839b56ebba917a22e900030000207c7e01ac7e876900c2b9be0400a3e111949c6900c204002d3101a269b9cb519c69567901207c7e567958cd01087c7e567951cd01017c7e7e7eb976c902400294765193bc7c7eb976c97602400294012d937cbc7eaa02000001aa7e01207e7c7e01877eb900ccc38769007a75757575757575516776529c63755579547952799169b9c00400943577a26956795279ac697600a069597954795279949c695a795579876958790091917c91919c6951c35279030000207c7e01ac7e876951c2789c6900c2b9be5279949c69b9cb519c695a7901207c7e5a7958cd01087c7e5a7951cd01017c7e7e7eb976c902400294765193bc7c7eb976c97602400294012d937cbc7eaa02000001aa7e01207e7c7e01877eb900ccc38769007a75007a757575757575757575755167750069686868",
+                     *         "disassembly": {
+                     *           "instructions": [
+                     *             {
+                     *               "index": 0,
+                     *               "offset": 0,
+                     *               "opcode": 107,
+                     *               "name": "OpToAltStack",
+                     *               "push": null,
+                     *               "data": null
+                     *             },
+                     *             {
+                     *               "index": 1,
+                     *               "offset": 1,
+                     *               "opcode": 32,
+                     *               "name": "OpData32",
+                     *               "push": 0,
+                     *               "data": "d4b3b53e4227df4c1cba6beeec52c44f7b7c37a1039ab9d8f3edcbd1dab5ef67"
+                     *             },
+                     *             {
+                     *               "index": 2,
+                     *               "offset": 34,
+                     *               "opcode": 8,
+                     *               "name": "OpData8",
+                     *               "push": 1,
+                     *               "data": "0300000000000000"
+                     *             }
+                     *           ],
+                     *           "nextOffset": 3,
+                     *           "instructionCount": 436,
+                     *           "malformedAt": null
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         program: components["schemas"]["Program"];
                     };
@@ -8308,7 +8621,10 @@ export interface operations {
     listTemplates: {
         parameters: {
             query?: {
-                /** @description Largest number of items of the page; 20 by default */
+                /**
+                 * @description Largest number of items of the page; 20 by default
+                 * @example 2
+                 */
                 limit?: number;
                 /** @description Id of the last item of the previous page. `spendCount:template` of an item: the page begins right after it, even if that number grows meanwhile. A plain `template` denotes its current position */
                 starting_after?: string;
@@ -8338,6 +8654,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "templates": [
+                     *         {
+                     *           "template": "8fbb9ea47a7de3fe6e74737041b11b4e7a929c01c433b9dd73df3ef755d1f6ee",
+                     *           "programCount": 99,
+                     *           "spendCount": 99,
+                     *           "covenantCount": 27,
+                     *           "firstSeen": 1750112800021,
+                     *           "names": []
+                     *         },
+                     *         {
+                     *           "template": "ca3a39b3ca12b1e653fb1b49b4c5766d1220436355d21e5f974b09c7980e79fd",
+                     *           "programCount": 75,
+                     *           "spendCount": 75,
+                     *           "covenantCount": 17,
+                     *           "firstSeen": 1750081000015,
+                     *           "names": []
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "hasMore": true,
+                     *         "count": 2
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description Most spends first */
                         templates: components["schemas"]["Template"][];
@@ -8364,7 +8706,10 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description 64 hex digits of either case, with or without `0x` */
+                /**
+                 * @description 64 hex digits of either case, with or without `0x`
+                 * @example ca3a39b3ca12b1e653fb1b49b4c5766d1220436355d21e5f974b09c7980e79fd
+                 */
                 hash: string;
             };
             cookie?: never;
@@ -8385,6 +8730,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "template": {
+                     *         "template": "ca3a39b3ca12b1e653fb1b49b4c5766d1220436355d21e5f974b09c7980e79fd",
+                     *         "programCount": 75,
+                     *         "spendCount": 75,
+                     *         "covenantCount": 17,
+                     *         "firstSeen": 1750081000015,
+                     *         "names": []
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         template: components["schemas"]["TemplateDetails"];
                     };
@@ -8404,7 +8761,10 @@ export interface operations {
     listTemplateCovenants: {
         parameters: {
             query?: {
-                /** @description Largest number of items of the page; 20 by default */
+                /**
+                 * @description Largest number of items of the page; 20 by default
+                 * @example 1
+                 */
                 limit?: number;
                 /** @description Id of the last item of the previous page. `lastSeen:covenantId` of an item: the page begins right after it, even if the covenant has another event meanwhile. A plain `covenantId` denotes its current position */
                 starting_after?: string;
@@ -8422,7 +8782,10 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description 64 hex digits of either case, with or without `0x` */
+                /**
+                 * @description 64 hex digits of either case, with or without `0x`
+                 * @example ca3a39b3ca12b1e653fb1b49b4c5766d1220436355d21e5f974b09c7980e79fd
+                 */
                 hash: string;
             };
             cookie?: never;
@@ -8443,6 +8806,35 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "covenants": [
+                     *         {
+                     *           "covenantId": "cbf0fa1ca9da17301b5d6f8c68962f86957073b5a89d8794630a15f6a6c567eb",
+                     *           "isComplete": true,
+                     *           "genesis": {
+                     *             "transactionId": "afd5121c46bae9debd68e673a7a82f3534c35688c7b50173156741b351691e5e",
+                     *             "previousOutput": {
+                     *               "transactionId": "d5c0f725496a44393e715abef1cdebf439e7b33f23d4b0801ac03672cefe9109",
+                     *               "index": 4
+                     *             },
+                     *             "timestamp": 1751042200192
+                     *           },
+                     *           "isLive": true,
+                     *           "utxoCount": 2,
+                     *           "balance": "503280638",
+                     *           "eventCount": 2,
+                     *           "firstSeen": 1751042200192,
+                     *           "lastSeen": 1751333800246,
+                     *           "template": "ca3a39b3ca12b1e653fb1b49b4c5766d1220436355d21e5f974b09c7980e79fd"
+                     *         }
+                     *       ],
+                     *       "metadata": {
+                     *         "hasMore": true,
+                     *         "count": 1
+                     *       }
+                     *     }
+                     */
                     "application/json": {
                         /** @description Latest first */
                         covenants: components["schemas"]["Covenant"][];
