@@ -261,6 +261,7 @@ async function rebuildDerivedState(client: PoolClient): Promise<void> {
        select script_id from balances union select script_id from transaction_outputs
        union select script_id from transaction_inputs where script_id is not null
        union select script_id from earlier_balance_changes
+       union select owner_script_id from inscriptions where owner_script_id is not null
        union select miner_script_id from blocks where miner_script_id is not null
      )`,
   );

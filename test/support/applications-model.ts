@@ -101,20 +101,16 @@ export class ApplicationsModel {
     this.#hasUnknownVariant = hasUnknownVariant;
   }
 
-  /** Replaces the UTXOs by those at a start of the index. Nothing of what happened before to their covenants is known. */
+  /** Replaces the UTXOs by those at a start of the index. What happened to their covenants right before it is not known. */
   start(utxos: readonly Utxo[], { chainTime }: Pick<Accepting, 'chainTime'>): void {
     const before = this.#byCovenant();
     this.#utxos.clear();
     for (const { outpoint, amount, scriptPublicKey, covenantId } of utxos) {
       this.#utxos.set(nameOf(outpoint), { amount, scriptPublicKey, covenantId: covenantId && toHex(covenantId) });
     }
-    const after = this.#byCovenant();
-    for (const id of new Set([...before.keys(), ...after.keys()])) {
+    for (const id of new Set([...before.keys(), ...this.#byCovenant().keys()])) {
       const fresh = { genesis: undefined, events: 0, firstSeen: chainTime, lastSeen: chainTime, template: undefined };
-      const covenant = this.#covenants.get(id) ?? { ...fresh, isComplete: false };
-      covenant.isComplete = false;
-      if (before.get(id)?.join() !== after.get(id)?.join()) covenant.lastSeen = chainTime;
-      this.#covenants.set(id, covenant);
+      this.#covenants.set(id, { ...(this.#covenants.get(id) ?? fresh), isComplete: false });
     }
   }
 
@@ -155,8 +151,9 @@ export class ApplicationsModel {
         }
       }
       const known = this.#programs.get(toHex(description.hash));
-      // A bare script that was in the UTXO set of a start has no first output.
-      if (known !== undefined) known.spends += 1;
+      // The first output of a bare script may have been before a start of the index.
+      if (known === undefined) continue;
+      known.spends += 1;
       for (let bit = 1; bit <= description.uses; bit *= 2) {
         if ((description.uses & bit) !== 0) families.set(bit, (families.get(bit) ?? 0) + 1);
       }

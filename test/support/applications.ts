@@ -1,6 +1,7 @@
 /** Compares covenants, programs, lanes and inscriptions of an index with the naive model, which reads the same chain from the simulated node. */
 import type { Connection } from '@kasgres/database';
 import { acceptedBy, type Dag, type DagBlock, SimulatedNode } from '@kasgres/devnet';
+import { toHex } from '@kasgres/kaspa';
 import { type ApplicationState, ApplicationsModel, type Section, SECTION_NAMES } from './applications-model.ts';
 import { UtxoOracle } from './oracle.ts';
 import type { SimulatedDag } from './simulated-dag.ts';
@@ -92,21 +93,47 @@ export async function applicationDifferences(
     `select encode(transaction_id, 'hex') as id from transactions where accepting_index is not null and accepted_body is null`,
   );
   const ids = new Set(unknown.map(({ id }) => id));
-  const model = new ApplicationsModel({ hasUnknownVariant: (id) => ids.has(id) });
   const first = indexed[0]?.index ?? 0;
-  if (isCut) acceptBelow(model, dag, first);
-  for (const { index, hash, chainTime, isStart } of indexed) {
-    if (isStart && !isCut) model.start(utxosAt(dag, hash), { chainTime });
-    else if (!isCut || index > first) model.accept(acceptedBy(dag.get(hash)), { chainIndex: index, chainTime });
+  const stateWith = (hasUnknownVariant: (id: string) => boolean): ApplicationState => {
+    const model = new ApplicationsModel({ hasUnknownVariant });
+    if (isCut) acceptBelow(model, dag, first);
+    for (const { index, hash, chainTime, isStart } of indexed) {
+      if (isStart && !isCut) model.start(utxosAt(dag, hash), { chainTime });
+      else if (!isCut || index > first) model.accept(acceptedBy(dag.get(hash)), { chainIndex: index, chainTime });
+    }
+    return model.state(isCut ? first : -1);
+  };
+  const expected = stateWith((id) => ids.has(id));
+  const stored = await storedApplications(db);
+  if (!isCut) return differencesOf(expected, stored);
+  // Of transactions that were removed, it is no longer known whether the index knew the accepted one of several variants.
+  const ambiguous = ambiguousIds(dag);
+  const least = stateWith((id) => ids.has(id) || ambiguous.has(id));
+  return differencesOf(expected, stored, (section, name, columns) => {
+    const wanted = expected[section].get(name);
+    return wanted !== least[section].get(name) || wanted?.replace(/^\S+/, '-') === columns;
+  });
+}
+
+function ambiguousIds(dag: Dag): Set<string> {
+  const hashes = new Map<string, string>();
+  const ambiguous = new Set<string>();
+  for (const { transactions } of dag.allBlocks()) {
+    for (const { transactionId, hash } of transactions) {
+      const [id, variant] = [toHex(transactionId), toHex(hash)];
+      if ((hashes.get(id) ?? variant) !== variant) ambiguous.add(id);
+      hashes.set(id, variant);
+    }
   }
-  return differencesOf(model.state(isCut ? first : -1), await storedApplications(db), isCut);
+  return ambiguous;
 }
 
 /** Returns the DAG of a node that has every block and has not pruned. */
 function wholeDagOf({ node, bodies }: SimulatedDag): Dag {
   if (node.dag.root === node.dag.genesis) return node.dag;
   const archive = new SimulatedNode({ params: node.consensus.params, now: node.now, commitsToUtxos: true });
-  archive.restore(bodies);
+  // One by one, so that the acceptance of every block is known that was on the chain at any time.
+  for (const body of bodies) archive.receive(body);
   return archive.dag;
 }
 
@@ -128,7 +155,12 @@ function utxosAt(dag: Dag, hash: string) {
   return utxos.all();
 }
 
-function differencesOf(expected: ApplicationState, stored: ApplicationState, isCut: boolean): string[] {
+/** @param isTolerated whether the columns of a name in the index may differ from those of the model */
+function differencesOf(
+  expected: ApplicationState,
+  stored: ApplicationState,
+  isTolerated: (section: SectionName, name: string, columns: string | undefined) => boolean = () => false,
+): string[] {
   return SECTION_NAMES.flatMap((section) => {
     const [model, index] = [expected[section], stored[section]];
     const names = new Set([...model.keys(), ...index.keys()]);
@@ -136,7 +168,7 @@ function differencesOf(expected: ApplicationState, stored: ApplicationState, isC
       const [wanted, found] = [model.get(name), index.get(name)].map(
         (columns) => columns && normalized(columns, section),
       );
-      if (wanted === found || (isCut && wanted?.replace(/^\S+/, '-') === found)) return [];
+      if (wanted === found || isTolerated(section, name, found)) return [];
       return [`${section} ${name}: ${found ?? 'missing'} instead of ${wanted ?? 'nothing'}`];
     });
     const more = differences.length - MAX_SHOWN;
