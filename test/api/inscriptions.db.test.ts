@@ -35,7 +35,7 @@ let harness: Harness;
 let sender: string;
 
 beforeAll(async () => {
-  harness = await openHarness({ rounds: 5, simulation: { applicationRate: 0 } as object });
+  harness = await openHarness({ rounds: 5, simulation: { applicationRate: 0 } });
   const { simulatedDag } = harness;
   mineRewards(simulatedDag, 40);
   for (const payload of PAYLOADS) pay(simulatedDag, { payload: Buffer.from(payload) });

@@ -47,8 +47,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'prepare-accepts-the-first-variant-of-an-id',
     file: 'packages/indexer/src/prepare/preparer.ts',
-    find: 'else if (other.variant !== transaction.variant) severalVariants.add(transaction.key);',
-    replace: '',
+    find: 'else if (other.variant !== transaction.variant) {',
+    replace: 'else if (other.variant === -1) {',
     tests: [VARIANTS],
   },
   {

@@ -83,6 +83,8 @@ export interface ModelOptions {
   hasUnknownVariant: (id: string) => boolean;
 }
 
+const total = (of: readonly { amount: bigint }[]): bigint => of.reduce((sum, { amount }) => sum + amount, 0n);
+
 export class ApplicationsModel {
   readonly #hasUnknownVariant: ModelOptions['hasUnknownVariant'];
   readonly #utxos = new Map<string, ModelUtxo>();
@@ -128,7 +130,6 @@ export class ApplicationsModel {
       const covenantId = covenant && toHex(covenant.covenantId);
       this.#utxos.set(`${id}:${index}`, { amount, scriptPublicKey, covenantId });
     }
-    const total = (of: readonly { amount: bigint }[]): bigint => of.reduce((sum, { amount }) => sum + amount, 0n);
     const fee = isCoinbase(transaction) ? 0n : total(spent) - total(transaction.outputs);
 
     const programs = spent.map(({ scriptPublicKey }, input) => {

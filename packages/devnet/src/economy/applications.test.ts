@@ -25,26 +25,27 @@ function acceptedIn({ node }: Pick<SmallSimulatedDag, 'node'>): Accepted[] {
   }));
 }
 
+const eventsOf = ({ transaction: { outputs, version }, spent }: Accepted): string[] => {
+  const created = outputs.flatMap(({ covenant }) => (covenant === undefined ? [] : [toHex(covenant.covenantId)]));
+  const before = spent.flatMap((id) => (id === undefined ? [] : [toHex(id)]));
+  const births = new Set(created.filter((id) => !before.includes(id))).size;
+  const isMerge = before.some((id, at) => before.indexOf(id) < at && created.includes(id));
+  const isSplit = created.some((id, at) => created.indexOf(id) < at && before.includes(id));
+  return [
+    ...(births > 0 ? [before.length > 0 ? 'birth from another covenant' : 'birth'] : []),
+    ...(births > 1 ? ['two births'] : []),
+    ...(isMerge ? ['merge'] : []),
+    ...(isSplit ? ['split'] : []),
+    ...(before.some((id) => created.includes(id)) ? ['continuation'] : []),
+    ...(new Set(before).size > 1 ? ['two covenants'] : []),
+    ...(before.some((id) => !created.includes(id)) ? [`burn in version ${version}`] : []),
+  ];
+};
+
 test('a network of applications has every event of covenants, contracts, lanes and messages, and no binding is invalid', () => {
   const network = smallSimulatedDag('applications', 500, {}, { applicationRate: 0.5, hostileRate: 0.3 });
   const accepted = acceptedIn(network);
   expect(accepted.filter(({ transaction, spent }) => checkCovenants(transaction, spent) !== undefined)).toEqual([]);
-  const eventsOf = ({ transaction: { outputs, version }, spent }: Accepted): string[] => {
-    const created = outputs.flatMap(({ covenant }) => (covenant === undefined ? [] : [toHex(covenant.covenantId)]));
-    const before = spent.flatMap((id) => (id === undefined ? [] : [toHex(id)]));
-    const births = new Set(created.filter((id) => !before.includes(id))).size;
-    const isMerge = before.some((id, at) => before.indexOf(id) < at && created.includes(id));
-    const isSplit = created.some((id, at) => created.indexOf(id) < at && before.includes(id));
-    return [
-      ...(births > 0 ? [before.length > 0 ? 'birth from another covenant' : 'birth'] : []),
-      ...(births > 1 ? ['two births'] : []),
-      ...(isMerge ? ['merge'] : []),
-      ...(isSplit ? ['split'] : []),
-      ...(before.some((id) => created.includes(id)) ? ['continuation'] : []),
-      ...(new Set(before).size > 1 ? ['two covenants'] : []),
-      ...(before.some((id) => !created.includes(id)) ? [`burn in version ${version}`] : []),
-    ];
-  };
   expect(new Set(accepted.flatMap(eventsOf))).toEqual(
     new Set([
       'birth',
@@ -98,6 +99,12 @@ test('the states of a contract are programs of it, and differ', () => {
   }
 });
 
+const isStep = ({ transaction, spent }: Accepted): boolean =>
+  transaction.inputs.some(({ signatureScript }, at) => {
+    const program = lastPush(signatureScript);
+    return spent[at] !== undefined && program !== undefined && contractOf(program) !== undefined;
+  });
+
 test('covenants continue after the network was restored from its blocks', () => {
   const network = smallSimulatedDag('restored applications', 200, {}, { applicationRate: 1 });
   const before = acceptedIn(network).length;
@@ -108,10 +115,5 @@ test('covenants continue after the network was restored from its blocks', () => 
   });
   growTo(300, { ...network, simulation });
   const later = acceptedIn(network).slice(before);
-  const isStep = ({ transaction, spent }: Accepted): boolean =>
-    transaction.inputs.some(({ signatureScript }, at) => {
-      const program = lastPush(signatureScript);
-      return spent[at] !== undefined && program !== undefined && contractOf(program) !== undefined;
-    });
   expect(later.filter(isStep).length).toBeGreaterThan(20);
 });

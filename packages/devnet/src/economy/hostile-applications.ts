@@ -149,12 +149,15 @@ function someProgram(random: Random, length: number): Uint8Array {
   return random.chance(0.3) ? program.subarray(0, random.below(Math.min(program.length, 300))) : program;
 }
 
+function spend(spent: Outpoint, covenant: TransactionOutput['covenant'], amount = 1_000_000_000n): DagTransaction {
+  const outputs = [{ amount, scriptPublicKey: ANYONES_SCRIPT, covenant }];
+  return withDerived({ ...bare([spent], []), version: 1, outputs });
+}
+
 function forgedBinding(miner: HostileSource, random: Random): DagTransaction {
   const known = miner.someOfCovenant(random);
   const origin = random.chance(0.3) ? miner.spendable() : undefined;
   const someId = known?.covenantId ?? random.bytes(32);
-  const spend = (spent: Outpoint, covenant: TransactionOutput['covenant'], amount = 1_000_000_000n): DagTransaction =>
-    withDerived({ ...bare([spent], []), version: 1, outputs: [{ amount, scriptPublicKey: ANYONES_SCRIPT, covenant }] });
   const absent = nowhere(random);
   const founding = { amount: 1_000_000_000n, scriptPublicKey: ANYONES_SCRIPT };
   const choices = [

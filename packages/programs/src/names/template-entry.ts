@@ -29,6 +29,8 @@ export function encodeTemplateEntry(named: NamedTemplate): TemplateEntry {
   };
 }
 
+const bytes = (hex: string | undefined): Hash | undefined => (hex === undefined ? undefined : fromHex(hex));
+
 export function decodeTemplateEntry(template: Hash, entry: TemplateEntry): NamedTemplate {
   return {
     ...entry,

@@ -22,7 +22,7 @@ export class ProtocolHours {
       const empty = { hour, protocol, transactions: 0, fees: 0n };
       const sum = getOrInsert(this.#hours, `${hour} ${protocol}`, () => empty);
       sum.transactions += delta;
-      sum.fees += delta === 1 ? fee : -fee;
+      sum.fees += BigInt(delta) * fee;
     }
   }
 

@@ -45,9 +45,10 @@ export async function verifyInscriptions(db: Queryable): Promise<string[]> {
   return faults.slice(0, MAX_FAULTS);
 }
 
+const describe = ({ transaction, input, owner, protocol, operation, tick }: Inscribed): string =>
+  `inscription ${JSON.stringify([protocol, operation, tick])} of script ${owner} in input ${input} of transaction ${transaction}`;
+
 function differencesOf(stored: readonly Inscribed[], expected: readonly Inscribed[]): string[] {
-  const describe = ({ transaction, input, owner, protocol, operation, tick }: Inscribed): string =>
-    `inscription ${JSON.stringify([protocol, operation, tick])} of script ${owner} in input ${input} of transaction ${transaction}`;
   const [ofRows, ofBytes] = [new Set(stored.map(describe)), new Set(expected.map(describe))];
   return [
     ...[...ofRows]

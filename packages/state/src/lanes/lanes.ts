@@ -2,7 +2,7 @@
 import { inPipeline } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { CUT } from '../common-table-expressions.ts';
-import type { DerivedState, TransactionDeltas } from '../derived-state.ts';
+import type { DerivedState } from '../derived-state.ts';
 import { columnsOf, DIFFERENCE, faultsOf } from '../queryable.ts';
 import { LaneChanges, type LaneHour } from './lane-changes.ts';
 
@@ -122,9 +122,9 @@ export const lanes: DerivedState = {
   },
 
   revert(removed, changes) {
-    const inLanes = (transaction: TransactionDeltas): boolean => transaction.lane !== undefined;
-    for (const transaction of removed.flatMap(({ transactions }) => transactions.filter(inLanes))) {
-      changes.of(LaneChanges).removed.add(transaction);
+    for (const { transactions } of removed) {
+      for (const transaction of transactions)
+        if (transaction.lane !== undefined) changes.of(LaneChanges).removed.add(transaction);
     }
   },
 

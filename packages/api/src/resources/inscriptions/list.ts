@@ -91,10 +91,11 @@ const inscriptions = statementsBy(
   },
 );
 
+const bodyOfItem = ({ source, body }: Item): JsonValue =>
+  body === null ? null : bodyOf(fromHex(body), source === 'payload' ? undefined : source.input);
+
 /** Replaces the hex of each source by its content. */
 function withBodies<Page extends { inscriptions: z.infer<typeof inscription>[] }>(json: Page): Page {
-  const bodyOfItem = ({ source, body }: Item): JsonValue =>
-    body === null ? null : bodyOf(fromHex(body), source === 'payload' ? undefined : source.input);
   return { ...json, inscriptions: json.inscriptions.map((item) => ({ ...item, body: bodyOfItem(item as Item) })) };
 }
 
