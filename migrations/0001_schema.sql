@@ -211,11 +211,13 @@ comment on column chain_blocks.accepted_transactions is 'transactions.id of ever
 create table removed_chain_blocks (
   block_id bigint not null,
   accepted_transactions bigint[] not null,
+  covenant_events jsonb,
   constraint removed_chain_blocks_pkey primary key (block_id)
 );
 comment on table removed_chain_blocks is 'What blocks accepted that were chain blocks once: a block accepts the same whenever it is one. Kept for twice the finality depth.';
 comment on column removed_chain_blocks.block_id is 'The block. It may be a chain block again.';
 comment on column removed_chain_blocks.accepted_transactions is 'As in chain_blocks.';
+comment on column removed_chain_blocks.covenant_events is 'The rows of covenant_events that were deleted with it, in their order, each as [transactions.id, covenant id, kind, template that the covenant then had, or null]; null without any, and during the first catch-up.';
 
 create table earlier_blocks (
   id bigint not null,
@@ -1910,6 +1912,8 @@ create table webhooks (
   url text not null,
   events text[] not null,
   addresses text[] not null,
+  template text,
+  covenants text[] not null default '{}',
   cursor bytea not null,
   secret bytea not null,
   previous_secret bytea,
@@ -1934,8 +1938,10 @@ comment on column webhooks.previous_secret_until is 'Until when the previous sec
 comment on column webhooks.status is 'active or disabled.';
 comment on column webhooks.status_reason is 'Why it was disabled; null while it is active.';
 comment on column webhooks.url is 'Where deliveries are sent.';
-comment on column webhooks.events is 'Kinds of events: chain, address.';
+comment on column webhooks.events is 'Kinds of events: chain, address, covenant.';
 comment on column webhooks.addresses is 'Addresses whose activity is delivered.';
+comment on column webhooks.template is 'Template of the covenants whose events are delivered, in hex; null if they are listed.';
+comment on column webhooks.covenants is 'Ids of the covenants whose events are delivered, in hex.';
 comment on column webhooks.cursor is 'Hash of the block up to which everything was delivered.';
 comment on column webhooks.secret is 'Secret of the signatures, encrypted with WEBHOOK_SECRET_KEY.';
 comment on column webhooks.previous_secret is 'Secret before the last rotation, encrypted.';

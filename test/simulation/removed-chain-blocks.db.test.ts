@@ -2,7 +2,7 @@
 import { createTestDatabase } from '@kasgres/database';
 import { NodeClient } from '@kasgres/node';
 import { expect, test } from 'vitest';
-import { keepAccepted } from '../../packages/indexer/src/apply/reorg.ts';
+import { keepRemoved } from '../../packages/indexer/src/apply/reorg.ts';
 import { atRest, onTestEnd, SEED } from '../support/harness.ts';
 import { PARAMS, SimulatedDag, startIndexing } from '../support/simulated-dag.ts';
 
@@ -61,7 +61,7 @@ test('it keeps what removed chain blocks accepted for twice the finality depth',
     [Math.max(...[...kept.keys()].map(Number))],
   );
   const client = await database.pool.connect();
-  await keepAccepted(client, { oldestRemoved: Number(rows[0]?.index) }, []);
+  await keepRemoved(client, { oldestRemoved: Number(rows[0]?.index) }, []);
   client.release();
   expect(await read(REMOVED)).toEqual(later.filter(({ block_id }) => !kept.has(block_id)));
 });

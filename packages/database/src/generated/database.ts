@@ -1512,6 +1512,10 @@ export interface RemovedChainBlocks {
    * The block. It may be a chain block again.
    */
   block_id: bigint;
+  /**
+   * The rows of covenant_events that were deleted with it, in their order, each as [transactions.id, covenant id, kind, template that the covenant then had, or null]; null without any, and during the first catch-up.
+   */
+  covenant_events: Json | null;
 }
 
 export interface RepeatedTransactions {
@@ -2108,6 +2112,10 @@ export interface Webhooks {
    */
   confirmations: number | null;
   /**
+   * Ids of the covenants whose events are delivered, in hex.
+   */
+  covenants: Generated<string[]>;
+  /**
    * When it was created.
    */
   created_at: Generated<Timestamp>;
@@ -2116,7 +2124,7 @@ export interface Webhooks {
    */
   cursor: Buffer;
   /**
-   * Kinds of events: chain, address.
+   * Kinds of events: chain, address, covenant.
    */
   events: string[];
   /**
@@ -2171,6 +2179,10 @@ export interface Webhooks {
    * Why it was disabled; null while it is active.
    */
   status_reason: string | null;
+  /**
+   * Template of the covenants whose events are delivered, in hex; null if they are listed.
+   */
+  template: string | null;
   /**
    * Where deliveries are sent.
    */

@@ -15,7 +15,12 @@ export async function revertChainBlocks(client: ClientBase, batch: Batch): Promi
   const blocks = removed.map(({ id }) => id);
   const accepted = removed.flatMap((block) => block.accepted);
   const merged = removed.flatMap((block) => block.merged);
-  if (batch.state !== undefined) await revertState(client, removed, batch.state);
+  const { state } = batch;
+  await inPipeline(client, [
+    // Before the derived state is reverted, which deletes covenant events.
+    () => keepRemoved(client, batch, removed),
+    ...(state === undefined ? [] : [() => revertState(client, removed, state)]),
+  ]);
   await inPipeline(client, [
     () =>
       client.query({
@@ -31,7 +36,6 @@ export async function revertChainBlocks(client: ClientBase, batch: Batch): Promi
                 where id = any($1::bigint[]) and id <> all($2::bigint[])`,
         values: [merged, batch.mergedBefore.map(({ block }) => block)],
       }),
-    () => keepAccepted(client, batch, removed),
     () =>
       client.query({
         name: 'revert-chain-blocks',
@@ -48,23 +52,35 @@ export async function revertChainBlocks(client: ClientBase, batch: Batch): Promi
   ]);
 }
 
-/** Keeps what the removed blocks had accepted, for those who follow the chain, and drops what is too old to be asked for. */
-export async function keepAccepted(
+/**
+ * Keeps what the removed blocks had accepted, and what that did to covenants, for those who follow the chain, and drops what is too old to be asked for.
+ * A block that is removed again has the same covenant events, but the template of one may have become known since.
+ */
+export async function keepRemoved(
   client: ClientBase,
   { oldestRemoved }: Pick<Batch, 'oldestRemoved'>,
-  removed: readonly { id: bigint; accepted: bigint[] }[],
+  removed: readonly { id: bigint }[],
 ): Promise<void> {
   await inPipeline(client, [
     () =>
       client.query({
-        name: 'keep-accepted',
+        name: 'keep-removed',
         text: `insert into removed_chain_blocks
-               select block_id, accepted_transactions from chain_blocks where block_id = any($1::bigint[]) on conflict do nothing`,
+               select c.block_id, c.accepted_transactions, (
+                 select jsonb_agg(jsonb_build_array(e.transaction_id, encode(covenant.covenant_id, 'hex'), e.kind, encode(t.template, 'hex'))
+                                  order by e.position, covenant.covenant_id)
+                   from covenant_events e
+                   join covenants covenant on covenant.id = e.covenant_id
+                   left join program_templates t on t.id = coalesce(e.template_id, e.previous_template_id)
+                  where e.chain_index = c.index)
+                 from chain_blocks c where c.block_id = any($1::bigint[])
+               on conflict (block_id) do update set covenant_events = excluded.covenant_events
+                where removed_chain_blocks.covenant_events is distinct from excluded.covenant_events`,
         values: [removed.map(({ id }) => id)],
       }),
     () =>
       client.query({
-        name: 'drop-accepted',
+        name: 'drop-removed',
         text: 'delete from removed_chain_blocks where block_id < (select block_id from chain_blocks where index = $1)',
         values: [oldestRemoved],
       }),
