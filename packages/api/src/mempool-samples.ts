@@ -45,6 +45,8 @@ export interface PendingTransaction {
   paid: PackedPairs;
   /** Transaction ids and indexes of the outpoints that are spent. */
   spent: PackedPairs;
+  /** Covenant ids and indexes of the outputs that are bound to a covenant. */
+  bound: PackedPairs;
 }
 
 export interface MempoolSample {
@@ -214,7 +216,7 @@ const tooLarge = (size: string, most: number) =>
   unavailable(`The mempool has ${size}, and at most ${most} are listed`, RETRY_AFTER_SECONDS);
 
 function toPending(entry: PendingEntry, id: string, seenAt: number): PendingTransaction {
-  const { fee, version, computeMass, storageMass, outputSum, scripts, paid, spent } = entry;
+  const { fee, version, computeMass, storageMass, outputSum, scripts, paid, spent, bound } = entry;
   const transient = transientMassFrom(computeMass, version, scripts);
-  return { id, seenAt, fee, mass: normalizedMass(computeMass, storageMass, transient), outputSum, paid, spent };
+  return { id, seenAt, fee, mass: normalizedMass(computeMass, storageMass, transient), outputSum, paid, spent, bound };
 }

@@ -33,6 +33,10 @@ const entries = fc.record({
           amount: uint64,
           scriptPublicKey: fc.record({ version: uint32, scriptPublicKey: fc.string() }),
           verboseData: fc.record({ scriptPublicKeyType: fc.string(), scriptPublicKeyAddress: fc.string() }),
+          covenant: fc.record({
+            authorizingInput: uint32,
+            covenantId: fc.oneof(fc.stringMatching(/^[0-9a-f]{64}$/), fc.string()),
+          }),
         },
         { requiredKeys: ['amount'] },
       ),
@@ -52,7 +56,7 @@ describe('an entry of the mempool', () => {
         const bytes = encodeEntry(entry);
         const { fee, transaction } = decodeEntry(bytes);
         const { inputs = [], outputs = [], version, storageMass, verboseData } = transaction ?? {};
-        const { paid, spent, ...rest } = readPendingEntry(bytes);
+        const { paid, spent, bound, ...rest } = readPendingEntry(bytes);
         expect(rest).toEqual({
           fee,
           version,
@@ -70,6 +74,13 @@ describe('an entry of the mempool', () => {
             ),
           },
         });
+        expect(pairsOf(bound)).toEqual(
+          outputs.flatMap(({ covenant }, index) =>
+            covenant !== undefined && /^[0-9a-f]{64}$/.test(covenant.covenantId)
+              ? [[covenant.covenantId, BigInt(index)]]
+              : [],
+          ),
+        );
         expect(pairsOf(paid)).toEqual(
           outputs.flatMap(({ amount, verboseData: data }) =>
             // An address is absent or a text without line breaks.

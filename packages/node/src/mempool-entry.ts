@@ -18,6 +18,8 @@ export interface PendingEntry {
   paid: PackedPairs;
   /** Transaction ids and indexes of the outpoints that are spent. */
   spent: PackedPairs;
+  /** Covenant ids and indexes of the outputs that are bound to a covenant. */
+  bound: PackedPairs;
 }
 
 // Field numbers of MempoolEntry and what it contains, in kaspad.proto.
@@ -36,10 +38,15 @@ const OUTPOINT_INDEX = varintTag(2);
 const AMOUNT = varintTag(1);
 const SCRIPT_PUBLIC_KEY = bytesTag(2);
 const OUTPUT_VERBOSE_DATA = bytesTag(3);
+const COVENANT = bytesTag(4);
+const COVENANT_ID = bytesTag(2);
 const SCRIPT = bytesTag(2);
 const ADDRESS = bytesTag(6);
 const TRANSACTION_ID = bytesTag(1);
 const COMPUTE_MASS = varintTag(4);
+
+/** The node may send any text. */
+const HASH = /^[0-9a-f]{64}$/;
 
 /** Returns the transaction id of an encoded entry without decoding the rest. Throws NodeProtocolError if it has none. */
 export function readEntryId(bytes: Uint8Array): string {
@@ -84,7 +91,7 @@ export function readPendingEntry(bytes: Uint8Array): PendingEntry {
 
 class PendingEntryReader {
   readonly #reader: WireReader;
-  readonly #entry: Omit<PendingEntry, 'paid' | 'spent'> = {
+  readonly #entry: Omit<PendingEntry, 'paid' | 'spent' | 'bound'> = {
     fee: 0n,
     version: 0,
     computeMass: 0n,
@@ -94,6 +101,7 @@ class PendingEntryReader {
   };
   readonly #paid: [address: string, amount: bigint][] = [];
   readonly #spent: [transactionId: string, index: bigint][] = [];
+  readonly #bound: [covenantId: string, index: bigint][] = [];
   #hasVerboseData = false;
 
   constructor(bytes: Uint8Array) {
@@ -107,7 +115,12 @@ class PendingEntryReader {
       else reader.skip(tag);
     });
     if (!this.#hasVerboseData) throw new NodeProtocolError('an entry of the mempool has no verbose data');
-    return { ...this.#entry, paid: PackedPairs.of(this.#paid), spent: PackedPairs.of(this.#spent) };
+    return {
+      ...this.#entry,
+      paid: PackedPairs.of(this.#paid),
+      spent: PackedPairs.of(this.#spent),
+      bound: PackedPairs.of(this.#bound),
+    };
   }
 
   readonly #readTransaction = (tag: number, reader: WireReader): void => {
@@ -144,6 +157,7 @@ class PendingEntryReader {
     const { scripts } = this.#entry;
     let amount = 0n;
     let address: string | undefined;
+    let covenantId = '';
     this.#message((tag, reader) => {
       if (tag === AMOUNT) amount = reader.uint64();
       else if (tag === SCRIPT_PUBLIC_KEY) this.#message(this.#readScript);
@@ -152,8 +166,14 @@ class PendingEntryReader {
           if (inner === ADDRESS) address = reader.text();
           else reader.skip(inner);
         });
+      } else if (tag === COVENANT) {
+        this.#message((inner) => {
+          if (inner === COVENANT_ID) covenantId = reader.text();
+          else reader.skip(inner);
+        });
       } else reader.skip(tag);
     });
+    if (HASH.test(covenantId)) this.#bound.push([covenantId, BigInt(scripts.outputs)]);
     scripts.outputs += 1;
     this.#entry.outputSum += amount;
     if (address !== undefined) this.#paid.push([address, amount]);

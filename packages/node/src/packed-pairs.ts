@@ -2,13 +2,15 @@ const SEPARATOR = '\n';
 
 /** Pairs of a text and a 64-bit number, which the garbage collector sees as one string and one array. */
 export class PackedPairs {
+  static readonly none = new PackedPairs([]);
   readonly length: number;
   readonly #texts: string;
   readonly #numbers: BigUint64Array;
 
   /** Omits pairs whose text has a line break, which no address and no id has. */
   static of(pairs: readonly (readonly [text: string, number: bigint])[]): PackedPairs {
-    return new PackedPairs(pairs.filter(([text]) => !text.includes(SEPARATOR)));
+    const kept = pairs.filter(([text]) => !text.includes(SEPARATOR));
+    return kept.length === 0 ? PackedPairs.none : new PackedPairs(kept);
   }
 
   private constructor(pairs: readonly (readonly [text: string, number: bigint])[]) {
