@@ -328,8 +328,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'stream-paged-reorganisation-confirms-off-the-chain',
     file: 'packages/api/src/stream/read-step.ts',
-    find: 'request.reachesChain ? await listChanges(db, source, addresses) : []',
-    replace: 'await listChanges(db, source, addresses)',
+    find: 'request.reachesChain ? await listChanges(db, reader, reader.selectAccepted(source)) : []',
+    replace: 'await listChanges(db, reader, reader.selectAccepted(source))',
     tests: ['packages/api/src/stream/read-step.test.ts', STREAM],
   },
   {
@@ -374,6 +374,20 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'else if (revision === this.#revision) this.send(this.#advance(step));',
     replace: 'else this.send(this.#advance(step));',
     tests: ['packages/api/src/stream/subscriber.test.ts'],
+  },
+  {
+    name: 'stream-covenant-event-has-only-the-template-that-it-reveals',
+    file: 'packages/api/src/stream/covenant-changes.ts',
+    find: 'where id = coalesce(e.template_id, e.previous_template_id) limit 1',
+    replace: 'where id = e.template_id limit 1',
+    tests: ['test/api/stream-covenants.db.test.ts'],
+  },
+  {
+    name: 'reorg-forgets-what-removed-blocks-did-to-covenants',
+    file: 'packages/indexer/src/apply/reorg.ts',
+    find: 'where e.chain_index = c.index)',
+    replace: 'where e.chain_index = c.index and false)',
+    tests: ['test/api/stream-covenants.db.test.ts'],
   },
   // Webhooks.
   {

@@ -188,7 +188,13 @@ describe('a step of streams', () => {
 
   test('it reads only the rows of the next step at the sink', async () => {
     const { index: chainIndex, hash, id: lastBlock } = await findBelow(2);
-    const request = { withIds: true, withChanges: true, withBlocks: true, confirmations: CONFIRMATIONS };
+    const request = {
+      withIds: true,
+      withChanges: true,
+      withCovenants: true,
+      withBlocks: true,
+      confirmations: CONFIRMATIONS,
+    };
     const queries = await harness.record(async (index) => {
       const { step, blocks } = await readNext(index, { hash, chainIndex, lastBlock }, request);
       expect(step).toMatchObject({ isCaughtUp: true, from: hash });
@@ -204,7 +210,12 @@ describe('a step of streams', () => {
       'a long step of an address of a million': [PAID_BY_ALL],
       'a long step of 1,000 addresses': Array.from({ length: 1000 }, (_, index) => 1000 + index),
     })) {
-      const request = { withIds: false, addresses: ids.map(addressOf), confirmations: CONFIRMATIONS };
+      const request = {
+        withIds: false,
+        addresses: ids.map(addressOf),
+        covenants: undefined,
+        confirmations: CONFIRMATIONS,
+      };
       const queries = await harness.record((index) => index.read((reading) => readStep(reading, hash, request)));
       await explainAll(name, queries);
       const lines = planned.filter(({ request }) => request === name).flatMap(({ plan }) => plan.lines);
@@ -214,7 +225,9 @@ describe('a step of streams', () => {
 
   test('it reads only the rows of a step of the past', async () => {
     const { hash } = await findBelow(2);
-    const request = { withIds: true, addresses: [addressOf(PAID_BY_ALL)], confirmations: CONFIRMATIONS };
+    const covenants = { ids: ['ab'.repeat(32)], templates: ['cd'.repeat(32)] };
+    const addresses = [addressOf(PAID_BY_ALL)];
+    const request = { withIds: true, addresses, covenants, confirmations: CONFIRMATIONS };
     const queries = await harness.record((index) => index.read((reading) => readStep(reading, hash, request)));
     expect(await explainAll('a step of a stream', queries)).toBeLessThan(MAX_BUFFERS);
   });

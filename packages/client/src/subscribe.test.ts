@@ -56,3 +56,24 @@ it('ends at once if it is aborted between two connections', async () => {
   expect(performance.now() - abortedAt).toBeLessThan(10_000);
   expect(sent).toHaveLength(1);
 });
+
+const sentEvent = (data: object, id?: string) =>
+  `event: covenant\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
+
+const covenantEvent = (data: object) => ({ event: 'covenant', data });
+
+it('asks for covenants or a template, and yields what is pending alone', async () => {
+  const [pending, reverted, accepted] = [{ status: 'pending' }, { status: 'reverted' }, { status: 'accepted' }];
+  const text = sentEvent(reverted) + sentEvent(pending) + sentEvent(accepted, 'b');
+  const { api, sent } = apiOf(new Response(text), new Response(stream));
+  const steps = subscribe(api, { events: ['covenant'], covenants: ['ab'.repeat(32)], reconnectMs: 1 });
+  expect((await steps.next()).value).toEqual({ cursor: undefined, events: [covenantEvent(pending)] });
+  expect((await steps.next()).value).toEqual({
+    cursor: 'b',
+    events: [covenantEvent(reverted), covenantEvent(accepted)],
+  });
+  await steps.return(undefined);
+  await subscribe(api, { template: 'cd'.repeat(32) }).next();
+  const bodies = await Promise.all(sent.map((request) => request.json()));
+  expect(bodies).toEqual([{ events: ['covenant'], covenants: ['ab'.repeat(32)] }, { template: 'cd'.repeat(32) }]);
+});

@@ -5,10 +5,14 @@ import { keyHeader } from './key-header.ts';
 import { sleep } from './sleep.ts';
 
 export interface SubscribeOptions {
-  /** `chain` by default. With addresses, `address` is included. */
-  events?: readonly ('chain' | 'block' | 'address' | 'mempool')[];
+  /** `chain` by default. With addresses, `address` is included; with covenants or a template, `covenant`. */
+  events?: readonly ('chain' | 'block' | 'address' | 'covenant' | 'mempool')[];
   addresses?: readonly string[];
-  /** Blue scores after which accepted transactions of the addresses are announced as `confirmed`. */
+  /** Ids of covenants. */
+  covenants?: readonly string[];
+  /** Instead of covenants: the events after which a covenant has this template. */
+  template?: string;
+  /** Blue scores after which accepted transactions of the addresses and covenants are announced as `confirmed`. */
   confirmations?: number;
   /** Adds the ids of accepted transactions to added chain blocks. */
   acceptedIds?: boolean;
@@ -112,13 +116,15 @@ const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted 
 /** @throws StreamError for a refusal; Error for what a retry may solve */
 async function connect(
   { baseUrl, apiKey, fetch }: Api,
-  { events, addresses, confirmations, acceptedIds }: SubscribeOptions,
+  { events, addresses, covenants, template, confirmations, acceptedIds }: SubscribeOptions,
   cursor: string | undefined,
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
   const body = {
     ...(events !== undefined && { events }),
     ...(addresses !== undefined && { addresses }),
+    ...(covenants !== undefined && { covenants }),
+    ...(template !== undefined && { template }),
     ...(confirmations !== undefined && { confirmations }),
     ...(acceptedIds === true && { include: 'accepted_ids' }),
   };
@@ -145,9 +151,9 @@ function refusal(data: unknown, status = 500): Error {
 /** A timeout, a limit, or a failure of the server: not a refusal. */
 const isTemporary = (statusCode: number): boolean => statusCode === 408 || statusCode === 429 || statusCode >= 500;
 
-/** Of an address, what is in the mempool belongs to no step. */
+/** Of an address or a covenant, what is in the mempool belongs to no step. */
 const isPending = (event: string, data: unknown): boolean =>
-  event === 'address' && ['pending', 'dropped'].includes((data as { status: string }).status);
+  ['address', 'covenant'].includes(event) && ['pending', 'dropped'].includes((data as { status: string }).status);
 
 async function* parse(
   body: ReadableStream<Uint8Array>,

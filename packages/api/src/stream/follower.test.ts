@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { sharedConfirmations } from './follower.ts';
-import type { EventName } from './messages.ts';
+import { type EventName, NO_SUBSCRIPTION } from './messages.ts';
 
 const subscriber = (caller: string, confirmations: number, events: EventName[] = ['address']) => ({
   caller,
-  subscription: { events: new Set(events), addresses: new Set(['kaspa:one']), confirmations, withIds: false },
+  subscription: { ...NO_SUBSCRIPTION, events: new Set(events), addresses: new Set(['kaspa:one']), confirmations },
 });
 
 test('the shared read has four numbers of confirmations, however many one caller asks for', () => {

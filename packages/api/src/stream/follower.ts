@@ -10,7 +10,7 @@ import { HttpError } from '../http/errors.ts';
 import type { IndexState } from '../index-state/index-state.ts';
 import type { IndexReader } from '../index-state/state.ts';
 import { FanOut } from './fan-out.ts';
-import { type Message, requestForAll } from './messages.ts';
+import { type Message, requestForAll, watchesAddresses, watchesCovenants } from './messages.ts';
 import { readNext } from './next-step.ts';
 import { readStep, type Step } from './read-step.ts';
 import { RecentSteps } from './recent-steps.ts';
@@ -43,8 +43,8 @@ export const sinkOf = ({ sinkHash, sinkBlueScore }: IndexState): Sink => ({ hash
 export function sharedConfirmations(subscribers: Iterable<Pick<Subscriber, 'subscription' | 'caller'>>): number[] {
   const numbersByCaller = new Map<string, Set<number>>();
   for (const { subscription, caller } of subscribers) {
-    const { events, addresses, confirmations } = subscription;
-    if (confirmations === undefined || !events.has('address') || addresses.size === 0) continue;
+    const { confirmations } = subscription;
+    if (confirmations === undefined || !(watchesAddresses(subscription) || watchesCovenants(subscription))) continue;
     const known = numbersByCaller.get(caller);
     if (known === undefined) numbersByCaller.set(caller, new Set([confirmations]));
     else known.add(confirmations);
@@ -187,6 +187,7 @@ export class Follower {
     const next = await readNext(index, reached, {
       withIds: request.withIds,
       withChanges: request.addresses !== undefined,
+      withCovenants: request.covenants !== undefined,
       withBlocks: subscriptions.some(({ events }) => events.has('block')),
       confirmations: [...request.confirmations],
     });

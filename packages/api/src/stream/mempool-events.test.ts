@@ -44,7 +44,15 @@ function follow() {
 const [FIRST, SECOND] = ['ab', 'cd'].map((byte) => byte.repeat(32)) as [string, string];
 
 function sampleOf(...ids: readonly string[]): MempoolSample {
-  const pending = { seenAt: 1, fee: 2n, mass: 3n, outputSum: 4n, paid: PackedPairs.of([]), spent: PackedPairs.of([]) };
+  const pending = {
+    seenAt: 1,
+    fee: 2n,
+    mass: 3n,
+    outputSum: 4n,
+    paid: PackedPairs.none,
+    spent: PackedPairs.none,
+    bound: PackedPairs.none,
+  };
   return { timestamp: 0, transactions: new Map(ids.map((id) => [id, { id, ...pending }])) };
 }
 

@@ -4,7 +4,7 @@ import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import type { IndexReader } from '../index-state/state.ts';
 import type { MempoolSample, MempoolSamples } from '../mempool-samples.ts';
 import { toPendingTransaction } from '../resources/mempool/summary.ts';
-import type { Message } from './messages.ts';
+import { type Message, watchesAddresses, watchesCovenants } from './messages.ts';
 import { PendingMoves } from './pending-moves.ts';
 import type { Subscriber } from './subscriber.ts';
 
@@ -53,17 +53,17 @@ export class MempoolEvents {
   async #tick(): Promise<void> {
     const ofPool = [...this.#subscribers].filter(wantsPool);
     for (const subscriber of this.#subscribers) if (!wantsPool(subscriber)) this.forget(subscriber);
-    const ofAddresses = [...this.#subscribers].filter(
-      ({ subscription }) => subscription.events.has('address') && subscription.addresses.size > 0,
+    const ofMoves = [...this.#subscribers].filter(
+      ({ subscription }) => watchesAddresses(subscription) || watchesCovenants(subscription),
     );
     if (this.#subscribers.size === 0) this.close();
-    if (this.#isRunning || ofPool.length + ofAddresses.length === 0) return;
+    if (this.#isRunning || ofPool.length + ofMoves.length === 0) return;
     this.#isRunning = true;
     try {
       const sample = await this.#options.mempool.get().catch(() => undefined);
       await this.#sendPool(ofPool, sample);
-      if (sample !== undefined && ofAddresses.length > 0) await this.#pendingMoves.send(ofAddresses, sample);
-      if (ofAddresses.length === 0) this.#pendingMoves.clear();
+      if (sample !== undefined && ofMoves.length > 0) await this.#pendingMoves.send(ofMoves, sample);
+      if (ofMoves.length === 0) this.#pendingMoves.clear();
     } catch (error) {
       this.#options.logger.warn({ reason: String(error) }, 'could not read pending transactions for streams');
     } finally {

@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest';
-import { encoder, type Message, messagesOf, type Subscription } from './messages.ts';
-import type { AddressChange, Step } from './read-step.ts';
+import type { CovenantChange } from './covenant-changes.ts';
+import {
+  encoder,
+  type Message,
+  messagesOf,
+  NO_SUBSCRIPTION,
+  requestFor,
+  serves,
+  type Subscription,
+} from './messages.ts';
+import type { AddressChange } from './address-changes.ts';
+import type { Step } from './read-step.ts';
 
 const change = (address: string, transactionId: string): AddressChange => ({
   address,
@@ -27,13 +37,12 @@ const makeStep = (): Step => ({
     accepted: [change('two', 't3'), change('one', 't4'), change('two', 't5')],
     confirmed: new Map([[5, [change('two', 't6')]]]),
   },
+  covenants: undefined,
 });
 
 const subscription = (given: Partial<Subscription>): Subscription => ({
+  ...NO_SUBSCRIPTION,
   events: new Set(['chain', 'address']),
-  addresses: new Set(),
-  confirmations: undefined,
-  withIds: false,
   ...given,
 });
 
@@ -97,4 +106,63 @@ test('messages for several clients are encoded once', () => {
   const [first, second] = [client(), client()];
   expect(second.every((bytes, index) => bytes === first[index])).toBe(true);
   expect(encodings).toBe(3);
+});
+
+const covenantChange = (covenantId: string, transactionId: string, template: string | null): CovenantChange => ({
+  covenantId,
+  transactionId,
+  kind: 'transition',
+  template,
+  acceptingBlockHash: 'b1',
+  acceptingBlockBlueScore: 10n,
+});
+
+const withCovenants = (): Step => ({
+  ...makeStep(),
+  covenants: {
+    reverted: [covenantChange('c1', 't1', 'T')],
+    accepted: [covenantChange('c2', 't2', null), covenantChange('c1', 't2', 'T'), covenantChange('c3', 't3', 'T')],
+    confirmed: new Map([[5, [covenantChange('c3', 't4', 'other')]]]),
+  },
+});
+
+test('events of covenants follow those of addresses, by id or by template', () => {
+  const given = { events: new Set(['address', 'covenant'] as const), confirmations: 5 };
+  const ofIds = subscription({ ...given, addresses: new Set(['one']), covenants: new Set(['c1', 'c2']) });
+  expect(seen(messagesOf(withCovenants(), ofIds))).toEqual([
+    ['address', 'reverted', 't1', undefined],
+    ['address', 'accepted', 't4', undefined],
+    ['covenant', 'reverted', 't1', undefined],
+    ['covenant', 'accepted', 't2', undefined],
+    ['covenant', 'accepted', 't2', 'b'],
+  ]);
+  const step = withCovenants();
+  const ofTemplate = subscription({ ...given, template: 'T' });
+  const found = messagesOf(step, ofTemplate).map(({ data }) => (JSON.parse(data) as CovenantChange).covenantId);
+  expect(found).toEqual(['c1', 'c1', 'c3']);
+  expect(messagesOf(step, subscription({ ...given, covenants: new Set(['c3']) })).map(({ id }) => id)).toEqual([
+    undefined,
+    'b',
+  ]);
+  expect(messagesOf(step, subscription({ ...given, template: 'unknown' }))).toEqual([]);
+});
+
+test('a step that was read without covenants, or without their number of confirmations, does not serve those who watch some', () => {
+  const watching = subscription({ events: new Set(['covenant']), covenants: new Set(['c1']), confirmations: 5 });
+  expect(serves(withCovenants(), watching)).toBe(true);
+  expect(serves(makeStep(), watching)).toBe(false);
+  expect(serves(withCovenants(), { ...watching, confirmations: 6 })).toBe(false);
+  expect(serves(makeStep(), { ...watching, events: new Set(['chain']) })).toBe(true);
+});
+
+test('one read has what all subscribers watch', () => {
+  const covenants = subscription({ events: new Set(['covenant']), covenants: new Set(['c1', 'c2']), confirmations: 7 });
+  const template = subscription({ events: new Set(['covenant']), template: 'T' });
+  const chain = subscription({ covenants: new Set(['c9']), confirmations: 9 });
+  expect(requestFor([covenants, template, chain])).toEqual({
+    withIds: false,
+    addresses: undefined,
+    covenants: { ids: ['c1', 'c2'], templates: ['T'] },
+    confirmations: new Set([7]),
+  });
 });

@@ -1,7 +1,10 @@
 /** The messages of a stream, and the subscription that selects them. */
-import type { AddressChange, Step, StepRequest } from './read-step.ts';
+import type { AddressChange } from './address-changes.ts';
+import type { Change, StepChanges } from './changes.ts';
+import type { CovenantChange, CovenantFilter } from './covenant-changes.ts';
+import type { Step, StepRequest } from './read-step.ts';
 
-export const EVENTS = ['chain', 'block', 'address', 'mempool'] as const;
+export const EVENTS = ['chain', 'block', 'address', 'covenant', 'mempool'] as const;
 export type EventName = (typeof EVENTS)[number];
 
 /** One message. `id` is the chain block that the stream has reached with it. */
@@ -27,10 +30,33 @@ export function encoder(textOf: (message: Message) => string): (message: Message
 export interface Subscription {
   events: Set<EventName>;
   addresses: Set<string>;
+  /** Ids of covenants; empty with a template. */
+  covenants: Set<string>;
+  /** The template of the covenants; undefined without one. */
+  template: string | undefined;
   /** Undefined without `confirmed` messages. */
   confirmations: number | undefined;
   withIds: boolean;
 }
+
+export const NO_SUBSCRIPTION: Readonly<Subscription> = {
+  events: new Set(),
+  addresses: new Set(),
+  covenants: new Set(),
+  template: undefined,
+  confirmations: undefined,
+  withIds: false,
+};
+
+export const watchesAddresses = ({ events, addresses }: Subscription): boolean =>
+  events.has('address') && addresses.size > 0;
+
+export const watchesCovenants = ({ events, covenants, template }: Subscription): boolean =>
+  events.has('covenant') && (covenants.size > 0 || template !== undefined);
+
+/** Returns what a subscription takes of the addresses and covenants that this process holds. */
+export const countWatched = ({ addresses, covenants, template }: Subscription): number =>
+  addresses.size + covenants.size + (template === undefined ? 0 : 1);
 
 type Status = 'accepted' | 'reverted' | 'confirmed';
 
@@ -41,8 +67,8 @@ type Status = 'accepted' | 'reverted' | 'confirmed';
 export function messagesOf(step: Step, subscription: Subscription): readonly Message[] {
   const changes = changesFor(step, subscription);
   const hasChain = subscription.events.has('chain');
-  const messages = changes.map(({ status, change }, index) =>
-    addressMessage(step, status, change, !hasChain && index === changes.length - 1),
+  const messages = changes.map((change, index) =>
+    changeMessage(step, change, !hasChain && index === changes.length - 1),
   );
   if (hasChain) messages.push(chainMessage(step, subscription.withIds));
   return messages;
@@ -66,62 +92,108 @@ function chainMessage(step: Step, withIds: boolean): Message {
   return messages[name];
 }
 
-interface StatusChange {
-  status: Status;
-  change: AddressChange;
+type StatusChange = { status: Status } & (
+  | { event: 'address'; change: AddressChange }
+  | { event: 'covenant'; change: CovenantChange }
+);
+
+function changesFor({ changes, covenants }: Step, subscription: Subscription): readonly StatusChange[] {
+  const { confirmations } = subscription;
+  const found: StatusChange[] = [];
+  if (changes !== undefined && watchesAddresses(subscription)) {
+    for (const [status, listed] of listsOf(changes, confirmations)) {
+      const own = findChanges(listed, addressOf, subscription.addresses);
+      found.push(...own.map((change) => ({ status, event: 'address' as const, change })));
+    }
+  }
+  if (covenants !== undefined && watchesCovenants(subscription)) {
+    const { covenants: ids, template } = subscription;
+    for (const [status, listed] of listsOf(covenants, confirmations)) {
+      const own =
+        template === undefined
+          ? findChanges(listed, covenantOf, ids)
+          : findChanges(listed, templateOf, new Set([template]));
+      found.push(...own.map((change) => ({ status, event: 'covenant' as const, change })));
+    }
+  }
+  return found;
 }
 
-function changesFor({ changes }: Step, { events, addresses, confirmations }: Subscription): readonly StatusChange[] {
-  if (changes === undefined || addresses.size === 0 || !events.has('address')) return [];
-  const of = (status: Status, listed: readonly AddressChange[]): StatusChange[] =>
-    changesOf(listed, addresses).map((change) => ({ status, change }));
+function listsOf<Kind extends Change>(
+  { reverted, accepted, confirmed }: StepChanges<Kind>,
+  confirmations: number | undefined,
+): [Status, readonly Kind[]][] {
   return [
-    ...of('reverted', changes.reverted),
-    ...of('accepted', changes.accepted),
-    ...(confirmations === undefined ? [] : of('confirmed', changes.confirmed.get(confirmations) ?? [])),
+    ['reverted', reverted],
+    ['accepted', accepted],
+    ['confirmed', confirmations === undefined ? [] : (confirmed.get(confirmations) ?? [])],
   ];
 }
 
 /** A change belongs to one status of one step. */
-const addressMessages = new WeakMap<AddressChange, { inner?: Message; last?: Message }>();
+const changeMessages = new WeakMap<Change, { inner?: Message; last?: Message }>();
 
-function addressMessage(step: Step, status: Status, change: AddressChange, isLast: boolean): Message {
-  let messages = addressMessages.get(change);
-  if (messages === undefined) addressMessages.set(change, (messages = {}));
+function changeMessage(step: Step, { event, status, change }: StatusChange, isLast: boolean): Message {
+  let messages = changeMessages.get(change);
+  if (messages === undefined) changeMessages.set(change, (messages = {}));
   const name = isLast ? 'last' : 'inner';
   messages[name] ??= {
-    event: 'address',
-    data: addressJson(step, status, change),
+    event,
+    data: event === 'address' ? addressJson(step, status, change) : covenantJson(step, status, change),
     ...(isLast && { id: step.to }),
   };
   return messages[name];
 }
 
-interface Placed {
-  change: AddressChange;
+interface Placed<Kind extends Change> {
+  change: Kind;
   place: number;
 }
 
-const byAddress = new WeakMap<readonly AddressChange[], Map<string, Placed[]>>();
+type NameOf<Kind> = (change: Kind) => string | null;
 
-/** Returns the changes of some addresses in their order. Thousands of subscribers share the index of the changes. */
-function changesOf(listed: readonly AddressChange[], addresses: ReadonlySet<string>): AddressChange[] {
-  let index = byAddress.get(listed);
-  if (index === undefined) {
-    index = Map.groupBy(
-      listed.map((change, place) => ({ change, place })),
-      ({ change }) => change.address,
-    );
-    byAddress.set(listed, index);
-  }
-  const found: Placed[] = [];
-  if (addresses.size < index.size) for (const address of addresses) found.push(...(index.get(address) ?? []));
-  else for (const [address, placed] of index) if (addresses.has(address)) found.push(...placed);
+const addressOf = ({ address }: AddressChange): string => address;
+const covenantOf = ({ covenantId }: CovenantChange): string => covenantId;
+const templateOf = ({ template }: CovenantChange): string | null => template;
+
+/** By what names a change, by the list of changes. */
+const indexes = new WeakMap<
+  object,
+  WeakMap<readonly Change[], ReadonlyMap<string | null, readonly Placed<Change>[]>>
+>();
+
+function indexOf<Kind extends Change>(
+  listed: readonly Kind[],
+  nameOf: NameOf<Kind>,
+): ReadonlyMap<string | null, readonly Placed<Kind>[]> {
+  let ofName = indexes.get(nameOf);
+  if (ofName === undefined) indexes.set(nameOf, (ofName = new WeakMap()));
+  const known = ofName.get(listed) as ReadonlyMap<string | null, readonly Placed<Kind>[]> | undefined;
+  if (known !== undefined) return known;
+  const index = Map.groupBy(
+    listed.map((change, place) => ({ change, place })),
+    ({ change }) => nameOf(change),
+  );
+  ofName.set(listed, index);
+  return index;
+}
+
+/** Returns the changes of some addresses or covenants in their order. Thousands of subscribers share the index of the changes. */
+function findChanges<Kind extends Change>(
+  listed: readonly Kind[],
+  nameOf: NameOf<Kind>,
+  names: ReadonlySet<string>,
+): Kind[] {
+  if (listed.length === 0 || names.size === 0) return [];
+  const index = indexOf(listed, nameOf);
+  const found: Placed<Kind>[] = [];
+  if (names.size < index.size) for (const name of names) found.push(...(index.get(name) ?? []));
+  else for (const [name, placed] of index) if (name !== null && names.has(name)) found.push(...placed);
   return found.sort((one, other) => one.place - other.place).map(({ change }) => change);
 }
 
 function addressJson(step: Step, status: Status, change: AddressChange): string {
-  const { amountSent, amountReceived, acceptingBlockBlueScore } = change;
+  const { amountSent, amountReceived } = change;
   return JSON.stringify({
     address: change.address,
     transactionId: change.transactionId,
@@ -130,45 +202,91 @@ function addressJson(step: Step, status: Status, change: AddressChange): string 
     amountSent: String(amountSent),
     amountReceived: String(amountReceived),
     balanceChange: String(amountReceived - amountSent),
-    acceptingBlockHash: change.acceptingBlockHash,
-    acceptingBlockBlueScore: String(acceptingBlockBlueScore),
-    confirmations: status === 'reverted' ? 0 : Number(step.blueScore - acceptingBlockBlueScore),
+    ...acceptanceOf(step, status, change),
     balance: step.hasBalances ? change.balance : null,
   });
 }
 
-/** Returns the kinds of events that are sent: addresses would do nothing without theirs. */
+function covenantJson(step: Step, status: Status, change: CovenantChange): string {
+  const { covenantId, transactionId, kind, template } = change;
+  return JSON.stringify({
+    covenantId,
+    transactionId,
+    status,
+    kind,
+    template,
+    ...acceptanceOf(step, status, change),
+  });
+}
+
+const acceptanceOf = (step: Step, status: Status, { acceptingBlockHash, acceptingBlockBlueScore }: Change) => ({
+  acceptingBlockHash,
+  acceptingBlockBlueScore: String(acceptingBlockBlueScore),
+  confirmations: status === 'reverted' ? 0 : Number(step.blueScore - acceptingBlockBlueScore),
+});
+
+/** What a subscription names besides kinds of events. */
+interface Named {
+  addresses: readonly string[];
+  covenants?: readonly string[] | undefined;
+  template?: string | null | undefined;
+}
+
+/** Returns the kinds of events that are sent: addresses and covenants would do nothing without theirs. */
 export const eventsOf = <Name extends EventName>(
   events: readonly Name[],
-  addresses: readonly string[],
-): Set<Name | 'address'> => new Set(addresses.length > 0 ? [...events, 'address'] : events);
+  { addresses, covenants = [], template }: Named,
+): Set<Name | 'address' | 'covenant'> =>
+  new Set([
+    ...events,
+    ...(addresses.length > 0 ? (['address'] as const) : []),
+    ...(covenants.length > 0 || template != null ? (['covenant'] as const) : []),
+  ]);
 
 /** Returns what a step must be read with for all of these subscribers. */
 export function requestFor(subscriptions: readonly Subscription[]): StepRequest {
   const request = requestForAll(subscriptions);
-  if (request.addresses === undefined) return request;
-  const ofAddresses = subscriptions.filter(({ events }) => events.has('address'));
-  return { ...request, addresses: [...new Set(ofAddresses.flatMap(({ addresses }) => [...addresses]))] };
+  const ofAddresses = subscriptions.filter(watchesAddresses);
+  return {
+    ...request,
+    addresses: request.addresses && [...new Set(ofAddresses.flatMap(({ addresses }) => [...addresses]))],
+    covenants: request.covenants && filterOf(subscriptions.filter(watchesCovenants)),
+  };
 }
 
-/** The same with all addresses: a list of those of thousands of subscribers would take longer than reading what happened to all. */
+const filterOf = (subscriptions: readonly Subscription[]): CovenantFilter => ({
+  ids: [...new Set(subscriptions.flatMap(({ covenants }) => [...covenants]))],
+  templates: [...new Set(subscriptions.flatMap(({ template = [] }) => template))],
+});
+
+/** The same with all addresses and covenants: a list of those of thousands of subscribers would take longer than reading what happened to all. */
 export function requestForAll(subscriptions: Iterable<Subscription>): StepRequest {
   let withIds = false;
   let ofAddresses = false;
+  let ofCovenants = false;
   const numbers = new Set<number>();
-  for (const { events, addresses, confirmations, withIds: wantsIds } of subscriptions) {
-    withIds ||= wantsIds;
-    if (!events.has('address') || addresses.size === 0) continue;
-    ofAddresses = true;
-    if (confirmations !== undefined) numbers.add(confirmations);
+  for (const subscription of subscriptions) {
+    withIds ||= subscription.withIds;
+    const [watchesSome, watchesOthers] = [watchesAddresses(subscription), watchesCovenants(subscription)];
+    ofAddresses ||= watchesSome;
+    ofCovenants ||= watchesOthers;
+    if ((watchesSome || watchesOthers) && subscription.confirmations !== undefined)
+      numbers.add(subscription.confirmations);
   }
-  return { withIds, addresses: ofAddresses ? 'all' : undefined, confirmations: numbers };
+  return {
+    withIds,
+    addresses: ofAddresses ? 'all' : undefined,
+    covenants: ofCovenants ? 'all' : undefined,
+    confirmations: numbers,
+  };
 }
 
 /** Returns whether a step was read with everything that a subscriber needs. */
-export function serves({ changes, added }: Step, { events, addresses, confirmations, withIds }: Subscription): boolean {
+export function serves({ changes, covenants, added }: Step, subscription: Subscription): boolean {
+  const { events, confirmations, withIds } = subscription;
   if (withIds && events.has('chain') && added.some(({ acceptedTransactionIds: ids }) => ids === undefined))
     return false;
-  if (!events.has('address') || addresses.size === 0) return true;
-  return changes !== undefined && (confirmations === undefined || changes.confirmed.has(confirmations));
+  const hasAll = (known: StepChanges<Change> | undefined): boolean =>
+    known !== undefined && (confirmations === undefined || known.confirmed.has(confirmations));
+  return (!watchesAddresses(subscription) || hasAll(changes)) && (!watchesCovenants(subscription) || hasAll(covenants));
 }

@@ -7,19 +7,18 @@ import type { IndexReader } from '../index-state/state.ts';
 import { type ParameterOf, statementsBy } from '../index-state/statement.ts';
 import { type DagBlockJson, dagBlockFields } from '../resources/blocks/dag.ts';
 import { joinMerging } from '../resources/blocks/select-blocks.ts';
+import { type AddressChange, addressChanges } from './address-changes.ts';
+import type { Change, ChangeReader, Digits, StepChanges } from './changes.ts';
+import { type CovenantChange, covenantChanges } from './covenant-changes.ts';
 import {
-  type AddressChange,
   type ChainRow,
   chainRowFields,
   completeStep,
   confirmedBlocks,
-  type Digits,
   pageOf,
-  selectChanges,
   type Step,
   toAddedBlock,
   toChainRow,
-  toChange,
 } from './read-step.ts';
 
 /** At the sink, a read adds one or two. */
@@ -40,7 +39,9 @@ interface Reached {
 
 interface NextRequest {
   withIds: boolean;
+  /** Of addresses. */
   withChanges: boolean;
+  withCovenants: boolean;
   withBlocks: boolean;
   /** Numbers of confirmations that subscriptions ask for. */
   confirmations: readonly number[];
@@ -63,32 +64,57 @@ interface Parameters {
   confirmations: readonly number[];
 }
 
+interface ReadChanges<Kind extends Change> {
+  accepted: Digits<Kind>[];
+  confirmed: { confirmations: number; changes: Digits<Kind>[] }[];
+}
+
 interface Content {
   isConnected: boolean;
   added: Digits<ChainRow>[];
-  accepted: Digits<AddressChange>[];
-  confirmed: { confirmations: number; changes: Digits<AddressChange>[] }[];
+  changes: ReadChanges<AddressChange> | null;
+  covenants: ReadChanges<CovenantChange> | null;
   blocks: DagBlockJson[];
   lastBlock: string | null;
 }
 
+const ofAddresses = addressChanges('all');
+const ofCovenants = covenantChanges('all');
+
 const listOf = <T>(changes: RawBuilder<unknown>): RawBuilder<T[]> =>
   sql`(select coalesce(json_agg(change.item), '[]') from (${changes}) change)`;
+
+function readChanges<Kind extends Change>(
+  { selectAccepted }: ChangeReader<Kind>,
+  confirmations: () => RawBuilder<unknown>,
+): RawBuilder<ReadChanges<Kind>> {
+  const accepted = sql`select index as place, hash, blue_score, accepted_transactions from added`;
+  const confirmed = confirmedBlocks({
+    added: sql`select * from added`,
+    above: sql`(select blue_score from start) - wanted.confirmations`,
+    upTo: sql`(select max(blue_score) from added) - wanted.confirmations`,
+    highest: sql`(select max(index) from added)`,
+  });
+  return jsonBuildObject({
+    accepted: listOf<Digits<Kind>>(selectAccepted(accepted)),
+    confirmed: jsonArray(
+      jsonObject<ReadChanges<Kind>['confirmed'][number]>({
+        confirmations: sql`wanted.confirmations`,
+        changes: listOf(selectAccepted(confirmed)),
+      }),
+      sql`from unnest(${confirmations()}) wanted (confirmations)`,
+    ),
+  }) as RawBuilder<ReadChanges<Kind>>;
+}
 
 const statement = statementsBy(
   'next step',
   (
     parameter: ParameterOf<Parameters>,
-    { withIds, withChanges, withBlocks }: Record<'withIds' | 'withChanges' | 'withBlocks', boolean>,
+    { withIds, withChanges, withCovenants, withBlocks }: Omit<NextRequest, 'confirmations'>,
   ) => {
-    const none = sql<never[]>`'[]'::json`;
-    const accepted = sql`select index as place, hash, blue_score, accepted_transactions from added`;
-    const confirmed = confirmedBlocks({
-      added: sql`select * from added`,
-      above: sql`(select blue_score from start) - wanted.confirmations`,
-      upTo: sql`(select max(blue_score) from added) - wanted.confirmations`,
-      highest: sql`(select max(index) from added)`,
-    });
+    const confirmations = () => parameter('confirmations', 'bigint[]');
+    const none = sql<null>`null::json`;
     return {
       tables: {
         // There is no bootstrap block above: each gap ends at one, and a step must not cross it.
@@ -108,22 +134,14 @@ const statement = statementsBy(
           jsonObject<Digits<ChainRow>>(chainRowFields(withIds)),
           sql`from added c cross join lateral (select * from blocks where id = c.block_id limit 1) b order by c.index`,
         ),
-        accepted: withChanges ? listOf<Digits<AddressChange>>(selectChanges(accepted, 'all')) : none,
-        confirmed: withChanges
-          ? jsonArray(
-              jsonObject<Content['confirmed'][number]>({
-                confirmations: sql`wanted.confirmations`,
-                changes: listOf(selectChanges(confirmed, 'all')),
-              }),
-              sql`from unnest(${parameter('confirmations', 'bigint[]')}) wanted (confirmations)`,
-            )
-          : none,
+        changes: withChanges ? readChanges(ofAddresses, confirmations) : none,
+        covenants: withCovenants ? readChanges(ofCovenants, confirmations) : none,
         blocks: withBlocks
           ? jsonArray(
               jsonObject<DagBlockJson>(dagBlockFields),
               sql`from new_blocks block ${joinMerging} order by block.id`,
             )
-          : none,
+          : sql<never[]>`'[]'::json`,
         lastBlock: withBlocks
           ? sql<string | null>`coalesce((select max(id) from new_blocks), (select max(id) from blocks))::text`
           : sql<null>`null::text`,
@@ -142,7 +160,7 @@ export async function readNext(
   const { blocks, lastBlock: last, ...content } = JSON.parse(String(body)) as Content;
   return {
     state,
-    step: toStep(hash, content, variant.withChanges, state),
+    step: toStep(hash, content, state),
     blocks,
     hasMoreBlocks: blocks.length === MAX_BLOCKS,
     lastBlock: last === null ? undefined : BigInt(last),
@@ -151,8 +169,7 @@ export async function readNext(
 
 function toStep(
   from: string,
-  { isConnected, added, accepted, confirmed }: Pick<Content, 'isConnected' | 'added' | 'accepted' | 'confirmed'>,
-  withChanges: boolean,
+  { isConnected, added, changes, covenants }: Pick<Content, 'isConnected' | 'added' | 'changes' | 'covenants'>,
   state: IndexState,
 ): Next['step'] {
   const rows = added.map(toChainRow);
@@ -168,13 +185,17 @@ function toStep(
       chainIndex: last.index,
       removed: [],
       added: rows.map(toAddedBlock),
-      changes: withChanges
-        ? {
-            reverted: [],
-            accepted: accepted.map(toChange),
-            confirmed: new Map(confirmed.map(({ confirmations, changes }) => [confirmations, changes.map(toChange)])),
-          }
-        : undefined,
+      changes: toStepChanges(ofAddresses, changes),
+      covenants: state.firstCatchUp ? undefined : toStepChanges(ofCovenants, covenants),
     })
   );
+}
+
+function toStepChanges<Kind extends Change>(
+  { parse }: ChangeReader<Kind>,
+  read: ReadChanges<Kind> | null,
+): StepChanges<Kind> | undefined {
+  if (read === null) return undefined;
+  const confirmed = read.confirmed.map(({ confirmations, changes }) => [confirmations, changes.map(parse)] as const);
+  return { reverted: [], accepted: read.accepted.map(parse), confirmed: new Map(confirmed) };
 }

@@ -2,45 +2,132 @@ import { PackedPairs } from '@kasgres/node';
 import { expect, test } from 'vitest';
 import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
 import type { IndexReader } from '../index-state/state.ts';
-import type { MempoolSample } from '../mempool-samples.ts';
-import type { Message } from './messages.ts';
+import type { MempoolSample, PendingTransaction } from '../mempool-samples.ts';
+import { type Message, NO_SUBSCRIPTION, type Subscription } from './messages.ts';
 import { PendingMoves } from './pending-moves.ts';
 import type { Subscriber } from './subscriber.ts';
 
 const ID = 'ab'.repeat(32);
 const [ONE, TWO] = ['kaspasim:one', 'kaspasim:two'];
 
-function subscriberOf(...addresses: readonly string[]) {
+function subscriberOf(given: Partial<Subscription>) {
   const sent: unknown[] = [];
-  const subscription = { addresses: new Set(addresses) };
+  const subscription = { ...NO_SUBSCRIPTION, events: new Set(['address', 'covenant']), ...given };
   const send = (messages: readonly Message[]) =>
     void sent.push(...messages.map(({ data }) => JSON.parse(data) as unknown));
   return { sent, subscriber: { subscription, revision: 1, send } as unknown as Subscriber };
 }
 
+const TRANSACTION = {
+  id: ID,
+  seenAt: 1,
+  fee: 2n,
+  mass: 3n,
+  outputSum: 18n,
+  paid: PackedPairs.none,
+  spent: PackedPairs.none,
+  bound: PackedPairs.none,
+};
+
+const sampleOf = (...transactions: PendingTransaction[]): MempoolSample => ({
+  timestamp: 0,
+  transactions: new Map(transactions.map((transaction) => [transaction.id, transaction])),
+});
+
+/** @param rows of each read, in turn; then none */
+function follow(...rows: unknown[][]) {
+  const index = { readIfAny: async () => rows.shift() ?? [] } as unknown as IndexReader;
+  return new PendingMoves({ index, turns: new EventLoopTurns() });
+}
+
+const pending = (address: string, amountReceived: string) =>
+  expect.objectContaining({
+    transactionId: ID,
+    status: 'pending',
+    address,
+    amountReceived,
+    amountSent: '0',
+  }) as unknown;
+
 test('a later subscriber learns the same amounts of an address that others watch', async () => {
-  const index = { readIfAny: async () => [] } as unknown as IndexReader;
-  const moves = new PendingMoves({ index, turns: new EventLoopTurns() });
+  const moves = follow();
   const paid = PackedPairs.of([
     [ONE, 5n],
     [ONE, 6n],
     [TWO, 7n],
   ]);
-  const transaction = { id: ID, seenAt: 1, fee: 2n, mass: 3n, outputSum: 18n, paid, spent: PackedPairs.of([]) };
-  const sample: MempoolSample = { timestamp: 0, transactions: new Map([[ID, transaction]]) };
-  const [first, later] = [subscriberOf(ONE), subscriberOf(ONE, TWO)];
-  const pending = (address: string, amountReceived: string) =>
-    expect.objectContaining({
-      transactionId: ID,
-      status: 'pending',
-      address,
-      amountReceived,
-      amountSent: '0',
-    }) as unknown;
+  const sample = sampleOf({ ...TRANSACTION, paid });
+  const [first, later] = [
+    subscriberOf({ addresses: new Set([ONE]) }),
+    subscriberOf({ addresses: new Set([ONE, TWO]) }),
+  ];
 
   await moves.send([first.subscriber], sample);
   expect(first.sent).toEqual([pending(ONE, '11')]);
   await moves.send([first.subscriber, later.subscriber], sample);
   expect(later.sent).toEqual([pending(ONE, '11'), pending(TWO, '7')]);
   expect(first.sent).toHaveLength(1);
+});
+
+const [BORN, MOVED, ENDED, TEMPLATE] = ['b0', 'b1', 'b2', 'aa'].map((byte) => byte.repeat(32)) as [
+  string,
+  string,
+  string,
+  string,
+];
+
+const inAnyOrder = (messages: unknown[][]) => messages.map(String).toSorted();
+
+test('pending and dropped covenant events have their kinds, also of UTXOs that are pending themselves', async () => {
+  const childId = 'cd'.repeat(32);
+  const spentRow = (covenantId: string) => ({ id: ID, address: null, amount: 1n, covenantId, isSent: true });
+  const unmerged: unknown[] = [];
+  const sent = [spentRow(MOVED), spentRow(ENDED)];
+  const templates = [
+    { id: MOVED, template: TEMPLATE },
+    { id: ENDED, template: null },
+    { id: BORN, template: null },
+  ];
+  const moves = follow(unmerged, sent, templates);
+  const parent = {
+    ...TRANSACTION,
+    spent: PackedPairs.of([
+      ['e0'.repeat(32), 0n],
+      ['e1'.repeat(32), 0n],
+    ]),
+    bound: PackedPairs.of([
+      [BORN, 0n],
+      [MOVED, 2n],
+    ]),
+  };
+  const child = { ...TRANSACTION, id: childId, spent: PackedPairs.of([[ID, 2n]]) };
+  const listed = subscriberOf({ covenants: new Set([BORN, MOVED, ENDED]) });
+  const ofTemplate = subscriberOf({ template: TEMPLATE });
+  const seen = ({ sent: messages }: typeof listed) =>
+    messages.splice(0).map((message) => {
+      const { covenantId, transactionId, status, kind, template } = message as Record<string, unknown>;
+      return [covenantId, transactionId, status, kind, template];
+    });
+  const send = (sample: MempoolSample) => moves.send([listed.subscriber, ofTemplate.subscriber], sample);
+
+  await send(sampleOf(parent, child));
+  const ofMoved = (status: string) => [
+    [MOVED, ID, status, 'transition', TEMPLATE],
+    [MOVED, childId, status, 'burn', TEMPLATE],
+  ];
+  const others = (status: string) => [
+    [BORN, ID, status, 'genesis', null],
+    [ENDED, ID, status, 'burn', null],
+  ];
+  expect(inAnyOrder(seen(listed))).toEqual(inAnyOrder([...ofMoved('pending'), ...others('pending')]));
+  expect(inAnyOrder(seen(ofTemplate))).toEqual(inAnyOrder(ofMoved('pending')));
+  await send(sampleOf());
+  expect([seen(listed), seen(ofTemplate)]).toEqual([[], []]);
+  const gone = [ID, childId];
+  const dropping = follow(unmerged, sent, templates, [], [], gone);
+  await dropping.send([listed.subscriber], sampleOf(parent, child));
+  seen(listed);
+  await dropping.send([listed.subscriber], sampleOf());
+  await dropping.send([listed.subscriber], sampleOf());
+  expect(inAnyOrder(seen(listed))).toEqual(inAnyOrder([...ofMoved('dropped'), ...others('dropped')]));
 });

@@ -53,15 +53,15 @@ test('a place that is released twice counts once', () => {
   expect(takeAll(places, key('one'))).toHaveLength(1);
 });
 
-test('a caller holds at most half of the addresses, and leaves room for others', () => {
+test('a caller holds at most half of the addresses and covenants, and leaves room for others', () => {
   const places = new Places(10, 1000);
   const [one, two] = [places.take(key('one')), places.take(key('one'))];
-  one.holdAddresses(400);
-  expect(() => two.holdAddresses(101)).toThrow('too many addresses');
-  two.holdAddresses(100);
+  one.hold(400);
+  expect(() => two.hold(101)).toThrow('too many addresses');
+  two.hold(100);
   const other = places.take(key('two'));
-  other.holdAddresses(200);
-  one.holdAddresses(0);
+  other.hold(200);
+  one.hold(0);
   two.release();
-  other.holdAddresses(500);
+  other.hold(500);
 });

@@ -15,7 +15,7 @@ export interface Caller {
 interface Holder extends Caller {
   /** The latest is the last one. */
   places: Set<Place>;
-  addresses: number;
+  watched: number;
 }
 
 /** The place of one stream. */
@@ -25,21 +25,21 @@ export class Place {
   onTaken: () => void = () => {};
   isTaken = false;
   #isReleased = false;
-  #addresses = 0;
+  #watched = 0;
   readonly #release: (place: Place) => void;
-  readonly #hold: (change: number) => void;
+  readonly #change: (change: number) => void;
 
-  constructor(caller: string, release: (place: Place) => void, hold: (change: number) => void) {
+  constructor(caller: string, release: (place: Place) => void, change: (change: number) => void) {
     this.caller = caller;
     this.#release = release;
-    this.#hold = hold;
+    this.#change = change;
   }
 
-  /** Notes how many addresses the stream holds. @throws HttpError 503 if there is no room for them */
-  holdAddresses(count: number): void {
+  /** Notes how many addresses and covenants the stream watches. @throws HttpError 503 if there is no room for them */
+  hold(count: number): void {
     if (this.#isReleased) return;
-    this.#hold(count - this.#addresses);
-    this.#addresses = count;
+    this.#change(count - this.#watched);
+    this.#watched = count;
   }
 
   take(): void {
@@ -49,7 +49,7 @@ export class Place {
   }
 
   release(): void {
-    this.holdAddresses(0);
+    this.hold(0);
     this.#isReleased = true;
     this.#release(this);
   }
@@ -58,17 +58,17 @@ export class Place {
 export class Places {
   readonly #max: number;
   readonly #maxAnonymous: number;
-  readonly #maxAddresses: number;
+  readonly #maxWatched: number;
   readonly #holders = new Map<string, Holder>();
   #count = 0;
   #anonymous = 0;
-  #addresses = 0;
+  #watched = 0;
 
-  /** @param maxAddresses of all streams together. A caller holds at most as many as are free */
-  constructor(max: number, maxAddresses: number) {
+  /** @param maxWatched of all streams together. A caller holds at most as many as are free */
+  constructor(max: number, maxWatched: number) {
     this.#max = max;
     this.#maxAnonymous = Math.max(Math.floor(max / 2), 1);
-    this.#maxAddresses = maxAddresses;
+    this.#maxWatched = maxWatched;
   }
 
   get count(): number {
@@ -77,7 +77,7 @@ export class Places {
 
   /** @throws HttpError 503 if there is none for this caller */
   take({ name, isAnonymous }: Caller): Place {
-    const holder = this.#holders.get(name) ?? { name, isAnonymous, places: new Set(), addresses: 0 };
+    const holder = this.#holders.get(name) ?? { name, isAnonymous, places: new Set(), watched: 0 };
     if (isAnonymous && this.#anonymous >= this.#maxAnonymous) this.#takeFromLargest(holder, true);
     if (this.#count >= this.#max) this.#takeFromLargest(holder, false);
     const place = new Place(
@@ -113,10 +113,10 @@ export class Places {
   }
 
   #hold(holder: Holder, change: number): void {
-    if (change > 0 && holder.addresses + change > this.#maxAddresses - this.#addresses - change) {
-      throw unavailable('This server has too many addresses of streams', RETRY_AFTER_SECONDS);
+    if (change > 0 && holder.watched + change > this.#maxWatched - this.#watched - change) {
+      throw unavailable('This server has too many addresses and covenants of streams', RETRY_AFTER_SECONDS);
     }
-    holder.addresses += change;
-    this.#addresses += change;
+    holder.watched += change;
+    this.#watched += change;
   }
 }

@@ -7,13 +7,16 @@ import { conflict } from '../http/errors.ts';
 import type { IndexState } from '../index-state/index-state.ts';
 import { type JsonFields, jsonObject } from '../index-state/json.ts';
 import { type Db, hex, text } from '../index-state/sql.ts';
-import type { Reading } from '../index-state/state.ts';
+import { type Reading, requireCaughtUp } from '../index-state/state.ts';
 import { cannotCross, gapAbove, getPathToChain, listGaps } from '../resources/chain/segments.ts';
+import { type AddressChange, addressChanges } from './address-changes.ts';
+import type { Change, ChangeReader, Digits, StepChanges } from './changes.ts';
+import { type CovenantChange, covenantChanges, type CovenantFilter } from './covenant-changes.ts';
 
 const PAGE_BLOCKS = 100;
 /** About a megabyte of ids. */
 const PAGE_TRANSACTIONS = 12_000;
-/** About a megabyte of activity of addresses. */
+/** About a megabyte of activity of addresses and covenants. */
 const PAGE_CHANGES = 1_800;
 
 export interface AddedBlock {
@@ -25,19 +28,6 @@ export interface AddedBlock {
   mergeSetBluesHashes: string[];
   mergeSetRedsHashes: string[];
   acceptedTransactionIds?: string[];
-}
-
-/** What an accepted or removed transaction moves from and to an address. Amounts in sompi. */
-export interface AddressChange {
-  address: string;
-  transactionId: string;
-  isCoinbase: boolean;
-  amountSent: bigint;
-  amountReceived: bigint;
-  acceptingBlockHash: string;
-  acceptingBlockBlueScore: bigint;
-  /** At the sink of the state, in sompi. */
-  balance: string;
 }
 
 export interface Step {
@@ -55,21 +45,18 @@ export interface Step {
   removed: string[];
   /** From the bottom up. */
   added: AddedBlock[];
-  /** Undefined if they were not asked for. */
-  changes: StepChanges | undefined;
-}
-
-export interface StepChanges {
-  reverted: AddressChange[];
-  accepted: AddressChange[];
-  /** By number of confirmations. */
-  confirmed: ReadonlyMap<number, AddressChange[]>;
+  /** Of addresses; undefined if they were not asked for. */
+  changes: StepChanges<AddressChange> | undefined;
+  /** The same of covenants, whose events are not kept during the first catch-up, either. */
+  covenants: StepChanges<CovenantChange> | undefined;
 }
 
 export interface StepRequest {
   withIds: boolean;
   /** The addresses whose changes are read, or 'all'; undefined for none. */
   addresses: readonly string[] | 'all' | undefined;
+  /** The covenants whose events are read, or 'all'; undefined for none. */
+  covenants: CovenantFilter | 'all' | undefined;
   /** Numbers of confirmations that subscriptions ask for. */
   confirmations: Iterable<number>;
   /** The step adds no chain block above this block, or above the chain block that its selected parents lead down to. Default: the sink. */
@@ -95,11 +82,11 @@ export interface ChainRow {
  * Checks that the chain can be followed from a block up to the sink.
  * @throws HttpError 404 if the block is unknown; 409 if it is before the index, below a gap, or what it accepted is no longer known
  */
-export async function requireStart(reading: Reading, from: Uint8Array, withAddresses: boolean): Promise<void> {
+export async function requireStart(reading: Reading, from: Uint8Array, withChanges: boolean): Promise<void> {
   const { offChain, chainBlock } = await getPathToChain(reading, from);
   const gap = (await listGaps(reading)).findLast(({ after }) => after.index >= chainBlock.index);
   if (gap !== undefined) throw cannotCross(gap);
-  if (withAddresses) await requireKnown(reading, offChain, chainBlock);
+  if (withChanges) await requireKnown(reading, offChain, chainBlock);
 }
 
 /**
@@ -108,24 +95,51 @@ export async function requireStart(reading: Reading, from: Uint8Array, withAddre
  */
 export async function readStep(reading: Reading, from: string, request: StepRequest): Promise<Step | undefined> {
   const { db, state } = reading;
-  const { addresses, confirmations } = request;
+  const ofAddresses = request.addresses === undefined ? undefined : addressChanges(request.addresses);
+  const ofCovenants = covenantReader(state, request.covenants);
+  const withChanges = ofAddresses !== undefined || ofCovenants !== undefined;
   const { offChain, chainBlock } = await getPathToChain(reading, Buffer.from(from, 'hex'));
   const start = offChain[0] ?? chainBlock;
 
   const off = offChain.slice(0, PAGE_BLOCKS);
-  if (addresses !== undefined) await requireKnown(reading, off, chainBlock);
-  const allReverted = addresses === undefined ? [] : await listReverted(db, off, addresses);
+  if (withChanges) await requireKnown(reading, off, chainBlock);
+  const reverted = {
+    ofAddresses: await listReverted(db, off, ofAddresses),
+    ofCovenants: await listReverted(db, off, ofCovenants),
+  };
+  const allReverted = [...reverted.ofAddresses, ...reverted.ofCovenants];
   const removed = off.slice(0, blocksOfPage(off, allReverted, request));
   const rest = offChain[removed.length];
 
   const above =
     rest === undefined ? await listAdded(reading, chainBlock.index, PAGE_BLOCKS - removed.length, request) : [];
-  const allAccepted = addresses === undefined ? [] : await listAccepted(db, above, addresses);
+  const accepted = {
+    ofAddresses: await listAccepted(db, above, ofAddresses),
+    ofCovenants: await listAccepted(db, above, ofCovenants),
+  };
+  const allAccepted = [...accepted.ofAddresses, ...accepted.ofCovenants];
   const rows = above.slice(0, blocksOfPage(above, allAccepted, request, allReverted.length));
   if (removed.length === 0 && rows.length === 0) return undefined;
 
   const highest = rows.at(-1)?.index ?? chainBlock.index;
   const reached = rest ?? rows.at(-1) ?? chainBlock;
+  const confirmed = {
+    added: rows.map(({ index }) => index),
+    before: start.blueScore,
+    after: reached.blueScore,
+    confirmations: request.confirmations,
+    reachesChain: rest === undefined,
+    highest,
+  };
+  const changesOf = async <Kind extends Change>(
+    reader: ChangeReader<Kind> | undefined,
+    read: Record<'reverted' | 'accepted', Kind[]>,
+  ): Promise<StepChanges<Kind> | undefined> =>
+    reader && {
+      reverted: ofBlocks(read.reverted, removed),
+      accepted: ofBlocks(read.accepted, rows),
+      confirmed: await readConfirmed(db, reader, confirmed),
+    };
   return completeStep(state, {
     from,
     to: reached.hash,
@@ -133,23 +147,16 @@ export async function readStep(reading: Reading, from: string, request: StepRequ
     chainIndex: rest === undefined ? highest : undefined,
     removed: removed.map(({ hash }) => hash),
     added: rows.map(toAddedBlock),
-    changes:
-      addresses === undefined
-        ? undefined
-        : {
-            reverted: changesOf(allReverted, removed),
-            accepted: changesOf(allAccepted, rows),
-            confirmed: await readConfirmed(db, {
-              added: rows.map(({ index }) => index),
-              before: start.blueScore,
-              after: reached.blueScore,
-              confirmations,
-              reachesChain: rest === undefined,
-              highest,
-              addresses,
-            }),
-          },
+    changes: await changesOf(ofAddresses, { reverted: reverted.ofAddresses, accepted: accepted.ofAddresses }),
+    covenants: await changesOf(ofCovenants, { reverted: reverted.ofCovenants, accepted: accepted.ofCovenants }),
   });
+}
+
+/** @throws HttpError 503 during the first catch-up, except to who reads all that there is */
+function covenantReader(state: IndexState, wanted: StepRequest['covenants']): ChangeReader<CovenantChange> | undefined {
+  if (wanted === undefined || (wanted === 'all' && state.firstCatchUp)) return undefined;
+  requireCaughtUp(state);
+  return covenantChanges(wanted);
 }
 
 /** Adds what follows from the state that the step was read in. */
@@ -171,11 +178,11 @@ type Identified = Pick<ChainRow, 'hash'>;
  */
 export function blocksOfPage(
   blocks: readonly Identified[],
-  changes: readonly Pick<AddressChange, 'acceptingBlockHash'>[],
-  { addresses, confirmations }: Pick<StepRequest, 'addresses' | 'confirmations'>,
+  changes: readonly Pick<Change, 'acceptingBlockHash'>[],
+  { addresses, covenants, confirmations }: Pick<StepRequest, 'addresses' | 'covenants' | 'confirmations'>,
   before = 0,
 ): number {
-  if (addresses === 'all') return blocks.length;
+  if (addresses === 'all' || covenants === 'all') return blocks.length;
   // About as many are confirmed as are accepted.
   const limit = [...confirmations].length > 0 ? PAGE_CHANGES / 2 : PAGE_CHANGES;
   const counts = Map.groupBy(changes, ({ acceptingBlockHash }) => acceptingBlockHash);
@@ -187,7 +194,7 @@ export function blocksOfPage(
   return end === -1 ? blocks.length : end;
 }
 
-function changesOf(changes: readonly AddressChange[], blocks: readonly Identified[]): AddressChange[] {
+function ofBlocks<Kind extends Change>(changes: readonly Kind[], blocks: readonly Identified[]): Kind[] {
   const hashes = new Set(blocks.map(({ hash }) => hash));
   return changes.filter(({ acceptingBlockHash }) => hashes.has(acceptingBlockHash));
 }
@@ -205,9 +212,6 @@ export const toAddedBlock = (row: ChainRow): AddedBlock => ({
 
 const hashesOf = (column: string): RawBuilder<string[]> => sql`array(
     select encode(m.hash, 'hex') from unnest(${sql.ref(column)}) with ordinality merged (id, n) join blocks m on m.id = merged.id order by n)`;
-
-/** A row in JSON, where integers above 2^53 are texts. */
-export type Digits<Row> = { [Name in keyof Row]: Row[Name] extends bigint ? string : Row[Name] };
 
 /** The fields of the chain block `c` with its block `b`. */
 export const chainRowFields = (withIds: boolean): JsonFields<Digits<ChainRow>> => ({
@@ -271,12 +275,15 @@ interface ConfirmedRequest {
   reachesChain: boolean;
   /** Index of the reached chain block. */
   highest: bigint;
-  addresses: readonly string[] | 'all';
 }
 
-async function readConfirmed(db: Db, request: ConfirmedRequest): Promise<Map<number, AddressChange[]>> {
-  const { added, before, after, addresses } = request;
-  const confirmed = new Map<number, AddressChange[]>();
+async function readConfirmed<Kind extends Change>(
+  db: Db,
+  reader: ChangeReader<Kind>,
+  request: ConfirmedRequest,
+): Promise<Map<number, Kind[]>> {
+  const { added, before, after } = request;
+  const confirmed = new Map<number, Kind[]>();
   for (const confirmations of request.confirmations) {
     const source = confirmedBlocks({
       added: sql`select * from chain_blocks where index = any(${added}::bigint[])`,
@@ -284,7 +291,10 @@ async function readConfirmed(db: Db, request: ConfirmedRequest): Promise<Map<num
       upTo: sql`${after - BigInt(confirmations)}::bigint`,
       highest: sql`${request.highest}::bigint`,
     });
-    confirmed.set(confirmations, request.reachesChain ? await listChanges(db, source, addresses) : []);
+    confirmed.set(
+      confirmations,
+      request.reachesChain ? await listChanges(db, reader, reader.selectAccepted(source)) : [],
+    );
   }
   return confirmed;
 }
@@ -307,21 +317,29 @@ export const confirmedBlocks = ({
       where b.is_chain_block and b.blue_score > ${above} and b.blue_score <= ${upTo} and c.index <= ${highest}) confirmed
     order by place`;
 
-async function listAccepted(db: Db, rows: readonly ChainRow[], addresses: readonly string[] | 'all') {
-  if (rows.length === 0) return [];
+async function listAccepted<Kind extends Change>(
+  db: Db,
+  rows: readonly ChainRow[],
+  reader: ChangeReader<Kind> | undefined,
+): Promise<Kind[]> {
+  if (rows.length === 0 || reader === undefined) return [];
   const source = sql`select c.index as place, c.hash, c.blue_score, c.accepted_transactions from chain_blocks c
     where c.index = any(${rows.map(({ index }) => index)}::bigint[])`;
-  return listChanges(db, source, addresses);
+  return listChanges(db, reader, reader.selectAccepted(source));
 }
 
 /** @param blocks from the top down; those that never were chain blocks accepted nothing */
-async function listReverted(db: Db, blocks: readonly { id: bigint }[], addresses: readonly string[] | 'all') {
-  if (blocks.length === 0) return [];
+async function listReverted<Kind extends Change>(
+  db: Db,
+  blocks: readonly { id: bigint }[],
+  reader: ChangeReader<Kind> | undefined,
+): Promise<Kind[]> {
+  if (blocks.length === 0 || reader === undefined) return [];
   const source = sql`
-    select listed.n as place, b.hash, b.blue_score, r.accepted_transactions
+    select listed.n as place, b.hash, b.blue_score, r.accepted_transactions, r.covenant_events
     from unnest(${blocks.map(({ id }) => id)}::bigint[]) with ordinality listed (id, n)
     join removed_chain_blocks r on r.block_id = listed.id join blocks b on b.id = listed.id`;
-  return listChanges(db, source, addresses);
+  return listChanges(db, reader, reader.selectReverted(source));
 }
 
 /**
@@ -347,59 +365,11 @@ async function requireKnown(
   );
 }
 
-/** @param source selects blocks, with their place and what they accept */
-async function listChanges(
+async function listChanges<Kind extends Change>(
   db: Db,
-  source: RawBuilder<unknown>,
-  addresses: readonly string[] | 'all',
-): Promise<AddressChange[]> {
-  const { rows } = await sql<{ item: Digits<AddressChange> }>`${selectChanges(source, addresses)}`.execute(db);
-  return rows.map(({ item }) => toChange(item));
-}
-
-export const toChange = (change: Digits<AddressChange>): AddressChange => ({
-  ...change,
-  amountSent: BigInt(change.amountSent),
-  amountReceived: BigInt(change.amountReceived),
-  acceptingBlockBlueScore: BigInt(change.acceptingBlockBlueScore),
-});
-
-/**
- * Selects changes of addresses as `item`, in the order of acceptance. `limit 1` and `offset 0` make each join a look-up: Postgres expects many more
- * changes than there are, and would otherwise read whole tables for a step of one block, or the whole history of an address.
- * @param source selects blocks, with their place and what they accept
- */
-export function selectChanges(source: RawBuilder<unknown>, addresses: readonly string[] | 'all'): RawBuilder<unknown> {
-  const isWanted =
-    addresses === 'all'
-      ? sql`script_id is not null`
-      : sql`script_id in (select id from scripts where address = any(${addresses}::text[]))`;
-  const item = jsonObject<Digits<AddressChange>>({
-    address: sql`s.address`,
-    transactionId: hex('t.transaction_id'),
-    isCoinbase: sql`t.is_coinbase`,
-    amountSent: text('moved.sent'),
-    amountReceived: text('moved.received'),
-    acceptingBlockHash: hex('moved.hash'),
-    acceptingBlockBlueScore: text('moved.blue_score'),
-    balance: sql`coalesce(b.balance, 0)::text`,
-  });
-  return sql`
-    with source as materialized (${source}),
-    accepted as materialized (
-      select source.place, source.hash, source.blue_score, a.id, a.n
-      from source cross join unnest(source.accepted_transactions) with ordinality a (id, n)),
-    moved as (
-      select accepted.place, accepted.n, accepted.id, accepted.hash, accepted.blue_score, d.script_id,
-        sum(d.amount_sent)::bigint as sent, sum(d.amount_received)::bigint as received
-      from accepted
-      cross join lateral (select *, ${isWanted} as is_wanted from script_deltas where transaction_id = accepted.id offset 0) d
-      where d.is_wanted
-      group by 1, 2, 3, 4, 5, 6)
-    select ${item} as item
-    from moved
-    cross join lateral (select transaction_id, subnetwork_id = 1 as is_coinbase from transactions where id = moved.id limit 1) t
-    cross join lateral (select address from scripts where id = moved.script_id and address is not null limit 1) s
-    left join lateral (select balance from balances where script_id = moved.script_id limit 1) b on true
-    order by moved.place, moved.n`;
+  { parse }: ChangeReader<Kind>,
+  changes: RawBuilder<unknown>,
+): Promise<Kind[]> {
+  const { rows } = await sql<{ item: Digits<Kind> }>`${changes}`.execute(db);
+  return rows.map(({ item }) => parse(item));
 }

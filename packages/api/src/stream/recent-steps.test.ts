@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { AddedBlock, AddressChange, Step } from './read-step.ts';
+import type { AddressChange } from './address-changes.ts';
+import type { AddedBlock, Step } from './read-step.ts';
 import { RecentSteps } from './recent-steps.ts';
 
 /** The step from the block of this number to the next one. */
@@ -13,6 +14,7 @@ const makeStep = (number: number, content: Partial<Step> = {}): Step => ({
   removed: [],
   added: [],
   changes: undefined,
+  covenants: undefined,
   ...content,
 });
 

@@ -2,7 +2,7 @@
 import type { Step } from './read-step.ts';
 
 const MAX_STEPS = 300;
-/** Changes of addresses and ids of accepted transactions, of up to a kilobyte each with their messages. */
+/** Changes of addresses and covenants, and ids of accepted transactions, of up to a kilobyte each with their messages. */
 const MAX_ITEMS = 50_000;
 
 export class RecentSteps {
@@ -40,10 +40,10 @@ export class RecentSteps {
   }
 }
 
-function itemsOf({ added, changes }: Step): number {
+function itemsOf({ added, changes, covenants }: Step): number {
   const lists = [
     ...added.map(({ acceptedTransactionIds = [] }) => acceptedTransactionIds),
-    ...(changes === undefined ? [] : [changes.reverted, changes.accepted, ...changes.confirmed.values()]),
+    ...[changes, covenants].flatMap((kind) => (kind ? [kind.reverted, kind.accepted, ...kind.confirmed.values()] : [])),
   ];
   return lists.reduce((items, { length }) => items + length, 0);
 }

@@ -5,18 +5,20 @@ import { z } from 'zod';
 import { releaseRequest } from '../http/authentication.ts';
 import { badRequest, HttpError, unavailable } from '../http/errors.ts';
 import { createToken, TOKEN_LIFE_MS } from '../http/stream-tokens.ts';
+import { requireCaughtUp } from '../index-state/state.ts';
 import { rawRoute, route } from '../route.ts';
 import { requireNetworkOfAll } from '../schemas/address.ts';
 import { list } from '../schemas/list.ts';
-import { addressInput, hashInput, timestamp } from '../schemas/values.ts';
+import { addressInput, hashInput, hexHashInput, timestamp } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
-import { encoder, EVENTS, type EventName, eventsOf, type Subscription } from './messages.ts';
+import { countWatched, encoder, EVENTS, type EventName, eventsOf, type Subscription } from './messages.ts';
 import type { Place } from './places.ts';
 import type { Start } from './streams.ts';
 import type { Output } from './subscriber.ts';
 
-const MAX_ADDRESSES_IN_URL = 100;
-const MAX_ADDRESSES = 1000;
+const MAX_IN_URL = 100;
+/** Of addresses, and of covenants. */
+export const MAX_WATCHED = 1000;
 const MAX_CONFIRMATIONS = 1_000_000;
 const RETRY_MS = 2000;
 const RETRY_AFTER_SECONDS = 5;
@@ -31,7 +33,7 @@ const common = {
 } as const;
 
 const DESCRIPTION =
-  'Chain blocks removed and added, new blocks, activity of addresses, and the mempool, as Server-Sent Events. The `id` of an event is the chain block ' +
+  'Chain blocks removed and added, new blocks, activity of addresses and covenants, and the mempool, as Server-Sent Events. The `id` of an event is the chain block ' +
   'that was reached: a client that returns with it as `last-event-id`, or `from`, first gets what was removed and added since. Costs 0.1 RU for ' +
   'each further minute.';
 
@@ -45,7 +47,8 @@ const confirmations = z
     type: 'integer',
     minimum: 1,
     maximum: MAX_CONFIRMATIONS,
-    description: 'Blue scores after which an accepted transaction of an address is announced as `confirmed`',
+    description:
+      'Blue scores after which an accepted transaction of an address or covenant is announced as `confirmed`',
   });
 
 const from = hashInput.optional().meta({ description: 'The block to continue from; default: the sink' });
@@ -57,6 +60,11 @@ const include = z
   .optional()
   .meta({ description: 'Adds the ids of accepted transactions to added chain blocks' });
 
+const template = hexHashInput.optional().meta({
+  description:
+    'Instead of ids: the events after which a covenant has this template, which is that of the last program that its spends have revealed',
+});
+
 const inUrl = {
   lastEventId: z
     .string()
@@ -66,7 +74,7 @@ const inUrl = {
   token: z.string().max(200).optional().meta({ description: 'A token instead of the key, for browsers' }),
 };
 
-/** Of the query string, where one address is a text and several are a list. */
+/** Of the query string, where one address or id is a text and several are a list. */
 const query = z.strictObject({
   events: z
     .string()
@@ -75,18 +83,31 @@ const query = z.strictObject({
     .pipe(z.array(eventNames))
     .meta({ type: 'string', description: `Kinds of events, separated by commas: ${EVENTS.join(', ')}` }),
   address: z
-    .union([z.array(addressInput).max(MAX_ADDRESSES_IN_URL), addressInput.transform((address) => [address])])
+    .union([z.array(addressInput).max(MAX_IN_URL), addressInput.transform((address) => [address])])
     .optional()
-    .meta({ description: `Addresses whose activity is sent; may be repeated up to ${MAX_ADDRESSES_IN_URL} times` }),
+    .meta({ description: `Addresses whose activity is sent; may be repeated up to ${MAX_IN_URL} times` }),
+  covenant: z
+    .union([z.array(hexHashInput).max(MAX_IN_URL), hexHashInput.transform((id) => [id])])
+    .optional()
+    .meta({ description: `Ids of covenants whose events are sent; may be repeated up to ${MAX_IN_URL} times` }),
+  template,
   confirmations,
   from,
   include,
   ...inUrl,
 });
 
+export const addressList = list(addressInput, MAX_WATCHED);
+
+export const covenantList = list(hexHashInput, MAX_WATCHED).meta({
+  description: 'Ids of covenants whose events are sent',
+});
+
 export const subscriptionBody = {
   events: list(eventNames, EVENTS.length).default(['chain']),
-  addresses: list(addressInput, MAX_ADDRESSES).default([]),
+  addresses: addressList.default([]),
+  covenants: covenantList.default([]),
+  template,
   confirmations: z.int().min(1).max(MAX_CONFIRMATIONS).optional(),
   from,
 };
@@ -96,23 +117,39 @@ const body = z.strictObject({ ...subscriptionBody, include });
 interface Given {
   events: readonly EventName[];
   addresses: readonly string[];
+  covenants: readonly string[];
+  template?: string | undefined;
   confirmations?: number | undefined;
   include?: 'accepted_ids' | undefined;
 }
 
-/** @throws HttpError 400 for an address of another network */
-export async function toSubscription(
-  { index }: Services,
-  given: Given,
-  pathOfAddresses?: string,
-): Promise<Subscription> {
-  requireNetworkOfAll(await index.getNetwork(), given.addresses, pathOfAddresses);
+/**
+ * @param path of what is given, in the request
+ * @throws HttpError 400 for an address of another network, or for covenants and a template; 503 for either of these during the first catch-up
+ */
+export async function toSubscription({ index }: Services, given: Given, path = ''): Promise<Subscription> {
+  const { addresses, covenants, template } = given;
+  requireNetworkOfAll(await index.getNetwork(), addresses, `${path}addresses`);
+  requireOneChoice({ covenants: covenants.length, template }, path);
+  if (covenants.length > 0 || template !== undefined) requireCaughtUp(await index.getSettledState());
   return {
-    events: eventsOf(given.events, given.addresses),
-    addresses: new Set(given.addresses),
+    events: eventsOf(given.events, given),
+    addresses: new Set(addresses),
+    covenants: new Set(covenants),
+    template,
     confirmations: given.confirmations,
     withIds: given.include !== undefined,
   };
+}
+
+/** @param covenants their number @throws HttpError 400 for covenants and a template */
+export function requireOneChoice(
+  { covenants, template }: { covenants: number; template?: string | null | undefined },
+  path = '',
+): void {
+  if (covenants > 0 && template != null) {
+    throw badRequest({ path: `${path}template`, message: 'must not be given with covenants' });
+  }
 }
 
 async function stream(
@@ -156,7 +193,7 @@ async function beginAt(
   given: Uint8Array | undefined,
   place: Place,
 ): Promise<Start> {
-  place.holdAddresses(subscription.addresses.size);
+  place.hold(countWatched(subscription));
   const start = await streams.findStart(place.caller, lastEventId(request) ?? given, subscription);
   if (place.isTaken) throw unavailable('This server has too many streams', RETRY_AFTER_SECONDS);
   return start;
@@ -205,12 +242,16 @@ export const getStream = rawRoute(
     method: 'GET',
     url: '/v1/stream',
     operationId: 'getStream',
-    summary: 'Events of the chain, addresses and the mempool as they happen',
+    summary: 'Events of the chain, addresses, covenants and the mempool as they happen',
     description: DESCRIPTION,
     query,
   },
-  async (services, request, reply, { query: { address: addresses = [], from: start, ...given } }) =>
-    stream(services, request, reply, await toSubscription(services, { ...given, addresses }), start),
+  async (
+    services,
+    request,
+    reply,
+    { query: { address: addresses = [], covenant: covenants = [], from: start, ...given } },
+  ) => stream(services, request, reply, await toSubscription(services, { ...given, addresses, covenants }), start),
 );
 
 export const postStream = rawRoute(
@@ -219,7 +260,7 @@ export const postStream = rawRoute(
     method: 'POST',
     url: '/v1/stream',
     operationId: 'postStream',
-    summary: `The same for up to ${MAX_ADDRESSES} addresses`,
+    summary: `The same for up to ${MAX_WATCHED} addresses and as many covenants`,
     description: DESCRIPTION,
     query: z.strictObject(inUrl),
     body,

@@ -6,6 +6,7 @@ import { HttpError } from '../http/errors.ts';
 import type { IndexReader } from '../index-state/state.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { MempoolSamples } from '../mempool-samples.ts';
+import { NO_SUBSCRIPTION } from './messages.ts';
 import { Streams } from './streams.ts';
 import type { Output } from './subscriber.ts';
 
@@ -27,11 +28,10 @@ function openStream(admission: Partial<Record<keyof Admission, unknown>> = {}) {
   const closed: string[] = [];
   const output: Output = { send: () => {}, unsentBytes: 0, close: (reason) => void closed.push(reason) };
   const request = { headers: { 'x-api-key': 'a key' }, query: {}, routeOptions: { config: {} } };
-  const subscription = { events: new Set(['chain' as const]), addresses: new Set<string>() };
   const { subscriber } = streams.open(
     request as unknown as FastifyRequest,
     output,
-    { ...subscription, confirmations: undefined, withIds: false },
+    { ...NO_SUBSCRIPTION, events: new Set(['chain']) },
     { cursor: SINK, sink: { hash: SINK, blueScore: 5n } },
     streams.takePlace({ apiKey: { id: 1n, bucket: { name: 'key:1' } } } as unknown as FastifyRequest),
   );

@@ -13,7 +13,7 @@ import type { MempoolSamples } from '../mempool-samples.ts';
 import { callerOf, clientOf } from '../http/request-identity.ts';
 import { Follower, type Sink, sinkOf } from './follower.ts';
 import { MempoolEvents } from './mempool-events.ts';
-import type { Subscription } from './messages.ts';
+import { type Subscription, watchesAddresses, watchesCovenants } from './messages.ts';
 import { type Place, Places } from './places.ts';
 import { requireStart } from './read-step.ts';
 import { type Output, Subscriber } from './subscriber.ts';
@@ -21,8 +21,8 @@ import { type Output, Subscriber } from './subscriber.ts';
 const CATCH_UPS = 4;
 /** A stream waits for its turn as long as it takes: only requests have a time limit. */
 const MAX_CATCH_UP_WAIT_MS = 3_600_000;
-/** Counts the streams of all processes together, about 250 bytes each. */
-const MAX_HELD_ADDRESSES = 400_000;
+/** Addresses and covenants of the streams of all processes together, about 250 bytes each. */
+const MAX_WATCHED = 400_000;
 /** A replica may lag behind the one that the cursor came from. */
 const UNKNOWN_CURSOR_MS = 10_000;
 const RETRY_MS = 250;
@@ -68,7 +68,7 @@ export class Streams {
   constructor(options: StreamsOptions) {
     this.#options = options;
     const { maxStreams, workers = 1 } = options;
-    this.#places = new Places(maxStreams, Math.ceil(MAX_HELD_ADDRESSES / workers));
+    this.#places = new Places(maxStreams, Math.ceil(MAX_WATCHED / workers));
     this.#catchUps = new FairQueue({
       slots: CATCH_UPS,
       maxWaiting: 2 * maxStreams + 1,
@@ -123,9 +123,9 @@ export class Streams {
     const until = performance.now() + unknownForMs;
     for (;;) {
       try {
-        const withAddresses = subscription.addresses.size > 0;
+        const withChanges = watchesAddresses(subscription) || watchesCovenants(subscription);
         return await this.catchUp(caller, async (reading) => {
-          await requireStart(reading, from, withAddresses);
+          await requireStart(reading, from, withChanges);
           return { cursor, sink: sinkOf(reading.state) };
         });
       } catch (error) {

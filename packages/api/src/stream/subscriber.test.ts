@@ -1,7 +1,7 @@
 import { createLogger } from '@kasgres/runtime';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Follower, Sink } from './follower.ts';
-import type { Message } from './messages.ts';
+import { type Message, NO_SUBSCRIPTION } from './messages.ts';
 import type { Step } from './read-step.ts';
 import { type Output, Subscriber } from './subscriber.ts';
 
@@ -57,12 +57,7 @@ function subscribe(
     output,
     logger: createLogger({ name: 'subscriber under test', destination: { write: (line) => void lines.push(line) } }),
     requestId: REQUEST_ID,
-    subscription: {
-      events: new Set(['chain', 'block']),
-      addresses: new Set(),
-      confirmations: undefined,
-      withIds: false,
-    },
+    subscription: { ...NO_SUBSCRIPTION, events: new Set(['chain', 'block']) },
     cursor: SINK,
     sink: sinks.first,
   });
@@ -118,6 +113,7 @@ const makeStep = (from: string, to: string): Step => ({
   removed: [],
   added: [],
   changes: undefined,
+  covenants: undefined,
 });
 
 const [FIRST, SECOND, OTHER] = ['cd', 'ef', '12'].map((byte) => byte.repeat(32)) as [string, string, string];

@@ -44,6 +44,14 @@ interface SubscriberOptions {
   sink: Sink;
 }
 
+/** What a subscription must no longer have. */
+interface Unsubscribed {
+  events: readonly EventName[];
+  addresses: readonly string[];
+  covenants: readonly string[];
+  template?: string | undefined;
+}
+
 export class Subscriber {
   readonly subscription: Subscription;
   readonly #options: SubscriberOptions;
@@ -113,10 +121,12 @@ export class Subscriber {
   }
 
   /** Adds to the subscription, from the cursor on, which is returned. */
-  subscribe({ events, addresses, confirmations, withIds }: Subscription): string {
+  subscribe({ events, addresses, covenants, template, confirmations, withIds }: Subscription): string {
     const { subscription } = this;
     for (const event of events) subscription.events.add(event);
     for (const address of addresses) subscription.addresses.add(address);
+    for (const covenant of covenants) subscription.covenants.add(covenant);
+    subscription.template = template ?? subscription.template;
     subscription.confirmations = confirmations ?? subscription.confirmations;
     subscription.withIds ||= withIds;
     this.#revision += 1;
@@ -151,9 +161,12 @@ export class Subscriber {
     return this.subscribe(added);
   }
 
-  unsubscribe({ events, addresses }: { events: readonly EventName[]; addresses: readonly string[] }): string {
-    for (const event of events) this.subscription.events.delete(event);
-    for (const address of addresses) this.subscription.addresses.delete(address);
+  unsubscribe({ events, addresses, covenants, template }: Unsubscribed): string {
+    const { subscription } = this;
+    for (const event of events) subscription.events.delete(event);
+    for (const address of addresses) subscription.addresses.delete(address);
+    for (const covenant of covenants) subscription.covenants.delete(covenant);
+    if (template === subscription.template) subscription.template = undefined;
     this.#revision += 1;
     return this.#cursor;
   }

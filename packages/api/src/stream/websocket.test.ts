@@ -112,7 +112,9 @@ test('it begins the stream of a client that is still connected', async () => {
   await send(SUBSCRIBE);
   await start();
   expect(calls).toEqual({ findStart: 1, open: 1 });
-  expect(socket.sent).toEqual([{ event: 'subscribed', data: { id: 1, addresses: 0, cursor: SINK } }]);
+  expect(socket.sent).toEqual([
+    { event: 'subscribed', data: { id: 1, addresses: 0, covenants: 0, template: null, cursor: SINK } },
+  ]);
 });
 
 test('it closes the connection of a client that has more than 16 commands pending', async () => {

@@ -15,12 +15,19 @@ import { fromHundredths, toHundredths } from '../limits/limits.ts';
 import type { ApiPlugin } from '../route.ts';
 import { list } from '../schemas/list.ts';
 import type { Services } from '../services.ts';
-import { encoder, EVENTS, type EventName, type Message } from './messages.ts';
+import {
+  countWatched,
+  encoder,
+  EVENTS,
+  type EventName,
+  type Message,
+  NO_SUBSCRIPTION,
+  type Subscription,
+} from './messages.ts';
 import type { Place } from './places.ts';
-import { subscriptionBody, toSubscription } from './routes.ts';
+import { MAX_WATCHED, requireOneChoice, subscriptionBody, toSubscription } from './routes.ts';
 import type { Output, Subscriber } from './subscriber.ts';
 
-const MAX_ADDRESSES = 1000;
 const TRY_AGAIN_LATER = 1013;
 const GOING_AWAY = 1001;
 const INTERNAL_ERROR = 1011;
@@ -30,9 +37,12 @@ const SUBSCRIBE_WITHIN_MS = 30_000;
 /** A message has up to 256 KiB, and a command may wait ten seconds for its block. */
 const MAX_PENDING_COMMANDS = 16;
 const COMMAND_RU = 0.1;
-const ADDRESSES_PER_COST = 20;
+/** Addresses and covenants. */
+const WATCHED_PER_COST = 20;
 const LARGE_COMMAND_BYTES = 4096;
 const REFUSAL_PAUSE_MS = 1000;
+/** Of what a command gives. */
+const PATH = 'subscribe.';
 
 const id = z.int().optional();
 const events = list(z.enum(EVENTS), EVENTS.length);
@@ -48,7 +58,12 @@ const subscription = z.strictObject({
 
 const cancellation = z.strictObject({
   id,
-  unsubscribe: z.strictObject({ events: events.default([]), addresses: subscriptionBody.addresses }),
+  unsubscribe: z.strictObject({
+    events: events.default([]),
+    addresses: subscriptionBody.addresses,
+    covenants: subscriptionBody.covenants,
+    template: subscriptionBody.template,
+  }),
 });
 
 type Command = z.output<typeof subscription> | z.output<typeof cancellation>;
@@ -65,8 +80,8 @@ const operation = {
   summary: 'The same events over a WebSocket, whose subscriptions can change',
   description:
     'Send `{"id":1,"subscribe":{"events":["chain"],"addresses":[],"confirmations":10,"from":"…"}}` or `unsubscribe`; the response is ' +
-    '`{"event":"subscribed","data":{"id":1,"addresses":0,"cursor":"…"}}`. Messages are `{"event","id","data"}` as in the stream. A command ' +
-    'costs 0.1 RU for each 20 addresses that it begins.',
+    '`{"event":"subscribed","data":{"id":1,"addresses":0,"covenants":0,"template":null,"cursor":"…"}}`. Messages are `{"event","id","data"}` ' +
+    'as in the stream. A command costs 0.1 RU for each 20 addresses and covenants that it begins.',
   tag: 'Stream',
   cost: 0.5,
   acceptsToken: true,
@@ -171,8 +186,9 @@ class Connection {
       if (!this.#isOpen) return;
       const parsed = parseCommand(message);
       const cursor = 'subscribe' in parsed ? await this.#subscribe(parsed) : this.#unsubscribe(parsed);
-      const addresses = this.#opened?.subscriber.subscription.addresses.size ?? 0;
-      this.#send({ event: 'subscribed', data: JSON.stringify({ id: id ?? null, addresses, cursor }) });
+      const { addresses, covenants, template = null } = this.#opened?.subscriber.subscription ?? NO_SUBSCRIPTION;
+      const held = { addresses: addresses.size, covenants: covenants.size, template };
+      this.#send({ event: 'subscribed', data: JSON.stringify({ id: id ?? null, ...held, cursor }) });
     } catch (error) {
       const { id: requestId, log } = this.#request;
       const known = toHttpError(error);
@@ -191,14 +207,10 @@ class Connection {
     const { from, ...given } = subscribe;
     const opened = this.#opened;
     const byDefault: EventName[] = opened === undefined ? ['chain'] : [];
-    const added = await toSubscription(
-      this.#services,
-      { ...given, events: given.events ?? byDefault },
-      'subscribe.addresses',
-    );
+    const added = await toSubscription(this.#services, { ...given, events: given.events ?? byDefault }, PATH);
     if (opened === undefined) {
       const start = await streams.findStart(caller, from, added);
-      this.#place.holdAddresses(added.addresses.size);
+      this.#place.hold(countWatched(added));
       // A stream that begins after the client has disconnected would never be closed.
       if (this.#isOpen) this.#opened = streams.open(this.#request, this.#output(), added, start, this.#place);
       return start.cursor;
@@ -206,11 +218,7 @@ class Connection {
     // A refused command changes nothing.
     if (from !== undefined) await streams.findStart(caller, from, added);
     const { subscriber } = opened;
-    const { size } = new Set([...subscriber.subscription.addresses, ...added.addresses]);
-    if (size > MAX_ADDRESSES) {
-      throw badRequest({ path: 'subscribe.addresses', message: `a connection may have ${MAX_ADDRESSES} addresses` });
-    }
-    this.#place.holdAddresses(size);
+    this.#place.hold(countWatched(sumOf(subscriber.subscription, added)));
     return from === undefined ? subscriber.subscribe(added) : await subscriber.subscribeFrom(toHex(from), added);
   }
 
@@ -219,7 +227,7 @@ class Connection {
     if (subscriber === undefined) return null;
     const cursor = subscriber.unsubscribe(unsubscribe);
     if (unsubscribe.events.includes('mempool')) this.#services.streams.mempoolEvents.forget(subscriber);
-    this.#place.holdAddresses(subscriber.subscription.addresses.size);
+    this.#place.hold(countWatched(subscriber.subscription));
     return cursor;
   }
 
@@ -251,12 +259,30 @@ class Connection {
   }
 }
 
+/** Returns what a connection will watch. @throws HttpError 400 if that is too much */
+function sumOf(subscription: Subscription, added: Subscription): Subscription {
+  const addresses = subscription.addresses.union(added.addresses);
+  const covenants = subscription.covenants.union(added.covenants);
+  const template = added.template ?? subscription.template;
+  for (const [name, { size }] of Object.entries({ addresses, covenants })) {
+    if (size > MAX_WATCHED) {
+      throw badRequest({ path: PATH + name, message: `a connection may have ${MAX_WATCHED} ${name}` });
+    }
+  }
+  requireOneChoice({ covenants: covenants.size, template }, PATH);
+  return { ...subscription, addresses, covenants, template };
+}
+
 /** Also of a command that will be refused: the message is not validated yet. */
 function costOf(message: object): number {
-  const { subscribe, unsubscribe } = message as Partial<Record<'subscribe' | 'unsubscribe', { addresses?: unknown }>>;
-  const { addresses } = subscribe ?? unsubscribe ?? {};
-  const groups = Math.ceil((Array.isArray(addresses) ? addresses.length : 0) / ADDRESSES_PER_COST);
-  return fromHundredths(toHundredths(COMMAND_RU) * Math.max(groups, 1));
+  type Named = { addresses?: unknown; covenants?: unknown };
+  const { subscribe, unsubscribe } = message as Partial<Record<'subscribe' | 'unsubscribe', Named>>;
+  const { addresses, covenants } = subscribe ?? unsubscribe ?? {};
+  const watched = [addresses, covenants].reduce<number>(
+    (sum, names) => sum + (Array.isArray(names) ? names.length : 0),
+    0,
+  );
+  return fromHundredths(toHundredths(COMMAND_RU) * Math.max(Math.ceil(watched / WATCHED_PER_COST), 1));
 }
 
 function parse(text: string): object {

@@ -25,6 +25,8 @@ const makeDefinition = (id: bigint): Definition => ({
   revision: 1,
   events: ['chain'],
   addresses: [],
+  covenants: [],
+  template: null,
   confirmations: null,
   withIds: false,
 });
@@ -122,6 +124,7 @@ const STEP: Step = {
   removed: [],
   added: [],
   changes: undefined,
+  covenants: undefined,
 };
 
 type Read = () => Promise<Step>;

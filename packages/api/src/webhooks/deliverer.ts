@@ -10,7 +10,14 @@ import type { Logger } from '@kasgres/runtime';
 import { HttpError } from '../http/errors.ts';
 import { LineLimit } from '../http/line-limit.ts';
 import type { IndexReader } from '../index-state/state.ts';
-import { eventsOf, type Message, messagesOf, requestFor, type Subscription } from '../stream/messages.ts';
+import {
+  eventsOf,
+  type Message,
+  messagesOf,
+  NO_SUBSCRIPTION,
+  requestFor,
+  type Subscription,
+} from '../stream/messages.ts';
 import { readStep, type Step } from '../stream/read-step.ts';
 import { attempt, type Outcome } from './attempt.ts';
 import { DueTimes } from './due-times.ts';
@@ -259,7 +266,7 @@ export class Deliverer {
 
   /** A webhook that was changed or deleted since it was listed is refused later, by its revision. */
   #subscriptionOf({ id }: ActiveWebhook): Subscription {
-    return this.#definitions.get(id)?.subscription ?? NOTHING;
+    return this.#definitions.get(id)?.subscription ?? NO_SUBSCRIPTION;
   }
 
   #start(slots: Slots, tasks: readonly Task[], signal: AbortSignal): void {
@@ -314,11 +321,11 @@ function* deliveriesOf(step: Step, recipients: readonly Recipient[], signal: Abo
   }
 }
 
-const NOTHING: Subscription = { events: new Set(), addresses: new Set(), confirmations: undefined, withIds: false };
-
-const toSubscription = ({ events, addresses, confirmations, withIds }: Definition): Subscription => ({
-  events: eventsOf(events, addresses),
-  addresses: new Set(addresses),
+const toSubscription = ({ confirmations, withIds, ...given }: Definition): Subscription => ({
+  events: eventsOf(given.events, given),
+  addresses: new Set(given.addresses),
+  covenants: new Set(given.covenants),
+  template: given.template ?? undefined,
   confirmations: confirmations ?? undefined,
   withIds,
 });

@@ -70,6 +70,8 @@ async function prepare(isPending: boolean): Promise<Listed> {
     url: 'https://example.org/',
     events: ['chain'],
     addresses: [],
+    covenants: [],
+    template: undefined,
     confirmations: undefined,
     withIds: false,
     cursor: OLD,

@@ -26,6 +26,8 @@ async function createWebhooks(count: number) {
       url: 'https://example.org/',
       events: ['chain'],
       addresses: [],
+      covenants: [],
+      template: undefined,
       confirmations: undefined,
       withIds: false,
       cursor: OLD,

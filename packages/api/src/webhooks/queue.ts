@@ -39,6 +39,8 @@ export interface Definition {
   revision: number;
   events: WebhookEvent[];
   addresses: string[];
+  covenants: string[];
+  template: string | null;
   confirmations: number | null;
   withIds: boolean;
 }
@@ -120,7 +122,7 @@ export class WebhookQueue {
 
   async listDefinitions(ids: readonly bigint[]): Promise<Definition[]> {
     const { rows } = await sql<Definition>`
-      select id, revision, events, addresses, confirmations, with_ids as "withIds" from webhooks
+      select id, revision, events, addresses, covenants, template, confirmations, with_ids as "withIds" from webhooks
       where id = any(${[...ids]}::bigint[])`.execute(this.#db);
     return rows;
   }

@@ -1,11 +1,11 @@
 /**
- * Which webhooks are read for next. Webhooks at one cursor share the read of its step, and what the read costs depends on their addresses and
- * confirmations. So a group has few of both, unless they are those of one key, and the key that has used the least time is next.
+ * Which webhooks are read for next. Webhooks at one cursor share the read of its step, and what the read costs depends on their addresses,
+ * covenants and confirmations. So a group has few of both, unless they are those of one key, and the key that has used the least time is next.
  */
-import type { Subscription } from '../stream/messages.ts';
+import { countWatched, type Subscription, watchesAddresses, watchesCovenants } from '../stream/messages.ts';
 import type { ActiveWebhook } from './queue.ts';
 
-const MAX_ADDRESSES = 2000;
+const MAX_WATCHED = 2000;
 const MAX_CONFIRMATIONS = 4;
 
 export interface Group {
@@ -28,7 +28,7 @@ export function toGroups(
     });
     const groups: (Group & { cost: Cost })[] = [];
     // Small ones first, so that they share a group.
-    for (const ofKey of ofKeys.sort((one, other) => one.cost.addresses - other.cost.addresses)) {
+    for (const ofKey of ofKeys.sort((one, other) => one.cost.watched - other.cost.watched)) {
       const last = groups.at(-1);
       const cost = last && sumOf(last.cost, ofKey.cost);
       if (last !== undefined && cost !== undefined && isSmall(cost)) {
@@ -43,25 +43,26 @@ export function toGroups(
 
 /** What a read is made with. */
 interface Cost {
-  addresses: number;
+  /** Addresses and covenants. */
+  watched: number;
   confirmations: ReadonlySet<number>;
 }
 
 function costOf(subscriptions: readonly Subscription[]): Cost {
-  const ofAddresses = subscriptions.filter(({ addresses }) => addresses.size > 0);
+  const withChanges = subscriptions.filter((each) => watchesAddresses(each) || watchesCovenants(each));
   return {
-    addresses: ofAddresses.reduce((sum, { addresses }) => sum + addresses.size, 0),
-    confirmations: new Set(ofAddresses.flatMap(({ confirmations = [] }) => confirmations)),
+    watched: withChanges.reduce((sum, subscription) => sum + countWatched(subscription), 0),
+    confirmations: new Set(withChanges.flatMap(({ confirmations = [] }) => confirmations)),
   };
 }
 
 const sumOf = (one: Cost, other: Cost): Cost => ({
-  addresses: one.addresses + other.addresses,
+  watched: one.watched + other.watched,
   confirmations: new Set([...one.confirmations, ...other.confirmations]),
 });
 
-const isSmall = ({ addresses, confirmations }: Cost): boolean =>
-  addresses <= MAX_ADDRESSES && confirmations.size <= MAX_CONFIRMATIONS;
+const isSmall = ({ watched, confirmations }: Cost): boolean =>
+  watched <= MAX_WATCHED && confirmations.size <= MAX_CONFIRMATIONS;
 
 export class ReadingTurns {
   /** Milliseconds that each key has used. */

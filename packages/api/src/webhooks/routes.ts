@@ -8,13 +8,13 @@ import { PAGE_COST } from '../resources/shared.ts';
 import { type RequestContext, route } from '../route.ts';
 import { requireNetworkOfAll } from '../schemas/address.ts';
 import { list } from '../schemas/list.ts';
-import { address, count, decimal, hash, hashInput, timestamp } from '../schemas/values.ts';
+import { address, count, decimal, hash, hashInput, hexHashInput, timestamp } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
 import { eventsOf } from '../stream/messages.ts';
-import { subscriptionBody, toSubscription } from '../stream/routes.ts';
+import { addressList, covenantList, requireOneChoice, subscriptionBody, toSubscription } from '../stream/routes.ts';
 import { testBodyOf } from './deliverer.ts';
 import { createSecret, formatSecret, type SecretBox, SecretKeyError } from './secrets.ts';
-import { type Delivery, WEBHOOK_EVENTS, type Webhook } from './store.ts';
+import { type Delivery, WEBHOOK_EVENTS, type Webhook, type WebhookEvent } from './store.ts';
 import { checkUrl, TargetError } from './targets.ts';
 
 const MAX_URL_LENGTH = 2000;
@@ -41,8 +41,6 @@ const url = z.string().max(MAX_URL_LENGTH).meta({
     'Where events are delivered: `https`, with a port of 443 or at least 1024, and reachable over the internet',
 });
 
-const addresses = subscriptionBody.addresses;
-
 const secretJson = z
   .string()
   .regex(/^whsec_[A-Za-z0-9+/]{43}=$/)
@@ -54,6 +52,8 @@ const webhookJson = z
     url: z.string(),
     events: z.array(z.enum(WEBHOOK_EVENTS)),
     addresses: z.array(address),
+    covenants: z.array(hash),
+    template: hash.nullable(),
     confirmations: z.int().nullable(),
     status: z.enum(['active', 'disabled']),
     statusReason: z.string().nullable().meta({ description: 'Why it is disabled' }),
@@ -138,13 +138,29 @@ async function openSecrets({ services, request }: RequestContext): Promise<Secre
   }
 }
 
+/** What a webhook is told about, besides the chain. */
+interface Watched {
+  addresses: readonly string[];
+  covenants: readonly string[];
+  template?: string | null | undefined;
+}
+
+/** @throws HttpError 400 for a webhook that would get nothing, or names covenants in two ways */
+function requireWatched(events: readonly WebhookEvent[], watched: Watched): void {
+  const { addresses: listed, covenants: ids, template } = watched;
+  requireOneChoice({ covenants: ids.length, template });
+  if (events.includes('chain') || listed.length > 0 || ids.length > 0 || template != null) return;
+  const [path, event] = events.includes('address') ? ['addresses', 'address'] : ['covenants', 'covenant'];
+  throw badRequest({ path, message: `must not be empty for the event ${event}` });
+}
+
 /** Returns the block to begin after. @throws HttpError 404 if it is unknown, 409 if the chain cannot be followed from it */
 async function cursorOf(
   { services, request }: RequestContext,
   from: Uint8Array | undefined,
-  given: readonly string[],
+  { template, ...given }: Watched,
 ): Promise<string> {
-  const subscription = await toSubscription(services, { events: ['chain'], addresses: given });
+  const subscription = await toSubscription(services, { events: ['chain'], ...given, template: template ?? undefined });
   return (await services.streams.findStart(callerOf(request), from, subscription, UNKNOWN_CURSOR_MS)).cursor;
 }
 
@@ -163,7 +179,10 @@ export const createWebhook = route(
       events: list(z.enum(WEBHOOK_EVENTS), WEBHOOK_EVENTS.length)
         .default(['chain'])
         .refine((events) => events.length > 0, 'must name at least one kind of event')
-        .meta({ description: 'Kinds of events; with addresses, `address` is always one of them' }),
+        .meta({
+          description:
+            'Kinds of events; with addresses, `address` is always one of them, and with covenants or a template `covenant`',
+        }),
       include: z
         .enum(['accepted_ids'])
         .optional()
@@ -177,10 +196,8 @@ export const createWebhook = route(
     const keyId = keyOf(request);
     requireUrl(services, body.url);
     requireNetworkOfAll(await services.index.getNetwork(), body.addresses);
-    const events = eventsOf(body.events, body.addresses);
-    if (body.addresses.length === 0 && !events.has('chain')) {
-      throw badRequest({ path: 'addresses', message: 'must not be empty for the event address' });
-    }
+    requireWatched(body.events, body);
+    const events = eventsOf(body.events, body);
     const secrets = await openSecrets(context);
     const secret = createSecret();
     const id = await webhooksOf(services).store.create({
@@ -188,9 +205,11 @@ export const createWebhook = route(
       url: body.url,
       events: [...events],
       addresses: [...new Set(body.addresses)],
+      covenants: [...new Set(body.covenants)],
+      template: body.template,
       confirmations: body.confirmations,
       withIds: body.include !== undefined,
-      cursor: await cursorOf(context, body.from, body.addresses),
+      cursor: await cursorOf(context, body.from, body),
       secret: secrets.encrypt(secret),
     });
     return { id: String(id), secret: formatSecret(secret) };
@@ -239,21 +258,32 @@ export const updateWebhook = route(
       'Changes apply from the next step on: a pending delivery keeps its content. A disabled webhook that is activated continues at its cursor.',
     body: z.strictObject({
       url: url.optional(),
-      addresses: addresses.optional(),
+      addresses: addressList.optional(),
+      covenants: covenantList.optional(),
+      template: hexHashInput.nullable().optional().meta({ description: 'Null for none' }),
       status: z.enum(['active', 'disabled']).optional(),
     }),
     response: webhookJson,
   },
-  async (context, { params: { id }, body: { url: given, addresses: listed, status } }) => {
+  async (context, { params: { id }, body: { url: given, status, ...body } }) => {
     const { services, request } = context;
     if (given !== undefined) requireUrl(services, given);
-    const { events } = await findWebhook(context, id);
-    if (listed !== undefined) {
-      requireNetworkOfAll(await services.index.getNetwork(), listed);
-      if (listed.length === 0 && !events.includes('chain'))
-        throw badRequest({ path: 'addresses', message: 'must not be empty for the event address' });
+    const webhook = await findWebhook(context, id);
+    const watched = {
+      addresses: body.addresses && [...new Set(body.addresses)],
+      covenants: body.covenants && [...new Set(body.covenants)],
+      template: body.template,
+    };
+    if (Object.values(watched).some((changed) => changed !== undefined)) {
+      requireNetworkOfAll(await services.index.getNetwork(), body.addresses ?? []);
+      const { addresses: listed, covenants: ids, template } = webhook;
+      requireWatched(webhook.events, {
+        addresses: watched.addresses ?? listed,
+        covenants: watched.covenants ?? ids,
+        template: watched.template === undefined ? template : watched.template,
+      });
     }
-    const changes = { url: given, addresses: listed && [...new Set(listed)], status };
+    const changes = { url: given, ...watched, status };
     if (!(await webhooksOf(services).store.update(keyOf(request), id, changes))) throw unknown();
     return toJson(await findWebhook(context, id));
   },
@@ -325,8 +355,7 @@ export const replayWebhook = route(
   },
   async (context, { params: { id }, body: { from } }) => {
     const { services, request } = context;
-    const { addresses: listed } = await findWebhook(context, id);
-    const cursor = await cursorOf(context, from, listed);
+    const cursor = await cursorOf(context, from, await findWebhook(context, id));
     if (!(await webhooksOf(services).store.replay(keyOf(request), id, cursor))) throw unknown();
     return toJson(await findWebhook(context, id));
   },

@@ -7,7 +7,7 @@ import type { Db } from '../index-state/sql.ts';
 const MAX_WEBHOOKS_PER_KEY = 20;
 export const ROTATION_HOURS = 24;
 
-export const WEBHOOK_EVENTS = ['chain', 'address'] as const;
+export const WEBHOOK_EVENTS = ['chain', 'address', 'covenant'] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
 export interface NewWebhook {
@@ -15,6 +15,8 @@ export interface NewWebhook {
   url: string;
   events: readonly WebhookEvent[];
   addresses: readonly string[];
+  covenants: readonly string[];
+  template: string | undefined;
   confirmations: number | undefined;
   withIds: boolean;
   /** The block to begin after. */
@@ -28,6 +30,8 @@ export interface Webhook {
   url: string;
   events: WebhookEvent[];
   addresses: string[];
+  covenants: string[];
+  template: string | null;
   confirmations: number | null;
   withIds: boolean;
   status: 'active' | 'disabled';
@@ -58,6 +62,8 @@ export interface Delivery {
 export interface WebhookChanges {
   url?: string | undefined;
   addresses?: readonly string[] | undefined;
+  covenants?: readonly string[] | undefined;
+  template?: string | null | undefined;
   status?: 'active' | 'disabled' | undefined;
 }
 
@@ -87,9 +93,9 @@ export class WebhookStore {
         throw conflict(`A key has at most ${MAX_WEBHOOKS_PER_KEY} webhooks: delete one first`);
       }
       const { rows } = await sql<{ id: bigint }>`
-        insert into webhooks (api_key_id, url, events, addresses, confirmations, with_ids, cursor, secret)
+        insert into webhooks (api_key_id, url, events, addresses, covenants, template, confirmations, with_ids, cursor, secret)
         values (${webhook.keyId}, ${webhook.url}, ${[...webhook.events]}::text[], ${[...webhook.addresses]}::text[],
-          ${webhook.confirmations ?? null}, ${webhook.withIds}, decode(${webhook.cursor}, 'hex'), ${webhook.secret})
+          ${[...webhook.covenants]}::text[], ${webhook.template ?? null}, ${webhook.confirmations ?? null}, ${webhook.withIds}, decode(${webhook.cursor}, 'hex'), ${webhook.secret})
         returning id`.execute(db);
       return (rows[0] as { id: bigint }).id;
     });
@@ -98,7 +104,7 @@ export class WebhookStore {
   /** Lists the webhooks of a key, or one of them, oldest first. */
   async list(keyId: bigint, id?: bigint): Promise<Webhook[]> {
     const { rows } = await sql<Webhook>`
-      select w.id, url, events, addresses, confirmations, with_ids as "withIds", status, status_reason as "statusReason",
+      select w.id, url, events, addresses, covenants, template, confirmations, with_ids as "withIds", status, status_reason as "statusReason",
         encode(w.cursor, 'hex') as cursor, w.sequence, failures, failing_since as "failingSince",
         case when d.id is not null and status = 'active'
           then coalesce(least(next_attempt_at, now() + make_interval(secs => pause_ms / 1000.0)), d.created_at) end as "nextAttemptAt", w.created_at as "createdAt"
@@ -108,7 +114,11 @@ export class WebhookStore {
   }
 
   /** Returns whether there is such a webhook. Activating one attempts its pending delivery at once. */
-  async update(keyId: bigint, id: bigint, { url, addresses, status }: WebhookChanges): Promise<boolean> {
+  async update(
+    keyId: bigint,
+    id: bigint,
+    { url, addresses, covenants, template, status }: WebhookChanges,
+  ): Promise<boolean> {
     return this.#change(
       keyId,
       id,
@@ -116,6 +126,8 @@ export class WebhookStore {
       update webhooks set revision = revision + 1
         ${url === undefined ? sql`` : sql`, url = ${url}`}
         ${addresses === undefined ? sql`` : sql`, addresses = ${[...addresses]}::text[]`}
+        ${covenants === undefined ? sql`` : sql`, covenants = ${[...covenants]}::text[]`}
+        ${template === undefined ? sql`` : sql`, template = ${template}`}
         ${
           status === undefined
             ? sql``

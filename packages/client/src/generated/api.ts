@@ -1230,14 +1230,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Events of the chain, addresses and the mempool as they happen
-         * @description Chain blocks removed and added, new blocks, activity of addresses, and the mempool, as Server-Sent Events. The `id` of an event is the chain block that was reached: a client that returns with it as `last-event-id`, or `from`, first gets what was removed and added since. Costs 0.1 RU for each further minute.
+         * Events of the chain, addresses, covenants and the mempool as they happen
+         * @description Chain blocks removed and added, new blocks, activity of addresses and covenants, and the mempool, as Server-Sent Events. The `id` of an event is the chain block that was reached: a client that returns with it as `last-event-id`, or `from`, first gets what was removed and added since. Costs 0.1 RU for each further minute.
          */
         get: operations["getStream"];
         put?: never;
         /**
-         * The same for up to 1000 addresses
-         * @description Chain blocks removed and added, new blocks, activity of addresses, and the mempool, as Server-Sent Events. The `id` of an event is the chain block that was reached: a client that returns with it as `last-event-id`, or `from`, first gets what was removed and added since. Costs 0.1 RU for each further minute.
+         * The same for up to 1000 addresses and as many covenants
+         * @description Chain blocks removed and added, new blocks, activity of addresses and covenants, and the mempool, as Server-Sent Events. The `id` of an event is the chain block that was reached: a client that returns with it as `last-event-id`, or `from`, first gets what was removed and added since. Costs 0.1 RU for each further minute.
          */
         post: operations["postStream"];
         delete?: never;
@@ -1275,7 +1275,7 @@ export interface paths {
         };
         /**
          * The same events over a WebSocket, whose subscriptions can change
-         * @description Send `{"id":1,"subscribe":{"events":["chain"],"addresses":[],"confirmations":10,"from":"…"}}` or `unsubscribe`; the response is `{"event":"subscribed","data":{"id":1,"addresses":0,"cursor":"…"}}`. Messages are `{"event","id","data"}` as in the stream. A command costs 0.1 RU for each 20 addresses that it begins.
+         * @description Send `{"id":1,"subscribe":{"events":["chain"],"addresses":[],"confirmations":10,"from":"…"}}` or `unsubscribe`; the response is `{"event":"subscribed","data":{"id":1,"addresses":0,"covenants":0,"template":null,"cursor":"…"}}`. Messages are `{"event","id","data"}` as in the stream. A command costs 0.1 RU for each 20 addresses and covenants that it begins.
          */
         get: operations["openWebSocket"];
         put?: never;
@@ -2560,8 +2560,10 @@ export interface components {
             /** @description A whole number in decimal digits */
             id: string;
             url: string;
-            events: ("chain" | "address")[];
+            events: ("chain" | "address" | "covenant")[];
             addresses: components["schemas"]["Address"][];
+            covenants: components["schemas"]["Hash"][];
+            template: components["schemas"]["Hash"] | null;
             confirmations: number | null;
             /** @enum {string} */
             status: "active" | "disabled";
@@ -12929,11 +12931,15 @@ export interface operations {
     getStream: {
         parameters: {
             query?: {
-                /** @description Kinds of events, separated by commas: chain, block, address, mempool */
+                /** @description Kinds of events, separated by commas: chain, block, address, covenant, mempool */
                 events?: string;
                 /** @description Addresses whose activity is sent; may be repeated up to 100 times */
                 address?: string[] | string;
-                /** @description Blue scores after which an accepted transaction of an address is announced as `confirmed` */
+                /** @description Ids of covenants whose events are sent; may be repeated up to 100 times */
+                covenant?: string[] | string;
+                /** @description Instead of ids: the events after which a covenant has this template, which is that of the last program that its spends have revealed */
+                template?: string;
+                /** @description Blue scores after which an accepted transaction of an address or covenant is announced as `confirmed` */
                 confirmations?: number;
                 /** @description The block to continue from; default: the sink */
                 from?: string;
@@ -12995,9 +13001,13 @@ export interface operations {
                      *       "chain"
                      *     ]
                      */
-                    events?: ("chain" | "block" | "address" | "mempool")[];
+                    events?: ("chain" | "block" | "address" | "covenant" | "mempool")[];
                     /** @default [] */
                     addresses?: string[];
+                    /** @description Ids of covenants whose events are sent */
+                    covenants?: string[];
+                    /** @description Instead of ids: the events after which a covenant has this template, which is that of the last program that its spends have revealed */
+                    template?: string;
                     confirmations?: number;
                     /** @description The block to continue from; default: the sink */
                     from?: string;
@@ -13145,6 +13155,8 @@ export interface operations {
                      *           "addresses": [
                      *             "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs"
                      *           ],
+                     *           "covenants": [],
+                     *           "template": null,
                      *           "confirmations": 100,
                      *           "status": "active",
                      *           "statusReason": null,
@@ -13188,14 +13200,18 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Kinds of events; with addresses, `address` is always one of them
+                     * @description Kinds of events; with addresses, `address` is always one of them, and with covenants or a template `covenant`
                      * @default [
                      *       "chain"
                      *     ]
                      */
-                    events?: ("chain" | "address")[];
+                    events?: ("chain" | "address" | "covenant")[];
                     /** @default [] */
                     addresses?: string[];
+                    /** @description Ids of covenants whose events are sent */
+                    covenants?: string[];
+                    /** @description Instead of ids: the events after which a covenant has this template, which is that of the last program that its spends have revealed */
+                    template?: string;
                     confirmations?: number;
                     /** @description The block to continue from; default: the sink */
                     from?: string;
@@ -13292,6 +13308,8 @@ export interface operations {
                      *       "addresses": [
                      *         "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs"
                      *       ],
+                     *       "covenants": [],
+                     *       "template": null,
                      *       "confirmations": 100,
                      *       "status": "active",
                      *       "statusReason": null,
@@ -13385,8 +13403,11 @@ export interface operations {
                      * @description Where events are delivered: `https`, with a port of 443 or at least 1024, and reachable over the internet
                      */
                     url?: string;
-                    /** @default [] */
                     addresses?: string[];
+                    /** @description Ids of covenants whose events are sent */
+                    covenants?: string[];
+                    /** @description Null for none */
+                    template?: string | null;
                     /** @enum {string} */
                     status?: "active" | "disabled";
                 };
@@ -13417,6 +13438,8 @@ export interface operations {
                      *         "address"
                      *       ],
                      *       "addresses": [],
+                     *       "covenants": [],
+                     *       "template": null,
                      *       "confirmations": 100,
                      *       "status": "disabled",
                      *       "statusReason": "disabled by its owner",
@@ -13590,6 +13613,8 @@ export interface operations {
                      *         "address"
                      *       ],
                      *       "addresses": [],
+                     *       "covenants": [],
+                     *       "template": null,
                      *       "confirmations": 100,
                      *       "status": "disabled",
                      *       "statusReason": "disabled by its owner",

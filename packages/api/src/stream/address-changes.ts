@@ -1,0 +1,69 @@
+/** What accepted and removed transactions move from and to addresses. */
+import { type RawBuilder, sql } from 'kysely';
+import { jsonObject } from '../index-state/json.ts';
+import { hex, text } from '../index-state/sql.ts';
+import type { Change, ChangeReader, Digits } from './changes.ts';
+
+/** What an accepted or removed transaction moves from and to an address. Amounts in sompi. */
+export interface AddressChange extends Change {
+  address: string;
+  transactionId: string;
+  isCoinbase: boolean;
+  amountSent: bigint;
+  amountReceived: bigint;
+  /** At the sink of the state, in sompi. */
+  balance: string;
+}
+
+export const addressChanges = (addresses: readonly string[] | 'all'): ChangeReader<AddressChange> => ({
+  selectAccepted: (source) => selectChanges(source, addresses),
+  selectReverted: (source) => selectChanges(source, addresses),
+  parse: toChange,
+});
+
+const toChange = (change: Digits<AddressChange>): AddressChange => ({
+  ...change,
+  amountSent: BigInt(change.amountSent),
+  amountReceived: BigInt(change.amountReceived),
+  acceptingBlockBlueScore: BigInt(change.acceptingBlockBlueScore),
+});
+
+/**
+ * Selects changes of addresses as `item`, in the order of acceptance. `limit 1` and `offset 0` make each join a look-up: Postgres expects many more
+ * changes than there are, and would otherwise read whole tables for a step of one block, or the whole history of an address.
+ * @param source selects blocks, with their place and what they accept
+ */
+function selectChanges(source: RawBuilder<unknown>, addresses: readonly string[] | 'all'): RawBuilder<unknown> {
+  const isWanted =
+    addresses === 'all'
+      ? sql`script_id is not null`
+      : sql`script_id in (select id from scripts where address = any(${addresses}::text[]))`;
+  const item = jsonObject<Digits<AddressChange>>({
+    address: sql`s.address`,
+    transactionId: hex('t.transaction_id'),
+    isCoinbase: sql`t.is_coinbase`,
+    amountSent: text('moved.sent'),
+    amountReceived: text('moved.received'),
+    acceptingBlockHash: hex('moved.hash'),
+    acceptingBlockBlueScore: text('moved.blue_score'),
+    balance: sql`coalesce(b.balance, 0)::text`,
+  });
+  return sql`
+    with source as materialized (${source}),
+    accepted as materialized (
+      select source.place, source.hash, source.blue_score, a.id, a.n
+      from source cross join unnest(source.accepted_transactions) with ordinality a (id, n)),
+    moved as (
+      select accepted.place, accepted.n, accepted.id, accepted.hash, accepted.blue_score, d.script_id,
+        sum(d.amount_sent)::bigint as sent, sum(d.amount_received)::bigint as received
+      from accepted
+      cross join lateral (select *, ${isWanted} as is_wanted from script_deltas where transaction_id = accepted.id offset 0) d
+      where d.is_wanted
+      group by 1, 2, 3, 4, 5, 6)
+    select ${item} as item
+    from moved
+    cross join lateral (select transaction_id, subnetwork_id = 1 as is_coinbase from transactions where id = moved.id limit 1) t
+    cross join lateral (select address from scripts where id = moved.script_id and address is not null limit 1) s
+    left join lateral (select balance from balances where script_id = moved.script_id limit 1) b on true
+    order by moved.place, moved.n`;
+}

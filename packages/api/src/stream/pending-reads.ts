@@ -1,0 +1,230 @@
+/** Reads what pending transactions move from and to addresses, and do to covenants. */
+import { PackedPairs } from '@kasgres/node';
+import { sql } from 'kysely';
+import type { IndexReader } from '../index-state/state.ts';
+import type { MempoolSample, PendingTransaction } from '../mempool-samples.ts';
+
+/** Spent UTXOs and bound outputs are looked up for this many in each sample; transactions with few of them come first. */
+const MAX_LOOKED_UP_PER_SAMPLE = 20_000;
+const CALLER = 'stream';
+
+/** What a transaction does to a covenant, as bits. */
+export const CREATES = 1n;
+export const SPENDS = 2n;
+
+/** What a pending transaction touches. */
+export interface Touched {
+  /** Addresses and amounts, like the following. */
+  received: PackedPairs;
+  sent: PackedPairs;
+  /** Covenant ids, each followed by a space and its template if it has one, with what the transaction does. */
+  covenants: PackedPairs;
+}
+
+/** An output or a spent UTXO. */
+interface Moved {
+  id: string;
+  address: string | null;
+  amount: bigint;
+  covenantId: string | null;
+  isSent: boolean;
+}
+
+/** Of the latest program that a spend of the covenant in `moved` has revealed. */
+const TEMPLATE = sql<string | null>`(
+  select encode(p.template, 'hex') from covenants c join program_templates p on p.id = c.template_id where c.covenant_id = moved.covenant_id)`;
+
+export class PendingReads {
+  readonly #index: IndexReader;
+
+  constructor(index: IndexReader) {
+    this.#index = index;
+  }
+
+  /** Reads what transactions touch that the mempool has and that are not known, by id. */
+  async readListed({ transactions }: MempoolSample, isKnown: (id: string) => boolean): Promise<Map<string, Touched>> {
+    const unknown = [...transactions.values()].filter(({ id }) => !isKnown(id));
+    const chosen: PendingTransaction[] = [];
+    let lookedUp = 0;
+    for (const transaction of unknown.sort((one, other) => sizeOf(one) - sizeOf(other))) {
+      lookedUp += sizeOf(transaction);
+      if (chosen.length > 0 && lookedUp > MAX_LOOKED_UP_PER_SAMPLE) break;
+      chosen.push(transaction);
+    }
+    const sent = await this.#readSent(chosen);
+    const boundOf = boundOutputs(transactions);
+    const covenants = new Map(
+      chosen.map((transaction) => [transaction.id, covenantsOf(transaction, sent.get(transaction.id) ?? [], boundOf)]),
+    );
+    const templates = await this.#readTemplates(new Set([...covenants.values()].flatMap((of) => [...of.keys()])));
+    return new Map(
+      chosen.map(({ id, paid }) => [
+        id,
+        {
+          received: paid,
+          sent: packed(sent.get(id) ?? []),
+          covenants: packedCovenants(covenants.get(id), (covenantId) => templates.get(covenantId)),
+        },
+      ]),
+    );
+  }
+
+  /**
+   * Reads addresses, amounts and covenants of the UTXOs that transactions spend, by the ids of these. Of UTXOs that are not indexed yet, such as those
+   * of other pending transactions, no address is known.
+   */
+  async #readSent(transactions: readonly PendingTransaction[]): Promise<Map<string, Moved[]>> {
+    const spent: { id: string; transactionId: string; index: bigint }[] = [];
+    for (const { id, spent: outpoints } of transactions)
+      outpoints.forEach((transactionId, index) => spent.push({ id, transactionId, index }));
+    if (spent.length === 0) return new Map();
+    const rows = await this.#index.readIfAny(async (db) => {
+      const found = await sql<Moved>`
+        select spent.id, s.address, o.amount, encode(o.covenant_id, 'hex') as "covenantId", true as "isSent"
+        from unnest(${spent.map(({ id }) => id)}::text[], ${spent.map(({ transactionId }) => transactionId)}::text[],
+          ${spent.map(({ index }) => index)}::bigint[]) spent (id, transaction_id, index)
+        cross join lateral (
+          select o.script_id, o.amount, o.covenant_id from transactions t join transaction_outputs o on o.transaction_id = t.id
+            and o.index = spent.index and o.index >> 4 = spent.index >> 4
+          where encode(t.transaction_id, 'hex') = spent.transaction_id
+          union
+          select o.script_id, o.amount, o.covenant_id
+          from earlier_transactions t join start_utxos o on o.transaction_id = t.id and o.index = spent.index
+          where t.transaction_id = decode(spent.transaction_id, 'hex')
+        ) o
+        join scripts s on s.id = o.script_id and (s.address is not null or o.covenant_id is not null)`.execute(db);
+      return found.rows;
+    }, CALLER);
+    return Map.groupBy(rows, ({ id }) => id);
+  }
+
+  /** Reads the present templates of covenants, by id. */
+  async #readTemplates(covenantIds: ReadonlySet<string>): Promise<Map<string, string>> {
+    if (covenantIds.size === 0) return new Map();
+    const rows = await this.#index.readIfAny(async (db) => {
+      const found = await sql<{ id: string; template: string | null }>`
+        select encode(moved.covenant_id, 'hex') as id, ${TEMPLATE} as template
+        from (select decode(id, 'hex') as covenant_id from unnest(${[...covenantIds]}::text[]) given (id)) moved`.execute(
+        db,
+      );
+      return found.rows;
+    }, CALLER);
+    return new Map(rows.flatMap(({ id, template }) => (template === null ? [] : [[id, template]])));
+  }
+
+  /** Reads the transactions that only blocks contain that are not merged yet, with what they would touch, by id. */
+  async readUnmerged(): Promise<Map<string, Touched>> {
+    const rows = await this.#index.readIfAny(async (db) => {
+      // Amounts of what nobody has accepted: their sums may have any size.
+      const found = await sql<Moved & { template: string | null }>`
+        with unmerged as materialized (
+          select distinct t.id, t.transaction_id
+          from checkpoint c cross join unnest(c.virtual_merge_set || c.block_id) block (id)
+          join block_transactions contained on contained.block_id = block.id
+          join transactions t on t.id = contained.transaction_id and t.accepting_index is null and t.subnetwork_id <> 1),
+        moved as (
+          select unmerged.transaction_id, o.script_id, o.amount, o.covenant_id, false as is_sent
+          from unmerged join transaction_outputs o on o.transaction_id = unmerged.id
+          union all
+          select unmerged.transaction_id, u.script_id, u.amount, u.covenant_id, true
+          from unmerged join transaction_inputs i on i.transaction_id = unmerged.id
+          join utxos u on u.script_id = i.script_id and u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+          union all
+          select unmerged.transaction_id, null, 0, o.covenant_id, true
+          from unmerged join transaction_inputs i on i.transaction_id = unmerged.id
+          join transaction_outputs o on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
+            and o.covenant_id is not null)
+        select encode(moved.transaction_id, 'hex') as id, s.address, moved.amount, moved.is_sent as "isSent",
+          encode(moved.covenant_id, 'hex') as "covenantId", case when moved.covenant_id is not null then ${TEMPLATE} end as template
+        from moved left join scripts s on s.id = moved.script_id
+        where s.address is not null or moved.covenant_id is not null`.execute(db);
+      return found.rows;
+    }, CALLER);
+    const templates = new Map(rows.map(({ covenantId, template }) => [covenantId, template ?? undefined]));
+    return new Map(
+      [...Map.groupBy(rows, ({ id }) => id)].map(([id, moved]) => [
+        id,
+        {
+          received: packed(moved.filter(({ isSent }) => !isSent)),
+          sent: packed(moved.filter(({ isSent }) => isSent)),
+          covenants: packedCovenants(covenantsOfMoved(moved), (covenantId) => templates.get(covenantId)),
+        },
+      ]),
+    );
+  }
+
+  /** Returns those of these ids that no indexed block contains. */
+  async listUnindexed(ids: readonly string[]): Promise<string[]> {
+    if (ids.length === 0) return [];
+    return this.#index.readIfAny(async (db) => {
+      const { rows } = await sql<{ id: string }>`
+        select id from unnest(${ids}::text[]) gone (id)
+        where not exists (select from transactions t where encode(t.transaction_id, 'hex') = gone.id)`.execute(db);
+      return rows.map(({ id }) => id);
+    }, CALLER);
+  }
+}
+
+const sizeOf = ({ spent, bound }: PendingTransaction): number => spent.length + bound.length;
+
+const packed = (moved: readonly Moved[]): PackedPairs =>
+  PackedPairs.of(moved.flatMap(({ address, amount }) => (address === null ? [] : [[address, amount] as const])));
+
+/** What a transaction does, by covenant. */
+type ByCovenant = Map<string, bigint>;
+
+const note = (covenants: ByCovenant, covenantId: string, what: bigint): void =>
+  void covenants.set(covenantId, (covenants.get(covenantId) ?? 0n) | what);
+
+function covenantsOfMoved(moved: readonly Moved[]): ByCovenant {
+  const covenants: ByCovenant = new Map();
+  for (const { covenantId, isSent } of moved)
+    if (covenantId !== null) note(covenants, covenantId, isSent ? SPENDS : CREATES);
+  return covenants;
+}
+
+/**
+ * @param sent those of its UTXOs that are indexed
+ * @param boundOf returns the covenants of the outputs of a pending transaction, by their indexes
+ */
+function covenantsOf(
+  { spent, bound }: PendingTransaction,
+  sent: readonly Moved[],
+  boundOf: (transactionId: string) => ReadonlyMap<bigint, string>,
+): ByCovenant {
+  const covenants = covenantsOfMoved(sent);
+  bound.forEach((covenantId) => note(covenants, covenantId, CREATES));
+  spent.forEach((transactionId, index) => {
+    const covenantId = boundOf(transactionId).get(index);
+    if (covenantId !== undefined) note(covenants, covenantId, SPENDS);
+  });
+  return covenants;
+}
+
+/** Returns a function that lists the bound outputs of each transaction of a sample at most once. */
+function boundOutputs(transactions: MempoolSample['transactions']): (id: string) => ReadonlyMap<bigint, string> {
+  const listed = new Map<string, ReadonlyMap<bigint, string>>();
+  return (id) => {
+    const { bound } = transactions.get(id) ?? {};
+    if (bound === undefined || bound.length === 0) return NONE;
+    const known = listed.get(id);
+    if (known !== undefined) return known;
+    const outputs = new Map<bigint, string>();
+    bound.forEach((covenantId, index) => outputs.set(index, covenantId));
+    listed.set(id, outputs);
+    return outputs;
+  };
+}
+
+const NONE: ReadonlyMap<bigint, string> = new Map();
+
+const packedCovenants = (
+  covenants: ByCovenant = new Map(),
+  templateOf: (covenantId: string) => string | undefined,
+): PackedPairs =>
+  PackedPairs.of(
+    Array.from(covenants, ([covenantId, what]) => {
+      const template = templateOf(covenantId);
+      return [template === undefined ? covenantId : `${covenantId} ${template}`, what] as const;
+    }),
+  );
