@@ -15,12 +15,21 @@ const client = createClient({ baseUrl });
 const { tags } = await client.get('/v1/tags', { params: { query: { limit: 50 } } });
 const address = tags.find(({ labels }) => labels.includes('exchange'))?.address ?? '';
 const { blocks } = await client.get('/v1/blocks', { params: { query: { limit: 40, chain_only: true } } });
+const { covenants } = await client.get('/v1/covenants', { params: { query: { limit: 100, live_only: true } } });
+const covenant = covenants.toSorted((one, other) => other.eventCount - one.eventCount)[0];
 
 const PICTURES = [
   { name: 'explorer', path: '/', colorScheme: 'dark', width: 1200, height: 860 },
   { name: 'explorer-light', path: '/', colorScheme: 'light', width: 1200, height: 860 },
   { name: 'explorer-block', path: `/blocks/${blocks.at(-1)?.hash}`, colorScheme: 'light', width: 1200, height: 860 },
   { name: 'explorer-address', path: `/addresses/${address}`, colorScheme: 'dark', width: 1200, height: 860 },
+  {
+    name: 'explorer-covenant',
+    path: `/covenants/${covenant?.covenantId}`,
+    colorScheme: 'light',
+    width: 1200,
+    height: 1000,
+  },
   { name: 'explorer-charts', path: '/charts', colorScheme: 'light', width: 1200, height: 860 },
   { name: 'explorer-phone', path: '/', colorScheme: 'dark', width: 360, height: 740 },
 ] as const;

@@ -25,15 +25,25 @@ const MIN_ADDRESS_LENGTH = 61;
 /** Shorter beginnings match too much. */
 const MIN_LENGTH = 4;
 
-/** Returns the paths of blocks, transactions and addresses that a shortened text such as `kaspa:qz1234…abcdef` means. */
+/** What pages show shortened, by the first part of their paths. */
+export const SHORTENED: Readonly<Record<string, string>> = {
+  blocks: 'block',
+  transactions: 'transaction',
+  addresses: 'address',
+  covenants: 'covenant',
+  programs: 'program',
+  templates: 'template',
+};
+
+/** Returns the paths of blocks, transactions, addresses and others that a shortened text such as `kaspa:qz1234…abcdef` means. */
 export function matchShortened(text: string, paths: readonly string[]): string[] {
   const [start = '', end = ''] = text.trim().toLowerCase().replace('...', '…').split('…');
   if (!/^[a-z0-9:]+$/.test(start) || !/^[a-z0-9]*$/.test(end)) return [];
   const own = start.replace(/^kaspa(?:test|sim|dev)?:/, '');
   if (own.length < MIN_LENGTH) return [];
   const matches = paths.filter((path) => {
-    const [, id] = /^\/(?:blocks|transactions|addresses)\/([^/]+)$/.exec(path) ?? [];
-    if (id === undefined || !id.endsWith(end)) return false;
+    const [, kind = '', id] = /^\/(\w+)\/([^/]+)$/.exec(path) ?? [];
+    if (!Object.hasOwn(SHORTENED, kind) || id === undefined || !id.endsWith(end)) return false;
     return id.startsWith(start) || id.slice(id.indexOf(':') + 1).startsWith(start);
   });
   return [...new Set(matches)].slice(0, MAX_MATCHES);

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { escapeUnseen, formatCount, formatKas, shortAddress, shortHash } from '../format.ts';
 import { describeError, request } from '../state/api.ts';
 import { network } from '../stream/stream.ts';
-import { explainNothing, matchShortened } from './search-text.ts';
+import { explainNothing, matchShortened, SHORTENED } from './search-text.ts';
 import { isTyping } from './form.ts';
 
 type Result = ResponseBody<'get', '/v1/search'>['results'][number];
@@ -99,7 +99,7 @@ async function findElsewhere(query: string): Promise<Shown[]> {
   const matches = matchShortened(query, onPage).map((href) => {
     const [, kind = '', id = ''] = href.split('/');
     return {
-      kind: kind.replace(/(?:es|s)$/, ''),
+      kind: SHORTENED[kind] ?? kind,
       href,
       title: id.includes(':') ? shortAddress(id) : shortHash(id),
       note: 'on this page',
