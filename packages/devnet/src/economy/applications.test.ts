@@ -43,7 +43,7 @@ const eventsOf = ({ transaction: { outputs, version }, spent }: Accepted): strin
 };
 
 test('a network of applications has every event of covenants, contracts, lanes and messages, and no binding is invalid', () => {
-  const network = smallSimulatedDag('applications', 500, {}, { applicationRate: 0.5, hostileRate: 0.3 });
+  const network = smallSimulatedDag('applications', 500, {}, { applicationRate: 1, hostileRate: 0.2 });
   const accepted = acceptedIn(network);
   expect(accepted.filter(({ transaction, spent }) => checkCovenants(transaction, spent) !== undefined)).toEqual([]);
   expect(new Set(accepted.flatMap(eventsOf))).toEqual(
