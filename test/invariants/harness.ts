@@ -1,6 +1,7 @@
 /** An index of a simulated DAG at rest, and a connection on which each test changes rows and rolls them back. */
 import { type Connection, createTestDatabase } from '@kasgres/database';
 import type { SimulatedNodeOptions } from '@kasgres/devnet';
+import type { SimulationOptions } from '../../packages/devnet/src/simulation/index.ts';
 import { NodeClient } from '@kasgres/node';
 import type { PoolClient } from 'pg';
 import { atRest } from '../support/harness.ts';
@@ -25,8 +26,9 @@ export async function openHarness(
   seed: string,
   rounds: number,
   nodeOptions?: Partial<SimulatedNodeOptions>,
+  simulation?: Partial<SimulationOptions>,
 ): Promise<Harness> {
-  const simulatedDag = await SimulatedDag.start(seed, undefined, nodeOptions);
+  const simulatedDag = await SimulatedDag.start(seed, undefined, nodeOptions, simulation);
   simulatedDag.mine(rounds - ROUNDS_FOLLOWED);
   const node = new NodeClient({ url: simulatedDag.server.url });
   const database = await createTestDatabase();

@@ -50,6 +50,7 @@ const SELECT_WRONG_COVENANTS = `
       or (s.first_seen is not null and (c.first_seen, c.genesis_transaction_id) is distinct from (s.first_seen, s.genesis))
       or (s.template is not null and c.template_id is distinct from s.template)
       or (c.is_complete and c.genesis_transaction_id is null)
+      or (not c.is_complete and s.first_seen is not null and not exists (select from cut) and not exists (select from gaps))
       or (s.id is null and not exists (select from cut) and not exists (select from starts where utxo_count > 0))
   union all
   select format('the event of transaction %s of covenant %s keeps %s and template %s as what was before it, which is wrong', o.transaction_id, o.covenant_id,
