@@ -45,7 +45,7 @@ export const EVENTS = `
 /** The covenants of the latest UTXO set, by when it begins. */
 const STARTING = `
   starting as (
-    select u.covenant_id, c.index, c.chain_time
+    select u.covenant_id, c.index, c.chain_time, c.hash in (select before_block_hash from gaps) as is_gap
       from (select distinct covenant_id from start_utxos where covenant_id is not null) u
      cross join (select * from starts order by chain_index desc limit 1) s
       join chain_blocks c on c.index = s.chain_index)`;
@@ -60,13 +60,13 @@ const INSERT_COVENANTS = `
   counts as (select covenant_id, count(*) as events, max(chain_time) as last_seen from found_events group by covenant_id),
   interrupted as (
     select distinct e.covenant_id
-      from starts s join found_events e on e.chain_index <= s.chain_index
-     where s.chain_index > (select min(index) from chain_blocks)
+      from starts s join chain_blocks c on c.index = s.chain_index join found_events e on e.chain_index <= s.chain_index
+     where c.hash in (select before_block_hash from gaps)
      group by e.covenant_id, s.chain_index having sum(e.live) > 0)
   insert into covenants (genesis_transaction_id, event_count, balance, first_seen, last_seen, utxo_count, is_complete, covenant_id)
   select case when f.kind = 'genesis' and (s.index is null or f.chain_index < s.index) then f.transaction_id end, coalesce(counts.events, 0),
          coalesce(live.balance, 0), least(f.chain_time, s.chain_time), coalesce(counts.last_seen, s.chain_time), coalesce(live.utxos, 0),
-         coalesce(f.kind = 'genesis', false) and s.index is null and i.covenant_id is null, covenant_id
+         coalesce(f.kind = 'genesis' and (s.index is null or not s.is_gap and f.chain_index < s.index), false) and i.covenant_id is null, covenant_id
     from firsts f
     full join starting s using (covenant_id)
     left join counts using (covenant_id)
