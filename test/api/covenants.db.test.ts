@@ -1,12 +1,13 @@
 /** Covenants, their UTXOs and events, against those that follow from the transactions of the index. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { walk } from '../support/listings.ts';
+import { APPLICATION_RATE } from '../support/simulated-dag.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
 
 beforeAll(async () => {
-  harness = await openHarness({ rounds: 300 });
+  harness = await openHarness({ rounds: 150, simulation: { applicationRate: APPLICATION_RATE } });
   await harness.indexer.stop();
 });
 afterAll(() => harness?.close());

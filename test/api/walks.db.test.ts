@@ -32,6 +32,7 @@ import {
 import { openHarness, type Harness } from './harness.ts';
 import { pay } from '../support/inscribed-payments.ts';
 import { mineRewards, namespaceOf, payInLane } from '../support/lane-payments.ts';
+import { APPLICATION_RATE } from '../support/simulated-dag.ts';
 
 const LIMITS = Array.from({ length: 100 }, (_, index) => index + 1);
 const TIMEOUT_MS = 300_000;
@@ -47,7 +48,7 @@ let root: Owner;
 let busiestCovenant: Awaited<ReturnType<typeof findBusiestCovenant>>;
 
 beforeAll(async () => {
-  harness = await openHarness({ rounds: 45 });
+  harness = await openHarness({ rounds: 60, simulation: { applicationRate: APPLICATION_RATE } });
   mineRewards(harness.simulatedDag, 2 * LANE_PAYMENTS);
   for (let made = 0; made < LANE_PAYMENTS; made += 1)
     payInLane(harness.simulatedDag, made % 2 === 0 ? BUSY_LANE : made);

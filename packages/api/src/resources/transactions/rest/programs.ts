@@ -2,7 +2,6 @@
 import { blake2b256, fromHex, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
 import {
   bareProgram,
-  claimedProgram,
   decodeInscriptions,
   MAX_JSON_BYTES,
   parseJson,
@@ -73,13 +72,12 @@ function spentScript({ previousOutput, spentScriptVersion }: SelectedInput): Scr
 
 function describe(transaction: RestTransactionJson, includePayload: boolean): void {
   const isCoinbase = transaction.inputs.length === 0;
-  // A node has compared the hash of the program of an accepted input.
-  const programOf = transaction.isAccepted ? claimedProgram : revealedProgram;
   const scripts: (ScriptPublicKey | undefined)[] = [];
   const programs: (Uint8Array | undefined)[] = [];
   for (const input of transaction.inputs as SelectedInput[]) {
     const script = spentScript(input);
-    const revealed = script && programOf(script, fromHex(input.signatureScript));
+    // The variant that is shown need not be the accepted one, so that its program may have another hash.
+    const revealed = script && revealedProgram(script, fromHex(input.signatureScript));
     scripts.push(script);
     programs.push(revealed);
     input.program = toProgram(revealed ?? (script && bareProgram(script)));
