@@ -37,12 +37,14 @@ const ROLLUPS = [
    where start >= 0`,
   'insert into miner_hours select * from count_miner_hours()',
   'insert into protocol_hours (hour, protocol, transactions, fees) select p.hour, p.protocol, p.transactions, p.fees from count_protocol_hours() p',
-  `insert into lane_totals (hour, transactions, fees, gas)
-   select hour, sum(transactions), sum(fees), sum(gas) from count_lane_hours() group by 1`,
-  `insert into lane_hours (subnetwork_id, hour, transactions, fees, gas, last_seen)
-   select subnetwork_id, hour, transactions, fees, gas, last_seen from count_lane_hours()`,
-  `insert into lanes (subnetwork_id, transaction_count, fees, gas, first_seen, last_seen)
-   select subnetwork_id, sum(transactions), sum(fees), sum(gas), min(first_seen), max(last_seen) from count_lane_hours() group by 1`,
+  `with counted as materialized (select * from count_lane_hours()),
+   totals as (
+     insert into lane_totals (hour, transactions, fees, gas) select hour, sum(transactions), sum(fees), sum(gas) from counted group by 1),
+   hours as (
+     insert into lane_hours (subnetwork_id, hour, transactions, fees, gas, last_seen)
+     select subnetwork_id, hour, transactions, fees, gas, last_seen from counted)
+   insert into lanes (subnetwork_id, transaction_count, fees, gas, first_seen, last_seen)
+   select subnetwork_id, sum(transactions), sum(fees), sum(gas), min(first_seen), max(last_seen) from counted group by 1`,
 ];
 
 function urlOf({ user = '', password, host = '', port = 5432, database = '' }: Pool['options']): string {

@@ -263,6 +263,7 @@ async function rebuildDerivedState(client: PoolClient): Promise<void> {
        union select script_id from earlier_balance_changes
        union select owner_script_id from inscriptions where owner_script_id is not null
        union select miner_script_id from blocks where miner_script_id is not null
+       union select owner_script_id from inscriptions
      )`,
   );
   await replaceRollups(client);
