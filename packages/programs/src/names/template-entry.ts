@@ -29,8 +29,6 @@ export function encodeTemplateEntry(named: NamedTemplate): TemplateEntry {
   };
 }
 
-const bytes = (hex: string | undefined): Hash | undefined => (hex === undefined ? undefined : fromHex(hex));
-
 export function decodeTemplateEntry(template: Hash, entry: TemplateEntry): NamedTemplate {
   return {
     ...entry,

@@ -163,8 +163,6 @@ interface ParsedYaml {
   lineOf: (path: PropertyKey[]) => number;
 }
 
-const unreadable = (line: number, problem: string): NameProblem => ({ line, field: 'YAML', problem });
-
 /** Reads every scalar as the text that it is, since a hash or a constant may look like a number. */
 function parseYaml(yaml: string): ParsedYaml | { problems: NameProblem[] } {
   if (yaml.length > MAX_FILE_CHARACTERS) {
