@@ -70,5 +70,9 @@ export const covenantStatements = ({ hashOf, placeOf, timeOf, dust }: Rows): rea
      select e.covenant_id, e.transaction_id as t, c.chain_time, e.covenant_id > ${FIRST_FOUNDED} and ${hasEnded('e.transaction_id')} as is_ended
      from covenant_events e join chain_blocks c on c.index = e.chain_index) e
    group by e.covenant_id order by e.covenant_id`,
+  `insert into covenant_hours (hour, kind, events)
+   select (c.chain_time / 3600000)::integer, e.kind, count(*) from covenant_events e join chain_blocks c on c.index = e.chain_index group by 1, 2`,
+  `insert into program_use_hours (hour, use, spends, fees)
+   select distinct hour, use, 10, 1000 from covenant_hours cross join unnest(array[1, 2, 8]) as use`,
   `select setval(pg_get_serial_sequence('covenants', 'id'), max(id)) from covenants`,
 ];

@@ -40,6 +40,7 @@ export const SMALL_TABLES = new Set([
   'starts',
   'subnetworks',
   'tag_sources',
+  'template_sources',
   'unmerged_touches',
   'utxo_set_load',
 ]);

@@ -73,7 +73,7 @@ export function pageOf(
   return { method: 'get', url: `${path}?${parameters.toString()}` };
 }
 
-/** Returns pages of one listing: at both ends and at the thousandth. */
+/** Returns pages of one listing: at both ends, and at the thousandth, or at the middle of a shorter listing. */
 export async function pagesOf(pool: Pool, listing: Listing, limit: number): Promise<Record<string, Request>> {
   const cursors = await listCursors(pool, listing.items);
   const cursorAt = (position: number): string => {
@@ -81,14 +81,15 @@ export async function pagesOf(pool: Pool, listing: Listing, limit: number): Prom
     if (cursor === undefined) throw new Error(`${listing.template} has only ${cursors.length} items`);
     return cursor;
   };
+  const far = Math.min(1000, Math.floor(cursors.length / (2 * limit)));
   const after = (position: number) => pageOf(listing, limit, { starting_after: cursorAt(position) });
   const before = (position: number) => pageOf(listing, limit, { ending_before: cursorAt(position) });
   return {
     'page 1': pageOf(listing, limit),
     'page 2': after(limit - 1),
-    'page 1,000': after(999 * limit - 1),
+    'page 1,000': after((far - 1) * limit - 1),
     'the last page': after(-limit - 1),
-    'page 1,000 backwards': before(1000 * limit),
+    'page 1,000 backwards': before(far * limit),
     'page 1 backwards': before(limit),
     'the last page backwards': before(-1),
   };
