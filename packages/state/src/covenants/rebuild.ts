@@ -64,9 +64,9 @@ const INSERT_COVENANTS = `
      where c.hash in (select before_block_hash from gaps)
      group by e.covenant_id, s.chain_index having sum(e.live) > 0)
   insert into covenants (genesis_transaction_id, event_count, balance, first_seen, last_seen, utxo_count, is_complete, covenant_id)
-  select case when f.kind = 'genesis' and (s.index is null or f.chain_index < s.index) then f.transaction_id end, coalesce(counts.events, 0),
+  select case when f.kind = 'genesis' and (s.index is null or f.chain_index <= s.index) then f.transaction_id end, coalesce(counts.events, 0),
          coalesce(live.balance, 0), least(f.chain_time, s.chain_time), coalesce(counts.last_seen, s.chain_time), coalesce(live.utxos, 0),
-         coalesce(f.kind = 'genesis' and (s.index is null or not s.is_gap and f.chain_index < s.index), false) and i.covenant_id is null, covenant_id
+         coalesce(f.kind = 'genesis' and (s.index is null or not s.is_gap and f.chain_index <= s.index), false) and i.covenant_id is null, covenant_id
     from firsts f
     full join starting s using (covenant_id)
     left join counts using (covenant_id)

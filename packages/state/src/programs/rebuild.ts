@@ -98,24 +98,26 @@ function toBuffer(bytes: Uint8Array | undefined): Buffer | null {
   return bytes === undefined ? null : Buffer.from(bytes);
 }
 
-/** Accepted outputs and spends of bare scripts. */
+/** Accepted outputs of bare scripts, and the first of each: what spent UTXOs with such a script before does not count. */
 const BARE = `
   bare_outputs as (
     select f.*, o.transaction_id, o.index, c.index as chain_index, array_position(c.accepted_transactions, t.id) - 1 as position, c.chain_time
       from found_bare f
       join transaction_outputs o on o.script_id = f.script_id
       join transactions t on t.id = o.transaction_id
-      join chain_blocks c on c.index = t.accepting_index)`;
+      join chain_blocks c on c.index = t.accepting_index),
+  bare_firsts as (select distinct on (script_id) * from bare_outputs order by script_id, chain_index, position)`;
 
 const SPENDS = `
   spends as (
     select hash, uses, transaction_id, chain_time, fee from found_reveals
     union all
     select f.hash, f.uses, i.transaction_id, c.chain_time, coalesce(t.fee, 0)
-      from found_bare f
+      from bare_firsts f
       join transaction_inputs i on i.script_id = f.script_id
       join transactions t on t.id = i.transaction_id
-      join chain_blocks c on c.index = t.accepting_index)`;
+      join chain_blocks c on c.index = t.accepting_index
+     where (c.index, array_position(c.accepted_transactions, t.id) - 1) > (f.chain_index, f.position))`;
 
 const INSERT_TEMPLATES = `
   insert into program_templates (template, program_count, spend_count, covenant_count, first_seen)
@@ -149,7 +151,7 @@ const COUNT_TEMPLATES = `
     from counted c where c.template_id = t.id`;
 
 const INSERT_HOURS = `
-  with ${SPENDS}
+  with ${BARE}, ${SPENDS}
   insert into program_use_hours (hour, use, spends, fees)
   select hour, use, sum(spends)::bigint, sum(fee)::bigint
     from (select (chain_time / 3600000)::integer as hour, use, transaction_id, fee, count(*) as spends

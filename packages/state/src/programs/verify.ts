@@ -81,15 +81,20 @@ async function readExpected(db: Queryable): Promise<{ programs: Map<string, Expe
   }
   for await (const page of bareScriptPages(db)) {
     const scripts = new Map(page.map((script) => [script.id, script]));
+    const firsts = new Map<bigint, Place>();
     for (const { scriptId, ...first } of await readBareOutputs(db, [...scripts.keys()])) {
       const script = scripts.get(scriptId);
-      if (script !== undefined) see(script, first, scriptId);
-    }
-    for (const { scriptId, ...spend } of await readBareSpends(db, [...scripts.keys()])) {
-      const script = scripts.get(scriptId);
       if (script === undefined) continue;
+      see(script, first, scriptId);
+      firsts.set(scriptId, first);
+    }
+    for (const { scriptId, fee, ...place } of await readBareSpends(db, [...scripts.keys()])) {
+      const [script, first] = [scripts.get(scriptId), firsts.get(scriptId)];
+      // A UTXO of a start may have a script that no accepted transaction has created yet.
+      if (script === undefined || first === undefined || !isBefore(first, place)) continue;
       see(script, undefined, scriptId).spends += 1;
-      spends.push({ ...spend, hash: script.hash, uses: script.uses });
+      const { transaction, chainBlock } = place;
+      spends.push({ transaction, chainTime: chainBlock.chainTime, fee, hash: script.hash, uses: script.uses });
     }
   }
   return { programs, spends };
@@ -115,16 +120,19 @@ async function readBareOutputs(db: Queryable, scripts: readonly bigint[]): Promi
 async function readBareSpends(
   db: Queryable,
   scripts: readonly bigint[],
-): Promise<(Pick<ProgramSpend, 'transaction' | 'chainTime' | 'fee'> & { scriptId: bigint })[]> {
-  const { rows } = await db.query<Pick<ProgramSpend, 'transaction' | 'chainTime' | 'fee'> & { scriptId: bigint }>(
-    `select i.script_id as "scriptId", i.transaction_id::float8 as transaction, c.chain_time as "chainTime", coalesce(t.fee, 0) as fee
+): Promise<(Place & { fee: bigint; scriptId: bigint })[]> {
+  const { rows } = await db.query<
+    Omit<Place, 'chainBlock'> & { scriptId: bigint; chainIndex: number; chainTime: bigint; fee: bigint }
+  >(
+    `select i.script_id as "scriptId", i.transaction_id::float8 as transaction, i.index, c.index::float8 as "chainIndex",
+            c.chain_time as "chainTime", array_position(c.accepted_transactions, t.id) - 1 as position, coalesce(t.fee, 0) as fee
        from transaction_inputs i
        join transactions t on t.id = i.transaction_id
        join chain_blocks c on c.index = t.accepting_index
       where i.script_id = any($1::bigint[])`,
     [scripts],
   );
-  return rows;
+  return rows.map(({ chainIndex, chainTime, ...row }) => ({ ...row, chainBlock: { index: chainIndex, chainTime } }));
 }
 
 async function compare(db: Queryable, programs: Map<string, Expected>, isExact: boolean): Promise<string[]> {
