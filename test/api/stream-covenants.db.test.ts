@@ -134,9 +134,10 @@ test('streams that are cut know what the chain does to covenants, while it reorg
     events.filter(({ covenantId }) => ids.includes(covenantId)),
     events.filter((event) => event.template === template),
   ];
-  const [{ blueScore = 0n } = {}] = await query<{ blueScore: bigint }>(
+  const [last] = await query<{ blueScore: bigint }>(
     `select blue_score as "blueScore" from chain_blocks order by index desc limit 1`,
   );
+  const blueScore = last?.blueScore ?? 0n;
   for (const [place, follower] of followers.entries()) {
     const own = wanted[place]?.filter(isNew) ?? [];
     expect(follower.faults).toEqual([]);
