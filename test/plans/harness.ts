@@ -30,7 +30,7 @@ export interface RecordedQuery {
 export type Harness = Awaited<ReturnType<typeof openHarness>>;
 
 /** Filling takes half a minute on an idle machine. */
-export const FILL_DEADLINE_MS = 300_000;
+export const FILL_DEADLINE_MS = 900_000;
 
 const noNode = () => Promise.reject(new Error('there is no node here'));
 
