@@ -188,6 +188,8 @@ export const TABLES: Readonly<Record<string, Relation>> = {
   balance_changes: left('it follows from balances and earlier_balance_changes'),
   script_labels: left('it follows from balances and transactions'),
   tag_labels: left('it follows from tags'),
+  template_names: left('it follows from the files of names that were imported'),
+  template_sources: left('it lists the files of names that were imported'),
   tag_marks: left('it holds pending work of the indexer'),
   late_transactions: left('it holds pending work of the indexer'),
   seen_before: left('it is needed to undo reorgs only'),
