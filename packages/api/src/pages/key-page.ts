@@ -90,9 +90,7 @@ export function keyPage(
     select ${isRepeated === true ? sql`distinct ` : sql``}${sql.join([column, ...columns].map((name) => sql.ref(name)))} from ${sql.table(table)}
     ${conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`} ${orderBy(order)}`;
   const wanted = filter === undefined ? rows() : keepWhere(rows(filter.columns), filter.condition, order);
-  const page = sql`
-    select keys.key, keys.position
-    from unnest(${rowsOf(sql`${wanted} limit ${limit} + 1`)}) with ordinality as keys (key, position)`;
+  const page = keysInOrder(sql`${wanted} limit ${limit} + 1`);
   const lastExamined = sql`(
     select case when count(*) = 2 then ${isBackward ? sql`min` : sql`max`}(${key}) end
     from (${fromLastExamined(rows(), 2)}) last)`;
@@ -110,6 +108,10 @@ export function keyPage(
 
 /** Reads rows through an array, of which Postgres expects few: of a limit that is a parameter it expects a tenth of the table, and would hash whole tables. */
 export const rowsOf = (select: RawBuilder<unknown>): RawBuilder<unknown> => sql`array(${select})`;
+
+/** Makes rows of `key` and `position`, from 1. @param select one column, in order */
+export const keysInOrder = (select: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`select keys.key, keys.position from unnest(${rowsOf(select)}) with ordinality as keys (key, position)`;
 
 interface PageTraits {
   /** Whether `page` tells which items it shows. */

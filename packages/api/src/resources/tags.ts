@@ -10,7 +10,7 @@ import {
   pageParts,
   pageProblems,
   type PageStart,
-  rowsOf,
+  keysInOrder,
   startOf,
 } from '../pages/key-page.ts';
 import { pageQuery } from '../pages/page-query.ts';
@@ -57,11 +57,8 @@ const tagPage = statementsBy(
         ...(start !== 'first' && {
           cursor: sql`select name, address as key from tags where address = ${parameter('cursor', 'text')}`,
         }),
-        page: sql`
-          select keys.key, keys.position
-          from unnest(${rowsOf(sql`
-            select address from ${source} ${named} ${from} order by ${name} ${order}, ${address} ${order} limit ${limit} + 1`)})
-            with ordinality as keys (key, position)`,
+        page: keysInOrder(sql`
+          select address from ${source} ${named} ${from} order by ${name} ${order}, ${address} ${order} limit ${limit} + 1`),
       },
       body: jsonBuildObject({
         tags: jsonArray(

@@ -13,7 +13,7 @@ import {
   pageParts,
   pageProblems,
   type PageStart,
-  rowsOf,
+  keysInOrder,
   startOf,
 } from '../../pages/key-page.ts';
 import { pageQuery, queryFlag } from '../../pages/page-query.ts';
@@ -99,13 +99,10 @@ const holderPage = statementsBy(
               select balance from balances where script_id = scripts.id and balance > 0)) as balance
             from scripts where id = ${scriptIdOf(parameter as ParameterOf<AddressParameters>)}`,
         }),
-        page: sql`
-          select keys.key, keys.position
-          from unnest(${rowsOf(sql`
-            select b.script_id from balances b join scripts s on s.id = b.script_id
-            where b.balance > 0 and s.address is not null ${taggedOnly ? sql`and b.is_tagged` : sql``} ${from}
-            order by b.balance ${order}, b.script_id ${order} limit ${limit} + 1`)})
-            with ordinality as keys (key, position)`,
+        page: keysInOrder(sql`
+          select b.script_id from balances b join scripts s on s.id = b.script_id
+          where b.balance > 0 and s.address is not null ${taggedOnly ? sql`and b.is_tagged` : sql``} ${from}
+          order by b.balance ${order}, b.script_id ${order} limit ${limit} + 1`),
       },
       body: jsonBuildObject({
         addresses: jsonArray(

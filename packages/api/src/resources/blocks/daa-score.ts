@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { conflict } from '../../http/errors.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { readJson } from '../../index-state/statement.ts';
-import { rowsOf } from '../../pages/key-page.ts';
+import { keysInOrder } from '../../pages/key-page.ts';
 import { indexRoute } from '../../route.ts';
 import { uint64Input } from '../../schemas/values.ts';
 import { findFirstBlock, listGaps } from '../chain/segments.ts';
@@ -47,10 +47,6 @@ const containedInBlocks = sql`
   where block.position <= ${sql.lit(MAX_BLOCKS)}
   group by contained.transaction_id
   order by min(array[block.position, contained.index]) limit ${sql.lit(MAX_TRANSACTIONS + 1)}`;
-
-/** Makes rows of keys and positions. @param keys in order */
-const positions = (keys: RawBuilder<unknown>): RawBuilder<unknown> =>
-  sql`select * from unnest(${rowsOf(keys)}) with ordinality as keys (key, position)`;
 
 const upTo = (table: string, last: number): RawBuilder<unknown> =>
   sql`select * from ${sql.table(table)} where position <= ${sql.lit(last)}`;
@@ -110,8 +106,8 @@ export const getBlocksByDaaScore = indexRoute(
     };
     const json = await readJson(db, {
       tables: {
-        block: positions(blocksOf(scores)),
-        contained: positions(containedInBlocks),
+        block: keysInOrder(blocksOf(scores)),
+        contained: keysInOrder(containedInBlocks),
         shown: upToMaxBytes(upTo('contained', MAX_TRANSACTIONS), options),
       },
       body: sql`

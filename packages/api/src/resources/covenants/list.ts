@@ -13,7 +13,7 @@ import {
   pageParts,
   pageProblems,
   type PageStart,
-  rowsOf,
+  keysInOrder,
   startOf,
 } from '../../pages/key-page.ts';
 import { pageQuery, queryFlag } from '../../pages/page-query.ts';
@@ -123,8 +123,7 @@ const covenantPage = statementsBy(
             select id as key, ${given} as time, covenant_id from covenants
             where covenant_id = ${parameter('covenantId', 'bytea')}`,
         }),
-        page: sql`
-          select keys.key, keys.position from unnest(${rowsOf(wanted)}) with ordinality as keys (key, position)`,
+        page: keysInOrder(wanted),
       },
       ...(choice === 'path'
         ? {

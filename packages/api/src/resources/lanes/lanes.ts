@@ -11,7 +11,7 @@ import {
   pageParts,
   pageProblems,
   type PageStart,
-  rowsOf,
+  keysInOrder,
   startOf,
 } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
@@ -73,11 +73,8 @@ const lanePage = statementsBy(
                 select last_seen from lanes where lanes.subnetwork_id = subnetworks.id)) as last_seen
               from subnetworks where subnetwork_id = ${parameter('subnetwork', 'bytea')}) named`,
         }),
-        page: sql`
-          select keys.key, keys.position
-          from unnest(${rowsOf(sql`
-            select subnetwork_id from lanes ${from} order by last_seen ${order}, subnetwork_id ${order} limit ${limit} + 1`)})
-            with ordinality as keys (key, position)`,
+        page: keysInOrder(sql`
+          select subnetwork_id from lanes ${from} order by last_seen ${order}, subnetwork_id ${order} limit ${limit} + 1`),
       },
       body: jsonBuildObject({
         lanes: jsonArray(

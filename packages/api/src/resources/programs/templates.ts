@@ -14,7 +14,7 @@ import {
   pageParts,
   pageProblems,
   type PageStart,
-  rowsOf,
+  keysInOrder,
   startOf,
 } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
@@ -111,11 +111,8 @@ const templatePage = statementsBy(
             select id as key, coalesce(${parameter('spends', 'bigint')}, spend_count) as spends, template
             from program_templates where template = ${parameter('template', 'bytea')}`,
         }),
-        page: sql`
-          select keys.key, keys.position
-          from unnest(${rowsOf(sql`
-            select id from program_templates ${from} order by spend_count ${order}, template ${order} limit ${limit} + 1`)})
-            with ordinality as keys (key, position)`,
+        page: keysInOrder(sql`
+          select id from program_templates ${from} order by spend_count ${order}, template ${order} limit ${limit} + 1`),
       },
       body: jsonBuildObject({
         templates: jsonArray(listed, sql`from page join program_templates on program_templates.id = page.key ${items}`),
