@@ -5,20 +5,21 @@ import { z } from 'zod';
 import { jsonArray, jsonObject } from '../../index-state/json.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
-import { requireTimeRange, timeRange } from '../../pages/time-range.ts';
+import { timeRange } from '../../pages/time-range.ts';
 import { statementRoute } from '../../route.ts';
 import { count, decimal, sompi, timestamp } from '../../schemas/values.ts';
 import { lookUp } from '../shared.ts';
 import { countedFrom } from './counted-from.ts';
-
-const MAX_INTERVALS = 1000;
-const DEFAULT_INTERVALS = 100;
-
-const MILLISECONDS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+import {
+  historyOf,
+  type IntervalParameters,
+  intervalParts,
+  intervalsDescription,
+  intervalsOf,
+  type IntervalVariant,
+} from './intervals.ts';
 
 const interval = z.enum(['minute', 'hour', 'day']);
-
-type Interval = z.infer<typeof interval>;
 
 const networkInterval = z
   .object({
@@ -40,29 +41,16 @@ const networkInterval = z
   })
   .meta({ id: 'NetworkInterval' });
 
-interface Parameters {
-  from?: number | undefined;
-  to?: number | undefined;
-  limit: number;
-}
-
-/** Without `from`, the latest intervals before `to`. */
 const intervals = statementsBy(
   'network history',
-  (parameter: ParameterOf<Parameters>, { interval, isFrom }: { interval: Interval; isFrom: boolean }) => {
-    const length = sql.lit(MILLISECONDS[interval]);
-    const limit = parameter('limit', 'bigint');
+  (parameter: ParameterOf<IntervalParameters>, variant: IntervalVariant) => {
+    const { tables, length, hasMore } = intervalParts(parameter, variant);
     return {
       tables: {
         ends: sql`select
           (select chain_time from chain_blocks where index = (select chain_index from checkpoint)) as sink,
           ${countedFrom} as first`,
-        found: sql`
-          select * from network_intervals
-          where length = ${sql.lit(interval)} and start < coalesce(${parameter('to', 'bigint')}, 9223372036854775807)
-            ${isFrom ? sql`and start >= ${parameter('from', 'bigint')}` : sql``}
-          order by start ${isFrom ? sql`asc` : sql`desc`} limit ${limit} + 1`,
-        listed: sql`select * from found order by start ${isFrom ? sql`asc` : sql`desc`} limit ${limit}`,
+        ...tables,
       },
       body: jsonBuildObject({
         history: jsonArray(
@@ -84,7 +72,7 @@ const intervals = statementsBy(
           }),
           sql`from listed cross join ends order by listed.start`,
         ),
-        hasMore: sql<boolean>`(select count(*) > ${limit} from found)`,
+        hasMore,
       }),
     };
   },
@@ -95,19 +83,13 @@ export const getNetworkHistory = statementRoute(
     ...lookUp('Network', '/v1/network/history', 'getNetworkHistory'),
     cost: 0.5,
     summary: 'Blocks, transactions, fees, supply and hash rate by minute, hour or day',
-    description: `At most ${MAX_INTERVALS} intervals from \`from\` on; without it the latest ${DEFAULT_INTERVALS}. Intervals without a chain block are left out.`,
+    description: intervalsDescription,
     query: z.strictObject({ interval: interval.default('hour').meta({ description: 'In UTC' }), ...timeRange }),
-    response: z.object({
-      history: z.array(networkInterval).meta({ description: 'Oldest first' }),
-      hasMore: z
-        .boolean()
-        .meta({ description: 'Whether there are more intervals: later ones with `from`, earlier ones without it' }),
-    }),
+    response: historyOf(networkInterval),
   },
-  ({ query: { interval, from, to } }, settled) => {
-    requireTimeRange({ from, to });
+  ({ query }, settled) => {
+    const { variant, parameters } = intervalsOf(query);
     requireCaughtUp(settled);
-    const isFrom = from !== undefined;
-    return intervals({ interval, isFrom }).with({ from, to, limit: isFrom ? MAX_INTERVALS : DEFAULT_INTERVALS });
+    return intervals(variant).with(parameters);
   },
 );

@@ -6,20 +6,22 @@ import { z } from 'zod';
 import { jsonArray, jsonObject } from '../../index-state/json.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
-import { requireTimeRange, timeRange } from '../../pages/time-range.ts';
+import { timeRange } from '../../pages/time-range.ts';
 import { statementRoute } from '../../route.ts';
 import { count, decimal, sompi, timestamp } from '../../schemas/values.ts';
 import { lookUp } from '../shared.ts';
-
-const MAX_INTERVALS = 1000;
-const DEFAULT_INTERVALS = 100;
+import {
+  historyOf,
+  type IntervalParameters,
+  intervalParts,
+  intervalsDescription,
+  intervalsOf,
+  type IntervalVariant,
+} from './intervals.ts';
 
 const HOUR_MS = 3_600_000;
-const MILLISECONDS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const;
 
 const interval = z.enum(['hour', 'day']);
-
-type Interval = z.infer<typeof interval>;
 
 const protocol = z.object({
   protocol: z.string().meta({ description: 'As in listInscriptions' }),
@@ -51,12 +53,6 @@ const protocolInterval = z
   })
   .meta({ id: 'ProtocolInterval' });
 
-interface Parameters {
-  from?: number | undefined;
-  to?: number | undefined;
-  limit: number;
-}
-
 const eventsOf = (kind: string): RawBuilder<number> =>
   sql`coalesce(sum(events) filter (where kind = ${sql.lit(kind)}), 0)::bigint`;
 
@@ -65,42 +61,30 @@ const nameOfUse = sql<keyof typeof USES>`case use ${sql.join(
   sql` `,
 )} end`;
 
-/** Without `from`, the latest intervals before `to`. */
-const intervals = statementsBy(
-  'protocols',
-  (parameter: ParameterOf<Parameters>, { interval, isFrom }: { interval: Interval; isFrom: boolean }) => {
-    const length = sql.lit(MILLISECONDS[interval]);
-    const limit = parameter('limit', 'bigint');
-    const order = isFrom ? sql`asc` : sql`desc`;
-    const inInterval = sql`hour between listed.start / ${sql.lit(HOUR_MS)} and (listed.start + ${length}) / ${sql.lit(HOUR_MS)} - 1`;
-    return {
-      tables: {
-        found: sql`
-          select start, transactions, fees from network_intervals
-          where length = ${sql.lit(interval)} and start < coalesce(${parameter('to', 'bigint')}, 9223372036854775807)
-            ${isFrom ? sql`and start >= ${parameter('from', 'bigint')}` : sql``}
-          order by start ${order} limit ${limit} + 1`,
-        listed: sql`select * from found order by start ${order} limit ${limit}`,
-      },
-      body: jsonBuildObject({
-        history: jsonArray(
-          jsonObject<z.infer<typeof protocolInterval>>({
-            start: sql`listed.start`,
-            isOpen: sql`listed.start + ${length} > (
+const intervals = statementsBy('protocols', (parameter: ParameterOf<IntervalParameters>, variant: IntervalVariant) => {
+  const { tables, length, hasMore } = intervalParts(parameter, variant);
+  const inInterval = sql`hour between listed.start / ${sql.lit(HOUR_MS)} and (listed.start + ${length}) / ${sql.lit(HOUR_MS)} - 1`;
+  return {
+    tables,
+    body: jsonBuildObject({
+      history: jsonArray(
+        jsonObject<z.infer<typeof protocolInterval>>({
+          start: sql`listed.start`,
+          isOpen: sql`listed.start + ${length} > (
               select chain_time from chain_blocks where index = (select chain_index from checkpoint))`,
-            transactions: sql`listed.transactions`,
-            fees: sql`listed.fees::text`,
-            protocols: jsonArray(
-              jsonObject<z.infer<typeof protocol>>({
-                protocol: sql`summed.protocol`,
-                transactions: sql`summed.transactions`,
-                fees: sql`summed.fees::text`,
-              }),
-              sql`from (
+          transactions: sql`listed.transactions`,
+          fees: sql`listed.fees::text`,
+          protocols: jsonArray(
+            jsonObject<z.infer<typeof protocol>>({
+              protocol: sql`summed.protocol`,
+              transactions: sql`summed.transactions`,
+              fees: sql`summed.fees::text`,
+            }),
+            sql`from (
                 select protocol, sum(transactions)::bigint as transactions, sum(fees) as fees
                 from protocol_hours where ${inInterval} group by protocol) summed order by summed.protocol`,
-            ),
-            covenantEvents: sql`(
+          ),
+          covenantEvents: sql`(
               select ${jsonObject<z.infer<typeof covenantEvents>>({
                 genesis: sql`genesis`,
                 transition: sql`transition`,
@@ -109,7 +93,7 @@ const intervals = statementsBy(
               from (
                 select ${eventsOf('genesis')} as genesis, ${eventsOf('transition')} as transition, ${eventsOf('burn')} as burn
                 from covenant_hours where ${inInterval}) summed)`,
-            lanes: sql`(
+          lanes: sql`(
               select ${jsonObject<z.infer<typeof lanes>>({
                 transactions: sql`coalesce(transactions, 0)`,
                 gas: sql`coalesce(gas, 0)::text`,
@@ -118,43 +102,36 @@ const intervals = statementsBy(
               from (
                 select sum(transactions)::bigint as transactions, sum(gas) as gas, sum(fees) as fees
                 from lane_totals where ${inInterval}) summed)`,
-            opcodes: jsonArray(
-              jsonObject<z.infer<typeof opcodes>>({
-                family: nameOfUse,
-                spends: sql`summed.spends`,
-                fees: sql`summed.fees::text`,
-              }),
-              sql`from (
+          opcodes: jsonArray(
+            jsonObject<z.infer<typeof opcodes>>({
+              family: nameOfUse,
+              spends: sql`summed.spends`,
+              fees: sql`summed.fees::text`,
+            }),
+            sql`from (
                 select use, sum(spends)::bigint as spends, sum(fees) as fees
                 from program_use_hours where ${inInterval} group by use) summed order by summed.use`,
-            ),
-          }),
-          sql`from listed order by listed.start`,
-        ),
-        hasMore: sql<boolean>`(select count(*) > ${limit} from found)`,
-      }),
-    };
-  },
-);
+          ),
+        }),
+        sql`from listed order by listed.start`,
+      ),
+      hasMore,
+    }),
+  };
+});
 
 export const getNetworkProtocols = statementRoute(
   {
     ...lookUp('Network', '/v1/network/protocols', 'getNetworkProtocols'),
     cost: 0.5,
     summary: 'Transactions and fees by protocol, covenant events, user lanes and families of opcodes by hour or day',
-    description: `At most ${MAX_INTERVALS} intervals from \`from\` on; without it the latest ${DEFAULT_INTERVALS}. Intervals without a chain block are left out. Which protocol an operation is of is what somebody wrote; whether it has an effect is not known.`,
+    description: `${intervalsDescription} Which protocol an operation is of is what somebody wrote; whether it has an effect is not known.`,
     query: z.strictObject({ interval: interval.default('hour').meta({ description: 'In UTC' }), ...timeRange }),
-    response: z.object({
-      history: z.array(protocolInterval).meta({ description: 'Oldest first' }),
-      hasMore: z
-        .boolean()
-        .meta({ description: 'Whether there are more intervals: later ones with `from`, earlier ones without it' }),
-    }),
+    response: historyOf(protocolInterval),
   },
-  ({ query: { interval, from, to } }, settled) => {
-    requireTimeRange({ from, to });
+  ({ query }, settled) => {
+    const { variant, parameters } = intervalsOf(query);
     requireCaughtUp(settled);
-    const isFrom = from !== undefined;
-    return intervals({ interval, isFrom }).with({ from, to, limit: isFrom ? MAX_INTERVALS : DEFAULT_INTERVALS });
+    return intervals(variant).with(parameters);
   },
 );
