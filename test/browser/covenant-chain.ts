@@ -127,7 +127,7 @@ const LANE = {
   lastSeen: START_MS + 5_000_000,
 };
 
-/** Of an inscription with a hostile tick and content. */
+/** Operations of an inscription with a hostile tick and content. */
 export const OPERATIONS = [
   {
     protocol: 'krc-20',

@@ -106,7 +106,7 @@ export async function applicationDifferences(
   const expected = stateWith((id) => ids.has(id));
   const stored = await storedApplications(db);
   if (!isCut) return differencesOf(expected, stored);
-  // Of transactions that were removed, it is no longer known whether the index knew the accepted one of several variants.
+  // It is no longer known of removed transactions whether the index knew the accepted one of several variants.
   const ambiguous = ambiguousIds(dag);
   const least = stateWith((id) => ids.has(id) || ambiguous.has(id));
   return differencesOf(expected, stored, (section, name, columns) => {

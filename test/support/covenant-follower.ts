@@ -15,7 +15,7 @@ interface ChainEvent {
 }
 
 export class CovenantFollower {
-  /** What the chain accepts since the stream began, in the order of acceptance, each as `described`. */
+  /** The events that the chain accepts since the stream began, in the order of acceptance, each as `described`. */
   readonly accepted = new Map<string, string>();
   readonly confirmed = new Map<string, string>();
   readonly faults: string[] = [];
@@ -57,7 +57,7 @@ export class CovenantFollower {
     } else if (event.status === 'reverted') {
       this.reverted += 1;
       const before = this.accepted.get(name);
-      // What was accepted before the stream began is not known here.
+      // Events that were accepted before the stream began are not known here.
       if (before !== undefined && before !== described) this.faults.push(`${before} is reverted as ${described}`);
       this.accepted.delete(name);
     } else if (event.status === 'confirmed') {

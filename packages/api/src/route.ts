@@ -73,7 +73,7 @@ declare module 'fastify' {
 
 type Handler = (services: Services, request: FastifyRequest, reply: FastifyReply) => Awaitable<unknown>;
 
-/** What a response is made with. */
+/** The input of the function that makes a response. */
 export interface Responding {
   services: Services;
   request: FastifyRequest;

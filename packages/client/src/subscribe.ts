@@ -151,7 +151,7 @@ function refusal(data: unknown, status = 500): Error {
 /** A timeout, a limit, or a failure of the server: not a refusal. */
 const isTemporary = (statusCode: number): boolean => statusCode === 408 || statusCode === 429 || statusCode >= 500;
 
-/** Of an address or a covenant, what is in the mempool belongs to no step. */
+/** An event of a pending transaction, of an address or a covenant, belongs to no step. */
 const isPending = (event: string, data: unknown): boolean =>
   ['address', 'covenant'].includes(event) && ['pending', 'dropped'].includes((data as { status: string }).status);
 

@@ -1,4 +1,4 @@
-/** What the explorer uses, without anything of Node. */
+/** The functions that the explorer uses; they need nothing of Node. */
 export { hexOf } from './hex.ts';
 export {
   changedPushes,

@@ -53,7 +53,7 @@ const DERIVED_STATE: readonly DerivedState[] = [
   repeatedTransactions,
   contestedOutputs,
   lanes,
-  // What the three that follow need; covenants need the keys of templates.
+  // The three that follow need its reveals; covenants need the keys of templates.
   reveals,
   programs,
   covenants,

@@ -10,7 +10,7 @@ import { LENGTHS, startOfInterval } from './network-intervals/interval-deltas.ts
  */
 export async function replaceUtxoSet(client: ClientBase, chainTime: bigint, isGap: boolean): Promise<void> {
   await client.query('analyze start_utxos');
-  // What happened to them in the gap is not known, even if they have the same UTXOs after it.
+  // Their events in the gap are not known, even if they have the same UTXOs after it.
   if (isGap) await client.query('update covenants set is_complete = false where is_complete and utxo_count > 0');
   await client.query(REPLACE_STATE, [hourOf(chainTime), chainTime]);
   // Another chain block may have accepted the same transaction.

@@ -59,7 +59,7 @@ function programLock(program: Uint8Array): Lock {
   return { scriptPublicKey: { version: 0, script }, signatureScript: push(program), program };
 }
 
-/** What pays the miner. */
+/** The lock that pays the miner. */
 const MINER = programLock(Uint8Array.of(TRUE));
 
 export class CovenantLoad {

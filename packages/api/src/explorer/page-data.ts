@@ -1,5 +1,5 @@
 /**
- * What the document of a page says of its block, transaction, covenant, address or name before any script runs: its title, and `og:` tags for those who share
+ * The description of a block, transaction, covenant, address or name in the document of its page, before any script runs: its title, and `og:` tags for those who share
  * the link. The data comes from the API itself, by look-ups that are charged to the address of the visitor. Where they are refused or fail, the
  * document is served without it.
  */

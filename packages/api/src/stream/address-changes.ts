@@ -1,10 +1,10 @@
-/** What accepted and removed transactions move from and to addresses. */
+/** Reads the amounts that accepted and removed transactions move from and to addresses. */
 import { type RawBuilder, sql } from 'kysely';
 import { jsonObject } from '../index-state/json.ts';
 import { hex, text } from '../index-state/sql.ts';
 import type { Change, ChangeReader, Digits } from './changes.ts';
 
-/** What an accepted or removed transaction moves from and to an address. Amounts in sompi. */
+/** The amounts that an accepted or removed transaction moves from and to an address, in sompi. */
 export interface AddressChange extends Change {
   address: string;
   transactionId: string;

@@ -1,4 +1,4 @@
-/** What transactions change for those who watch addresses or covenants: how each kind of change is read, and what a step has of it. */
+/** The changes by transactions for those who watch addresses or covenants: how each kind of change is read, and what a step has of it. */
 import type { RawBuilder } from 'kysely';
 
 /** A row in JSON, where integers above 2^53 are texts. */

@@ -1,4 +1,4 @@
-/** What accepted and removed transactions do to covenants. */
+/** Reads the effects of accepted and removed transactions on covenants. */
 import { type RawBuilder, sql } from 'kysely';
 import { jsonObject } from '../index-state/json.ts';
 import { hex, text } from '../index-state/sql.ts';

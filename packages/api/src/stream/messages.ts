@@ -225,7 +225,7 @@ const acceptanceOf = (step: Step, status: Status, { acceptingBlockHash, acceptin
   confirmations: status === 'reverted' ? 0 : Number(step.blueScore - acceptingBlockBlueScore),
 });
 
-/** What a subscription names besides kinds of events. */
+/** The names in a subscription, besides kinds of events. */
 interface Named {
   addresses: readonly string[];
   covenants?: readonly string[] | undefined;

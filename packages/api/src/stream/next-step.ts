@@ -39,7 +39,7 @@ interface Reached {
 
 interface NextRequest {
   withIds: boolean;
-  /** Of addresses. */
+  /** Whether the changes of addresses are wanted. */
   withChanges: boolean;
   withCovenants: boolean;
   withBlocks: boolean;

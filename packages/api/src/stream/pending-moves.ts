@@ -13,7 +13,7 @@ import type { Subscriber } from './subscriber.ts';
 
 const DROPPED_AFTER_SAMPLES = 2;
 
-/** What a pending transaction does to an address or a covenant that is watched. */
+/** The effect of a pending transaction on an address or a covenant that is watched. */
 type Move = { transactionId: string } & (
   | { address: string; sent: bigint; received: bigint }
   | { covenantId: string; template: string | null; what: bigint }
@@ -46,11 +46,11 @@ export class PendingMoves {
   readonly #pending = new Map<string, Pending>();
   /** Those that are new, or present again, since subscribers were told. */
   readonly #untold = new Set<string>();
-  /** What pending transactions do to all that is watched. */
+  /** The effects of pending transactions on all that is watched. */
   readonly #watched = new Map<string, Map<string, Move>>();
   /** The revisions of the subscriptions that `#watched` follows. */
   #revisions: ReadonlyMap<Subscriber, number> = new Map();
-  /** What each subscriber was told. A move exists once for each name that is watched. */
+  /** The moves that each subscriber was told. A move exists once for each name that is watched. */
   readonly #told = new WeakMap<Subscriber, { moves: WeakSet<Move>; revision: number }>();
   /** The sample whose absent transactions were counted. */
   #counted: MempoolSample | undefined;

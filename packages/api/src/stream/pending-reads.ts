@@ -8,11 +8,11 @@ import type { MempoolSample, PendingTransaction } from '../mempool-samples.ts';
 const MAX_LOOKED_UP_PER_SAMPLE = 20_000;
 const CALLER = 'stream';
 
-/** What a transaction does to a covenant, as bits. */
+/** The effect of a transaction on a covenant, as bits. */
 export const CREATES = 1n;
 export const SPENDS = 2n;
 
-/** What a pending transaction touches. */
+/** The addresses and covenants that a pending transaction touches. */
 export interface Touched {
   /** Addresses and amounts, like the following. */
   received: PackedPairs;
@@ -30,7 +30,7 @@ interface Moved {
   isSent: boolean;
 }
 
-/** Of the latest program that a spend of the covenant in `moved` has revealed. */
+/** The template of the latest program that a spend of the covenant in `moved` has revealed. */
 const TEMPLATE = sql<string | null>`(
   select encode(p.template, 'hex') from covenants c join program_templates p on p.id = c.template_id where c.covenant_id = moved.covenant_id)`;
 
@@ -170,7 +170,7 @@ const sizeOf = ({ spent, bound }: PendingTransaction): number => spent.length + 
 const packed = (moved: readonly Moved[]): PackedPairs =>
   PackedPairs.of(moved.flatMap(({ address, amount }) => (address === null ? [] : [[address, amount] as const])));
 
-/** What a transaction does, by covenant. */
+/** The effects of a transaction, by covenant. */
 type ByCovenant = Map<string, bigint>;
 
 const note = (covenants: ByCovenant, covenantId: string, what: bigint): void =>

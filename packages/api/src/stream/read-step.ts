@@ -45,7 +45,7 @@ export interface Step {
   removed: string[];
   /** From the bottom up. */
   added: AddedBlock[];
-  /** Of addresses; undefined if they were not asked for. */
+  /** The changes of addresses; undefined if they were not asked for. */
   changes: StepChanges<AddressChange> | undefined;
   /** The same of covenants, whose events are not kept during the first catch-up, either. */
   covenants: StepChanges<CovenantChange> | undefined;

@@ -17,7 +17,7 @@ import type { Start } from './streams.ts';
 import type { Output } from './subscriber.ts';
 
 const MAX_IN_URL = 100;
-/** Of addresses, and of covenants. */
+/** The most addresses of a subscription, and the most covenants. */
 export const MAX_WATCHED = 1000;
 const MAX_CONFIRMATIONS = 1_000_000;
 const RETRY_MS = 2000;
@@ -74,7 +74,7 @@ const inUrl = {
   token: z.string().max(200).optional().meta({ description: 'A token instead of the key, for browsers' }),
 };
 
-/** Of the query string, where one address or id is a text and several are a list. */
+/** The query string, where one address or id is a text and several are a list. */
 const query = z.strictObject({
   events: z
     .string()

@@ -138,7 +138,7 @@ async function openSecrets({ services, request }: RequestContext): Promise<Secre
   }
 }
 
-/** What a webhook is told about, besides the chain. */
+/** The addresses and covenants of a webhook. */
 interface Watched {
   addresses: readonly string[];
   covenants: readonly string[];

@@ -12,7 +12,7 @@ export interface TemplateSource {
 
 interface TemplateNameRow {
   template: Hash;
-  /** What the file says about it, as JSON. */
+  /** Its entry in the file, as JSON. */
   entry: object;
 }
 

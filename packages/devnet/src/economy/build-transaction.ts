@@ -19,7 +19,7 @@ export interface DraftInput {
   entry: UtxoEntry;
   /** The program of a UTXO that was paid to a script hash. */
   redeemScript: Uint8Array | undefined;
-  /** What the signature script pushes between the signature and the program. */
+  /** The pushes of the signature script between the signature and the program. */
   arguments?: readonly Uint8Array[];
   hashType?: number;
 }

@@ -25,7 +25,7 @@ export interface Contract {
   fields: readonly Field[];
   /** Whether the program is itself the script of an output, and not the preimage of a P2SH script. */
   isBare: boolean;
-  /** What a spend pushes between the signature and the program: arguments or a proof. */
+  /** The pushes of a spend between the signature and the program: arguments or a proof. */
   argumentBytes: number;
   /** How often it is chosen. */
   weight: number;

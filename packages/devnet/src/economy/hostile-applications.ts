@@ -1,4 +1,4 @@
-/** What a hostile miner does to those who index covenants, programs, lanes and protocols. */
+/** Makes transactions of a hostile miner against those who index covenants, programs, lanes and protocols. */
 import { type Outpoint, type ScriptPublicKey, type Transaction, type TransactionOutput } from '@kasgres/kaspa';
 import type { DagTransaction } from '../dag/dag.ts';
 import { MAX_GAS_PER_LANE } from '../simulation/consensus/isolation-rules.ts';

@@ -10,9 +10,9 @@ import type { UtxoEntry } from './utxo.ts';
 export type Plan = readonly (readonly DagTransaction[])[];
 
 export interface HostileSize {
-  /** Of a block. */
+  /** Transactions of a block. */
   transactions: number;
-  /** Of a transaction. */
+  /** Inputs of a transaction. */
   inputs: number;
   /** Blocks of a plan. */
   blocks: number;

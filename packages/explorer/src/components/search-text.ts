@@ -20,12 +20,12 @@ export function explainNothing(text: string, network: string | undefined): strin
   return undefined;
 }
 
-/** Of an address without its prefix. */
+/** The least length of an address without its prefix. */
 const MIN_ADDRESS_LENGTH = 61;
 /** Shorter beginnings match too much. */
 const MIN_LENGTH = 4;
 
-/** What pages show shortened, by the first part of their paths. */
+/** The items that pages show shortened, by the first part of their paths. */
 export const SHORTENED: Readonly<Record<string, string>> = {
   blocks: 'block',
   transactions: 'transaction',

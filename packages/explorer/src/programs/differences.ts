@@ -1,4 +1,4 @@
-/** What differs between programs of one template, as far as their bytes are known. */
+/** Compares programs of one template, as far as their bytes are known. */
 import { changedPushes, hexOf, pushesOf } from '@kasgres/programs/script';
 
 export interface PushChange {

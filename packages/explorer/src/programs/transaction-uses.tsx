@@ -1,4 +1,4 @@
-/** What a transaction is used for: operations of protocols that it states, and programs that its inputs reveal. */
+/** Shows the uses of a transaction: operations of protocols that it states, and programs that its inputs reveal. */
 import type { Schema } from '@kasgres/client';
 import { Card, Table } from '../components/page.tsx';
 import { ChainText, HashLink } from '../components/values.tsx';

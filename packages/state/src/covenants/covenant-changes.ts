@@ -7,14 +7,14 @@ import { hourOf } from '../hourly-balance-changes/hourly-deltas.ts';
 import type { Reveals } from '../reveals/reveals.ts';
 import type { MarkedSpend, MarkedSpends } from '../utxos/marked-spends.ts';
 
-/** What an accepted transaction does to a covenant. */
+/** The effect of an accepted transaction on a covenant. */
 export interface CovenantEvent {
   covenantId: Hash;
   transaction: TransactionKey;
   chainBlock: ChainBlock;
   position: number;
   kind: CovenantEventKind;
-  /** Of the last program that its inputs reveal, if it has one. */
+  /** The template of the last program that its inputs reveal, if it has one. */
   template: Hash | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface RemovedEvent {
   previousTemplate: number | null;
 }
 
-/** What a covenant gains and loses, in sompi and in UTXOs. */
+/** The gain or loss of a covenant, in sompi and in UTXOs. */
 export interface CovenantDelta {
   covenantId: Hash;
   balance: Sompi;

@@ -22,7 +22,7 @@ export async function rebuildCovenants(client: ClientBase): Promise<void> {
 }
 
 /**
- * What accepted transactions do to covenants, by facts. A UTXO set may have outputs that have rows, too. A transaction from before a gap may be
+ * The events of covenants, by facts. A UTXO set may have outputs that have rows, too. A transaction from before a gap may be
  * accepted again after it.
  */
 export const EVENTS = `
@@ -52,7 +52,7 @@ const STARTING = `
 
 const CREATE_EVENTS = `create temporary table found_events as with ${EVENTS} select * from events`;
 
-/** What had UTXOs when a gap began is not complete. */
+/** A covenant that had UTXOs when a gap began is not complete. */
 const INSERT_COVENANTS = `
   with ${ACCEPTED}, ${UNSPENT}, ${STARTING},
   live as (select covenant_id, count(*)::integer as utxos, sum(amount)::bigint as balance from unspent where covenant_id is not null group by covenant_id),

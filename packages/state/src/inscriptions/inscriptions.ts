@@ -29,7 +29,7 @@ interface RemovedRow {
 
 class InscriptionChanges {
   readonly inPayloads: Inscribed[] = [];
-  /** Of accepted transactions with a payload that states something. */
+  /** The places of accepted transactions whose payload states something. */
   readonly places = new Map<TransactionKey, Place>();
   removedRows: readonly RemovedRow[] = [];
   readonly removedPlaces: [TransactionKey, Place][] = [];

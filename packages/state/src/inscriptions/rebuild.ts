@@ -17,7 +17,7 @@ import {
 } from './read.ts';
 import { writeInscriptions } from './write.ts';
 
-/** Of 250 kB at most. */
+/** Each row has 250 kB at most. */
 const ROWS_AT_ONCE = 200;
 
 export async function rebuildInscriptions(client: ClientBase): Promise<void> {

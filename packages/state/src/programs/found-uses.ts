@@ -2,7 +2,7 @@ import { bareProgram } from '@kasgres/programs';
 import type { Transaction } from '@kasgres/kaspa';
 import { isNotable, possibleProgram } from '../reveals/candidates.ts';
 
-/** What a first catch-up has seen, so that its end need not search all rows for what does not exist. */
+/** Notes the uses that a first catch-up has seen, so that its end need not search all rows for what does not exist. */
 export class FoundUses {
   covenants = false;
   /** Possible reveals of notable programs, and bare programs. */

@@ -21,7 +21,7 @@ const verifyTemplates = faultsOf(`
    where (s.programs, s.spends, s.first_seen) is distinct from (e.programs, e.spends, e.first_seen)
    limit ${MAX_FAULTS}`);
 
-/** What the rows that are kept say of a program. */
+/** A program by the rows that are kept. */
 interface Expected extends ProgramDescription {
   first: Place | undefined;
   isBare: boolean;

@@ -21,7 +21,7 @@ export interface Reveal {
   fee: Sompi;
   program: Uint8Array;
   hash: Hash;
-  /** Of the UTXO that the input spends. */
+  /** The covenant of the UTXO that the input spends. */
   covenantId: Hash | undefined;
 }
 
@@ -33,7 +33,7 @@ interface Candidate extends Omit<Reveal, 'hash' | 'covenantId'> {
 export class Reveals {
   /** The reveals of a batch, of programs that are notable or of a covenant, in the order of acceptance; then those of `settled`. */
   readonly found: Reveal[] = [];
-  /** What removed chain blocks revealed, without its bytes. */
+  /** The reveals of removed chain blocks, without their bytes. */
   readonly removed: ProgramSpend[] = [];
   /** Variants of transactions of earlier batches that became known. */
   settled: readonly SettledVariant[] = [];

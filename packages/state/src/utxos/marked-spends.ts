@@ -18,7 +18,7 @@ export interface BareProgram {
   uses: number;
 }
 
-/** What is kept of an accepted transaction. */
+/** The part of an accepted transaction that is kept. */
 export interface Spender extends Pick<AcceptedTransaction, 'key' | 'chainBlock' | 'position' | 'spent'> {
   fee: Sompi;
 }

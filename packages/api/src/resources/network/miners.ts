@@ -11,7 +11,7 @@ import { tagOfScript } from '../addresses/tags.ts';
 import { lookUp } from '../shared.ts';
 
 const MAX_MINERS = 100;
-/** Of a miner who mined none of these blocks, the newest ones, the pool is not looked for. */
+/** Pools are looked for in this number of the newest blocks. A miner who mined none of them has none. */
 const NEWEST_BLOCKS = 5000;
 
 const HOURS = { hour: 1, day: 24, week: 168 } as const;

@@ -1,4 +1,4 @@
-/** What the text of a search may mean. */
+/** Reads the possible meanings of the text of a search. */
 import { ADDRESS_PREFIXES, AddressError, decodeAddress, fromHex, type Network } from '@kasgres/kaspa';
 import { toStoredScore } from '../shared.ts';
 
@@ -12,7 +12,7 @@ const SUBNETWORK_ID_BYTES = 20;
 /** Beyond every character of a text in byte order. */
 const LAST_CHARACTER = '\u{10FFFF}';
 
-/** What a text may mean; undefined where it cannot. */
+/** The possible meanings of a text; undefined where it cannot have one. */
 export interface Meanings {
   hash?: Uint8Array | undefined;
   score?: bigint | undefined;

@@ -27,7 +27,7 @@ export interface MiningJob {
   timestamp: number;
 }
 
-/** What miners put after the version of their node, by number: domains of the pools that `landmarks` names, and what others put there. */
+/** Texts that miners put after the version of their node, by number: domains of the pools that `landmarks` names, and other texts. */
 const POOLS = [
   'granite-pool.example/',
   'copper-pool.example/',

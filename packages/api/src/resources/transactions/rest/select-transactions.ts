@@ -171,9 +171,9 @@ const ofPage = sql`
 
 /** A page ends before it would be larger, but for its first transaction. */
 export const MAX_PAGE_BYTES = sql.lit(2 ** 20);
-/** Of transactions that the client chooses, or that it cannot page through otherwise. */
+/** The most bytes of transactions that the client chooses, or that it cannot page through otherwise. */
 const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
-/** Of those whose programs are read by this process. */
+/** The most bytes of transactions whose programs this process reads. */
 const MAX_READ_BYTES = 8 * 2 ** 20;
 
 const maxBytes = ({ withPrograms = false }: Options): number => (withPrograms ? MAX_READ_BYTES : MAX_RESPONSE_BYTES);
