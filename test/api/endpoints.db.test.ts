@@ -3,13 +3,14 @@ import { insertCluster, upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiResponse } from '../support/api-client.ts';
 import { faultsOf, operations } from '../support/openapi.ts';
+import { APPLICATION_RATE } from '../support/simulated-dag.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;
 let address: string;
 
 beforeAll(async () => {
-  harness = await openHarness({ rounds: 1000 });
+  harness = await openHarness({ rounds: 1000, simulation: { applicationRate: APPLICATION_RATE } });
   const richest = await harness.database.kysely
     .selectFrom('balances')
     .innerJoin('scripts', 'scripts.id', 'balances.script_id')
@@ -57,8 +58,10 @@ test('getVirtualChainFromBlock leads from genesis to the sink', async () => {
 });
 
 test('it serves what concerns pending transactions', async () => {
-  const { json } = await ask('get', '/v1/mempool');
-  const [{ transactionId }] = json['newest'] as [{ transactionId: string }];
+  harness.simulatedDag.pay(5);
+  const readNewest = async () => (await ask('get', '/v1/mempool')).json['newest'] as { transactionId: string }[];
+  await expect.poll(readNewest, { timeout: 10_000 }).not.toEqual([]);
+  const [{ transactionId } = { transactionId: '' }] = await readNewest();
   expect((await ask('get', '/v1/mempool/{transactionId}', `/v1/mempool/${transactionId}`)).status).toBe(200);
   const entry = await harness.api.request('/v1/rpc/getMempoolEntry', { body: { transactionId } });
   const { transaction } = entry.json['mempoolEntry'] as { transaction: object };
@@ -233,6 +236,9 @@ test('it returns the node’s own information and that of its DAG', async () => 
   }
   const path = '/v1/rpc/getSubnetwork';
   expect((await ask('post', path, path, { subnetworkId: '00'.repeat(20) })).status).toBe(400);
+  const proof = '/v1/rpc/getSeqCommitLaneProof';
+  const { json } = await ask('get', '/v1/rpc/getSink');
+  expect((await ask('post', proof, proof, { blockHash: json['sink'], laneKey: '00'.repeat(32) })).status).toBe(400);
 });
 
 test('it returns a block and the UTXOs of some addresses at the sink', async () => {
@@ -322,6 +328,38 @@ test('it serves every listing and every look-up', async () => {
   expect((await ask('post', path, path, { transactionIds: [transactionId] })).status).toBe(200);
   expect((await ask('post', '/v1/addresses', '/v1/addresses', { addresses: [address] })).status).toBe(200);
   expect((await ask('get', '/v1/search', `/v1/search?q=${sink}`)).status).toBe(200);
+});
+
+test('it serves covenants, programs, lanes and protocols', async () => {
+  const { rows } = await harness.database.pool.query<Record<string, string>>(`
+    select (select covenant_id from kaspa.covenants limit 1) as "covenantId",
+      (select encode(hash, 'hex') from programs limit 1) as program,
+      (select encode(template, 'hex') from program_templates limit 1) as template,
+      (select namespace from kaspa.lanes limit 1) as namespace`);
+  const [values = {}] = rows;
+  const gets = {
+    '/v1/addresses/{address}/covenants': { address },
+    '/v1/covenants': {},
+    '/v1/covenants/{covenantId}': values,
+    '/v1/covenants/{covenantId}/events': values,
+    '/v1/covenants/{covenantId}/utxos': values,
+    '/v1/covenant-events': {},
+    '/v1/programs/{hash}': { hash: values['program'] },
+    '/v1/templates': {},
+    '/v1/templates/{hash}': { hash: values['template'] },
+    '/v1/templates/{hash}/covenants': { hash: values['template'] },
+    '/v1/lanes': {},
+    '/v1/lanes/{namespace}': values,
+    '/v1/lanes/{namespace}/transactions': values,
+    '/v1/inscriptions': {},
+    '/v1/network/protocols': {},
+  };
+  for (const [template, names] of Object.entries<Record<string, string | undefined>>(gets)) {
+    const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? '');
+    expect((await ask('get', template, path)).status, path).toBe(200);
+  }
+  const covenantIds = [values['covenantId']];
+  expect((await ask('post', '/v1/covenants', '/v1/covenants', { covenantIds })).json['covenants']).toHaveLength(1);
 });
 
 test('it creates tokens of streams', async () => {
