@@ -47,24 +47,39 @@ export const restUtxo = z
   })
   .meta({ id: 'RestUtxo' });
 
-type UtxoPageParameters = Omit<PageParameters, 'cursor'> &
-  AddressParameters & { transactionId?: Uint8Array | undefined; index?: bigint | undefined };
+export interface OutpointParameters {
+  transactionId?: Uint8Array | undefined;
+  index?: bigint | undefined;
+}
 
 /**
- * Finds any output that pays the script, spent or not, accepted or not: indexed, in the bootstrap UTXO set, or pre-bootstrap and spent later. With
- * `offset 0`, Postgres looks outputs up by their transaction: it would otherwise read all of an address for which it expects few.
+ * Finds an output, spent or not, accepted or not: indexed, or in the bootstrap UTXO set. With `offset 0`, Postgres looks outputs up by their
+ * transaction: it would otherwise read all of an address for which it expects few.
+ * @param condition on the output `o`
  */
-function findCursor(parameter: ParameterOf<UtxoPageParameters>, scriptId: RawBuilder<unknown>): RawBuilder<unknown> {
+export function findOutput(
+  parameter: ParameterOf<OutpointParameters>,
+  condition: RawBuilder<unknown>,
+): RawBuilder<unknown> {
   const [transactionId, index] = [parameter('transactionId', 'bytea'), parameter('index', 'bigint')];
   return sql`
     select o.transaction_id as key, o.index::bigint as index
     from transactions t cross join lateral (
       select * from transaction_outputs where transaction_id = t.id and index = ${index} and index >> 4 = ${index} >> 4 offset 0) o
-    where ${hasTransactionId('t', transactionId)} and o.script_id = ${scriptId}
+    where ${hasTransactionId('t', transactionId)} and ${condition}
     union
     select o.transaction_id, o.index
     from earlier_transactions t join start_utxos o on o.transaction_id = t.id
-    where t.transaction_id = ${transactionId} and o.index = ${index} and o.script_id = ${scriptId}
+    where t.transaction_id = ${transactionId} and o.index = ${index} and ${condition}`;
+}
+
+type UtxoPageParameters = Omit<PageParameters, 'cursor'> & AddressParameters & OutpointParameters;
+
+/** Finds any output that pays the script, also a pre-bootstrap one that was spent later. */
+function findCursor(parameter: ParameterOf<UtxoPageParameters>, scriptId: RawBuilder<unknown>): RawBuilder<unknown> {
+  const [transactionId, index] = [parameter('transactionId', 'bytea'), parameter('index', 'bigint')];
+  return sql`
+    ${findOutput(parameter, sql`o.script_id = ${scriptId}`)}
     union
     select i.previous_transaction_id, i.previous_index
     from earlier_transactions t cross join lateral (
@@ -159,10 +174,7 @@ const addressUtxo = z
 
 const TOO_MANY = 'too many';
 
-/**
- * Reads any MAX_UTXOS + 1 UTXOs and sorts only these. Covenants are subqueries, since a join might scan all outputs of a transaction for each
- * UTXO.
- */
+/** Reads any MAX_UTXOS + 1 UTXOs and sorts only these. */
 const utxosOfAddresses = new Statement('utxos of addresses', (parameter: ParameterOf<AddressesParameters>) => ({
   tables: {
     utxo: sql`
@@ -183,16 +195,11 @@ const utxosOfAddresses = new Statement('utxos of addresses', (parameter: Paramet
           json_build_object(
             'transactionId', encode(coalesce(transactions.transaction_id, earlier.transaction_id), 'hex'),
             'index', utxo.index) as outpoint,
-          case when covenant.id is null then ${entry(sql``)}
-            else ${entry(sql`, encode(covenant.id, 'hex') as "covenantId"`)} end as "utxoEntry"
+          case when utxo.covenant_id is null then ${entry(sql``)}
+            else ${entry(sql`, encode(utxo.covenant_id, 'hex') as "covenantId"`)} end as "utxoEntry"
         from utxo
         left join transactions on transactions.id = utxo.transaction_id
         left join earlier_transactions earlier on earlier.id = utxo.transaction_id
-        cross join lateral (select coalesce(
-          (select output.covenant_id from transaction_outputs output
-            where output.transaction_id = utxo.transaction_id and output.index = utxo.index and output.index >> 4 = utxo.index >> 4),
-          (select output.covenant_id from start_utxos output
-            where output.transaction_id = utxo.transaction_id and output.index = utxo.index)) as id offset 0) covenant
         order by utxo.position, utxo.transaction_id, utxo.index
       ) listed)`,
   }),

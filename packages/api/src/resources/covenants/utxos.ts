@@ -1,9 +1,9 @@
 /** GET /v1/covenants/{covenantId}/utxos: UTXOs of a covenant at the sink. */
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { jsonArray, jsonObject } from '../../index-state/json.ts';
-import { hasTransactionId, hex, text } from '../../index-state/sql.ts';
+import { hex, text } from '../../index-state/sql.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import {
@@ -18,29 +18,12 @@ import {
 import { pageQuery } from '../../pages/page-query.ts';
 import { statementRoute } from '../../route.ts';
 import { hashInput } from '../../schemas/values.ts';
-import { outpointInput, restUtxo } from '../addresses/utxos.ts';
+import { findOutput, outpointInput, type OutpointParameters, restUtxo } from '../addresses/utxos.ts';
 import { unknownItem } from '../chain/segments.ts';
 import { listing, page } from '../shared.ts';
 
-interface Parameters extends Omit<PageParameters, 'cursor'> {
+interface Parameters extends Omit<PageParameters, 'cursor'>, OutpointParameters {
   covenantId: Uint8Array;
-  transactionId?: Uint8Array | undefined;
-  index?: bigint | undefined;
-}
-
-/** Finds any output that is bound to the covenant, spent or not, accepted or not. */
-function findCursor(parameter: ParameterOf<Parameters>, covenantId: RawBuilder<unknown>): RawBuilder<unknown> {
-  const [transactionId, index] = [parameter('transactionId', 'bytea'), parameter('index', 'bigint')];
-  return sql`
-    select o.transaction_id as key, o.index::bigint as index
-    from transactions t cross join lateral (
-      select * from transaction_outputs where transaction_id = t.id and index = ${index} and index >> 4 = ${index} >> 4 offset 0) o
-    where ${hasTransactionId('t', transactionId)} and o.covenant_id = ${covenantId}
-    union
-    select o.transaction_id, o.index
-    from earlier_transactions t join start_utxos o on o.transaction_id = t.id
-    where t.transaction_id = ${transactionId} and o.index = ${index} and o.covenant_id = ${covenantId}
-    limit 1`;
 }
 
 /** Reads a range of the index utxos_covenant_id, without an equality, as other listings of UTXOs do. */
@@ -61,7 +44,7 @@ const utxoPage = statementsBy(
         case when not exists (select from covenant) then 'unknown' else ${problem ?? sql`null`} end`,
       tables: {
         covenant: sql`select covenant_id from covenants where covenant_id = ${parameter('covenantId', 'bytea')}`,
-        ...(start !== 'first' && { cursor: findCursor(parameter, covenantId) }),
+        ...(start !== 'first' && { cursor: sql`${findOutput(parameter, sql`o.covenant_id = ${covenantId}`)} limit 1` }),
         page: sql`
           select held.*, held.ordinality as position from unnest(${rowsOf(sql`
             select utxos from utxos where ${from} and covenant_id ${within} ${covenantId}
