@@ -13437,7 +13437,9 @@ export interface operations {
                      *         "chain",
                      *         "address"
                      *       ],
-                     *       "addresses": [],
+                     *       "addresses": [
+                     *         "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs"
+                     *       ],
                      *       "covenants": [],
                      *       "template": null,
                      *       "confirmations": 100,
@@ -13612,7 +13614,9 @@ export interface operations {
                      *         "chain",
                      *         "address"
                      *       ],
-                     *       "addresses": [],
+                     *       "addresses": [
+                     *         "kaspasim:pphpawqjkdmxh9f9qm2aa7ewm9u3rjgwva8qm0qm9pxp5ccezp9yurl34wkzs"
+                     *       ],
                      *       "covenants": [],
                      *       "template": null,
                      *       "confirmations": 100,

@@ -23,6 +23,8 @@ const KEPT = [
   'tag_labels',
   'tag_sources',
   'tags',
+  'template_names',
+  'template_sources',
   'utxo_set_load',
 ];
 
