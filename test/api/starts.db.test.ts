@@ -175,7 +175,7 @@ describe('an index that begins at a pruning point', () => {
 
   test('has the covenants of pre-bootstrap UTXOs', async () => {
     const { rows } = await index.pool.query<{ address: string; id: string; output_index: number }>(
-      `update start_utxos u set covenant_id = decode($1, 'hex')
+      `update utxos u set covenant_id = decode($1, 'hex')
        from (select u.transaction_id, u.index, s.address, e.transaction_id as id
              from utxos u join scripts s on s.id = u.script_id join earlier_transactions e on e.id = u.transaction_id
              where s.address is not null and not exists (select from transactions t where t.id = e.id) limit 1) held
@@ -191,9 +191,7 @@ describe('an index that begins at a pruning point', () => {
         utxoEntry: expect.objectContaining({ covenantId: UNKNOWN }) as unknown,
       }),
     );
-    await index.pool.query(`update start_utxos set covenant_id = null where covenant_id = decode($1, 'hex')`, [
-      UNKNOWN,
-    ]);
+    await index.pool.query(`update utxos set covenant_id = null where covenant_id = decode($1, 'hex')`, [UNKNOWN]);
   });
 
   test('computes storage masses from pre-bootstrap UTXOs', async () => {
