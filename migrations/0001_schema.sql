@@ -2458,7 +2458,11 @@ select encode(t.transaction_id, 'hex') as transaction_id,
        coalesce((select u.block_daa_score from start_utxos u
                   where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index),
                 (select c.daa_score from transactions p join chain_blocks c on c.index = p.accepting_index
-                  where p.id = i.previous_transaction_id)) as utxo_daa_score
+                  where p.id = i.previous_transaction_id)) as utxo_daa_score,
+       coalesce((select encode(u.covenant_id, 'hex') from start_utxos u
+                  where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index),
+                (select encode(o.covenant_id, 'hex') from transaction_outputs o
+                  where o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.covenant_id is not null)) as covenant_id
   from transaction_inputs i
   left join transactions t on t.id = i.transaction_id
   left join scripts s on s.id = i.script_id;
@@ -2478,6 +2482,7 @@ comment on column kaspa.inputs.transaction_key is 'Key of the transaction. Joins
 comment on column kaspa.inputs.previous_transaction_key is 'Key of the transaction that created the UTXO; null while it is unknown. Joins views fast; differs from one database to another.';
 comment on column kaspa.inputs.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
 comment on column kaspa.inputs.utxo_daa_score is 'DAA score of the block that accepted the UTXO, also of UTXOs older than the index; null while it is unknown or not accepted. kaspa.time_of_daa_score has its time.';
+comment on column kaspa.inputs.covenant_id is 'Covenant id of the UTXO, also of UTXOs older than the index; null without a covenant, and while the UTXO is unknown.';
 
 create view kaspa.outputs as
 select encode(t.transaction_id, 'hex') as transaction_id,

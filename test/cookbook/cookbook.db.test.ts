@@ -2,18 +2,30 @@
  * The result of every query of the cookbook, run as an analyst of an index of the demo network, equals one recomputed from the DAG of the
  * simulated node. docs/cookbook.md shows the results, which are in cookbook/generated/results.json; `npm run generate:cookbook` writes both.
  */
+import { readFileSync } from 'node:fs';
 import { laneNamespace, SOMPI_PER_KAS, toHex, workFromBits } from '@kasgres/kaspa';
-import { decodeInscriptions, revealedProgram } from '@kasgres/programs';
+import {
+  decodeInscriptions,
+  isP2sh,
+  readTemplateNames,
+  revealedProgram,
+  TEMPLATE_NAMES_FILE,
+  type Use,
+  USES as USES_OF_OPCODES,
+} from '@kasgres/programs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Analyst, openAnalyst, type Response, type Text } from './analyst.ts';
 import { type DemoIndex, openDemoIndex } from './demo-network.ts';
 import { type History, known, outpoint, readHistory, sumOf, type Utxo } from './history.ts';
 import { clustersAndNames, type Tag } from './names.ts';
 import { scriptKey } from '../support/oracle.ts';
+import { covenantEventsOf, covenantsOf, programsOf } from './programs.ts';
 import { readRequests } from './requests.ts';
 
 /** A cell of an expected result, with amounts in KAS. Undefined matches any value. */
 type Cell = string | number | bigint | Date | null | undefined;
+
+const TEMPLATE_NAMES = readTemplateNames(readFileSync(TEMPLATE_NAMES_FILE, 'utf8')).templates;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -138,6 +150,7 @@ const changeOf = (activity: readonly { spent: Utxo[]; received: Utxo[] }[]): num
 /** Returns everything that the expected results are computed from. */
 function demoModel(history: History, tags: readonly Tag[]) {
   const recentChain = history.chain.slice(-RECENT);
+  const covenantEvents = covenantEventsOf(history);
   const addresses = [...activityOf(history)].map(([address, activity]) => {
     return { address, activity, balance: changeOf(activity) };
   });
@@ -152,6 +165,9 @@ function demoModel(history: History, tags: readonly Tag[]) {
     ...names,
     payments: history.chain.flatMap(({ accepted }) => accepted.filter(({ isCoinbase }) => !isCoinbase)),
     inscribed: inscriptionsOf(history),
+    covenantEvents,
+    covenants: covenantsOf(covenantEvents, history),
+    programs: programsOf(history),
     recentChain,
     recentPayments: recentChain.flatMap(({ accepted }) => accepted.filter(({ isCoinbase }) => !isCoinbase)),
     minutes: intervalsOf(history, MINUTE_MS),
@@ -165,6 +181,13 @@ function demoModel(history: History, tags: readonly Tag[]) {
     clusters: ranked(clustersWithBalances, 'balance', 'root'),
     supply: kasOf(history.utxos),
   };
+}
+
+/** Returns the names of a template in the file that is part of Kasgres, or null. */
+function namesOfTemplate(template: string | undefined): string | null {
+  const named = TEMPLATE_NAMES.filter((entry) => toHex(entry.template) === template).map(({ name }) => name);
+  if (template === undefined) return null;
+  return [...new Set(named)].sort().join(', ');
 }
 
 /** Decodes what the chain accepts. Variants of a transaction reveal the same programs. */
@@ -432,6 +455,66 @@ const EXPECTED: Readonly<Record<string, (model: ReturnType<typeof demoModel>) =>
     ['simnet', sink.block.header.blueScore, new Date(sink.time), undefined, 'f', new Date(known(chain[1]).time), 1, 0],
   ],
 
+  '31-covenants-by-day': ({ covenantEvents, covenants }) => {
+    const days = [...Map.groupBy(covenantEvents, ({ acceptedBy }) => dayOf(acceptedBy.chainTime))].reverse();
+    return days.map(([day, events]) => {
+      const count = (of: string): number => events.filter(({ kind }) => kind === of).length;
+      const ended = covenants.filter(({ isLive, lastSeen }) => !isLive && dayOf(lastSeen) === day).length;
+      return [day, count('genesis'), count('transition'), count('burn'), ended];
+    });
+  },
+
+  '32-survival-of-covenants': ({ covenants, sink }) => {
+    const lives = covenants.map(({ firstSeen, lastSeen, ...covenant }) => {
+      const lived = (covenant.isLive ? sink.chainTime : lastSeen) - firstSeen;
+      return { ...covenant, age: sink.chainTime - firstSeen, lived };
+    });
+    const rows = [...Map.groupBy(lives, ({ template }) => template)].map(([template, group]) => {
+      const survived = [HOUR_MS, DAY_MS, 7 * DAY_MS].map((ms) => {
+        const old = group.filter(({ age }) => age >= ms);
+        return old.length === 0 ? null : percentOf(old.filter(({ lived }) => lived >= ms).length, old.length);
+      });
+      const live = group.filter(({ isLive }) => isLive).length;
+      return { template: template ?? '~', cells: [group.length, live, ...survived], count: group.length };
+    });
+    return ranked(rows, 'count', 'template').map(({ template, cells }) => {
+      const known = template === '~' ? undefined : template;
+      return [known ?? null, namesOfTemplate(known), ...cells];
+    });
+  },
+
+  '33-value-in-covenants': ({ covenantEvents, days }) => {
+    const put = covenantEvents.map(({ created, spent, acceptedBy }) => {
+      return { time: acceptedBy.chainTime, put: kasOf(created), taken: kasOf(spent) };
+    });
+    return days.map(({ startMs, day }) => {
+      const before = put.filter(({ time }) => time < startMs + DAY_MS);
+      const ofDay = before.filter(({ time }) => time >= startMs);
+      const [total, fresh] = [before, ofDay].map((events) => ({
+        put: sum(events.map((each) => each.put)),
+        taken: sum(events.map((each) => each.taken)),
+      }));
+      return [day, known(fresh).put, known(fresh).taken, known(total).put - known(total).taken];
+    });
+  },
+
+  '34-busiest-templates': ({ programs: { templates }, covenants }) =>
+    ranked(templates, 'spends', 'template')
+      .slice(0, 20)
+      .map(({ template, spends, programs, firstSeen }) => {
+        const held = covenants.filter((covenant) => covenant.template === template).length;
+        return [template, namesOfTemplate(template), spends, programs.size, held, new Date(firstSeen)];
+      }),
+
+  '35-opcode-families-by-day': ({ programs: { spends } }) => {
+    const families = Object.keys(USES_OF_OPCODES) as Use[];
+    const notable = spends.filter(({ uses }) => uses.length > 0);
+    const days = [...Map.groupBy(notable, ({ acceptedBy }) => dayOf(acceptedBy.chainTime))].reverse();
+    return days.map(([day, ofDay]) => {
+      return [day, ...families.map((family) => ofDay.filter(({ uses }) => uses.includes(family)).length)];
+    });
+  },
+
   '36-krc20-operations': ({ inscribed }) => {
     const ofTokens = inscribed.filter(({ protocol, tick }) => protocol === 'krc-20' && tick !== undefined);
     const rows = [...Map.groupBy(ofTokens, ({ tick = '' }) => tick)].map(([tick, operations]) => {
@@ -440,6 +523,29 @@ const EXPECTED: Readonly<Record<string, (model: ReturnType<typeof demoModel>) =>
       return [tick, operations.length, count('mint'), count('transfer'), senders] satisfies Cell[];
     });
     return ranked(rows, 1, 0).slice(0, 20);
+  },
+
+  '37-states-of-a-covenant': ({ covenantEvents, programs: { templateOf }, spentBy }) => {
+    const recent = Map.groupBy(covenantEvents.slice(-1000), ({ covenantId }) => covenantId);
+    const asked = known(
+      ranked(
+        [...recent].map(([id, { length }]) => ({ id, length })),
+        'length',
+        'id',
+      )[0],
+    ).id;
+    const events = covenantEvents.filter(({ covenantId }) => covenantId === asked).reverse();
+    const rows = events.flatMap(({ kind, transaction, acceptedBy, created }) => {
+      const event = [new Date(acceptedBy.time), kind, transaction.id];
+      if (created.length === 0) return [[...event, null, null, null, null, null]];
+      return created.map((utxo) => {
+        const { script } = utxo.scriptPublicKey;
+        const program = isP2sh(utxo.scriptPublicKey) ? toHex(script.subarray(2, 34)) : null;
+        const template = (program === null ? undefined : templateOf.get(program)) ?? null;
+        return [...event, utxo.index, toKas(utxo.amount), program, template, spentBy.get(outpoint(utxo))?.id ?? null];
+      });
+    });
+    return rows.slice(0, 100);
   },
 
   '38-lanes-by-gas': ({ payments }) => {

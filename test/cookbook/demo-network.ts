@@ -1,6 +1,7 @@
 /**
  * The simulated network of the cookbook's results, the same in every run: four days in June 2025 with a growing hash rate, whose difficulty
- * follows, and more payments by day than by night. It is indexed to its end, with tags for the large owners.
+ * follows, and more payments by day than by night. It is indexed to its end, with tags for the large owners and
+ * the names of templates that are part of Kasgres.
  */
 import { createTestDatabase, type TestDatabase, upsertTags } from '@kasgres/database';
 import {
@@ -16,6 +17,7 @@ import {
 } from '@kasgres/devnet';
 import { workFromBits } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
+import { importShippedFile } from '../../packages/indexer/src/import-template-names.ts';
 import { cluster } from '../simulation/clusters-harness.ts';
 import { untilAtRest } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
@@ -71,6 +73,7 @@ export async function openDemoIndex(): Promise<DemoIndex> {
   p2p.close();
   const tags = landmarks(keyring, node.network.addressPrefix);
   await upsertTags(database.pool, tags);
+  await importShippedFile(database);
   await cluster(database, { depth: 0n }, 20_000);
   return {
     node,

@@ -20,7 +20,7 @@ export interface Utxo {
   script: string;
   address: string | undefined;
   scriptPublicKey: ScriptPublicKey;
-  hasCovenant: boolean;
+  covenantId: string | undefined;
   amount: bigint;
 }
 
@@ -66,7 +66,7 @@ export function readHistory({ dag, network }: SimulatedNode): History {
       script: scriptKey(scriptPublicKey),
       address: scriptToAddress(scriptPublicKey, network.addressPrefix),
       scriptPublicKey,
-      hasCovenant: covenant !== undefined,
+      covenantId: covenant && toHex(covenant.covenantId),
       amount,
     }));
   for (const block of blocks) {

@@ -102,7 +102,7 @@ function addressesOfOneOwner({ inputs, outputs }: Transaction): string[] {
     ...[...receivers.values()].map((utxo) => new Set(utxo.map(({ script }) => script)).size),
   );
   const isCoinJoin = Math.min(payers, equalOutputs) >= LEAST_PARTICIPANTS && 2 * payers >= equalOutputs;
-  if (isCoinJoin || utxos.some(({ hasCovenant }) => hasCovenant)) return [];
+  if (isCoinJoin || utxos.some(({ covenantId }) => covenantId !== undefined)) return [];
   // Addresses of single keys begin with q, those of script hashes with p.
   return [...new Set(utxos.flatMap(({ address }) => (address?.includes(':q') === true ? [address] : [])))];
 }

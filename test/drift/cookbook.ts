@@ -26,6 +26,7 @@ const THEMES: readonly [string, number][] = [
   ['The DAG', 26],
   ['Owners', 29],
   ['This index', 30],
+  ['Covenants, programs, protocols', 40],
 ];
 
 async function readJson<T>(name: string): Promise<T> {
@@ -64,7 +65,7 @@ const introduction = ({ machine, transactions }: Times): string => `# Cookbook
 
 Queries over the Kaspa chain. Each runs as pasted in psql, DBeaver, Metabase or Grafana and uses only the views of
 schema \`kaspa\`. [sql.md](sql.md) explains how to connect, [schema.md](schema.md) what every column means. To adapt a
-query, change the address or cluster in \`asked\`, the \`interval\`, or the number of chain blocks.
+query, change the address, cluster or covenant in \`asked\`, the \`interval\`, or the number of chain blocks.
 
 - **Results** come from a demo network with a fixed seed: four days of a simulated node, one block every 90 seconds.
   Tests compute every result independently from that node. Long results are truncated; addresses and ids are shortened.

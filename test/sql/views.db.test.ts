@@ -221,7 +221,7 @@ describe('views of transactions', () => {
 
   test('it shows every input in kaspa.inputs', async () => {
     await expectRows(
-      `select transaction_id, index, previous_transaction_id, previous_index, address, amount_sompi, is_accepted, accepted_at from kaspa.inputs
+      `select transaction_id, index, previous_transaction_id, previous_index, address, amount_sompi, covenant_id, is_accepted, accepted_at from kaspa.inputs
         where ${SEEN}`,
       all().flatMap((transaction) =>
         transaction.inputs.map((utxo, index) => {
@@ -233,6 +233,7 @@ describe('views of transactions', () => {
             previousOutpoint.index,
             utxo?.address,
             utxo?.amount,
+            utxo?.covenantId,
             transaction.acceptedBy !== undefined,
             timeOf(transaction),
           ];
