@@ -7,12 +7,19 @@ import { APPLICATION_RATE } from '../support/simulated-dag.ts';
 import { type Harness, openHarness } from './harness.ts';
 
 const ROUNDS = 250;
+const REORG_DEPTH = 20;
 
 let harness: Harness;
 let client: PoolClient;
 
 beforeAll(async () => {
-  harness = await openHarness('tampering with covenants', ROUNDS, undefined, { applicationRate: APPLICATION_RATE });
+  harness = await openHarness(
+    'tampering with covenants',
+    ROUNDS,
+    undefined,
+    { applicationRate: APPLICATION_RATE },
+    REORG_DEPTH,
+  );
   client = harness.client;
 });
 afterAll(() => harness?.close());
@@ -28,6 +35,23 @@ const increase = (table: string, columns: string, condition: string): string[] =
 const ACCEPTED_GENESIS = `
   transaction_id = (select transaction_id from covenant_events where kind = 'genesis' order by chain_index desc, position desc limit 1)
   and covenant_id is not null`;
+
+/** Changes the template of the last event of a covenant and of all that follows from it. */
+function changeLastTemplate(is: 'null' | 'not null'): string {
+  return `
+    with event as (
+      select e.ctid as row, c.id, c.template_id as before, (select max(id) from program_templates where id is distinct from c.template_id) as other
+        from covenant_events e join covenants c on c.id = e.covenant_id
+       where e.template_id is ${is}
+         and not exists (
+           select from covenant_events l where l.covenant_id = e.covenant_id and (l.chain_index, l.position) > (e.chain_index, e.position))
+       limit 1),
+    covenant as (update covenants c set template_id = other from event where c.id = event.id),
+    counts as (
+      update program_templates t set covenant_count = covenant_count + case when t.id = other then 1 else -1 end
+        from event where t.id = other or t.id = before)
+    update covenant_events e set template_id = other from event where e.ctid = event.row`;
+}
 
 const changes = [
   ...increase(
@@ -48,6 +72,18 @@ const changes = [
   `update covenant_events set kind = 'burn' where ${of('covenant_events', `kind = 'transition'`)}`,
   `update covenant_events set previous_template_id = null where ${of('covenant_events', 'previous_template_id is not null')}`,
   `delete from covenant_events where ${of('covenant_events')}`,
+  `update covenant_events set template_id = null where ${of('covenant_events', 'template_id is not null')}`,
+  changeLastTemplate('not null'),
+  changeLastTemplate('null'),
+  `with event as (
+     select e.ctid as row, later.ctid as later, (select max(id) from program_templates where id not in (e.template_id, later.template_id)) as other
+       from covenant_events e
+       join lateral (
+         select ctid, template_id from covenant_events l where l.covenant_id = e.covenant_id and (l.chain_index, l.position) > (e.chain_index, e.position)
+          order by l.chain_index, l.position limit 1) later on true
+      where e.template_id is not null and later.template_id is not null limit 1),
+   following as (update covenant_events e set previous_template_id = other from event where e.ctid = event.later)
+   update covenant_events e set template_id = other from event where e.ctid = event.row`,
   ...increase('covenant_hours', 'events', of('covenant_hours')),
   `delete from covenant_hours where ${of('covenant_hours', 'events > 0')}`,
   `update utxos set covenant_id = null where ${of('utxos', 'covenant_id is not null')}`,
@@ -59,6 +95,20 @@ const changes = [
   `update programs set template_id = null where ${of('programs', 'template_id is not null')}`,
   `update programs set hash = sha256(hash) where ${of('programs')}`,
   `delete from programs where ${of('programs')}`,
+  `update programs set kcc_template = sha256(hash) where ${of('programs', 'kcc_template is not null')}`,
+  `update programs set kcc_template = sha256(hash) where ${of('programs', 'kcc_template is null')}`,
+  ...[
+    `covenant_events - 0`,
+    `jsonb_set(covenant_events, '{0,0}', '1000000')`,
+    `jsonb_set(covenant_events, '{0,1}', '"00"')`,
+    `jsonb_set(covenant_events, '{0,2}', '"split"')`,
+    `covenant_events || covenant_events`,
+    `'{}'`,
+  ].map(
+    (events) =>
+      `update removed_chain_blocks set covenant_events = ${events} where ${of('removed_chain_blocks', 'covenant_events is not null')}`,
+  ),
+  `update removed_chain_blocks set covenant_events = jsonb_set(covenant_events, '{0,3}', '"00"') where covenant_events is not null`,
   ...increase('program_templates', 'program_count spend_count covenant_count first_seen', of('program_templates')),
   ...increase('program_use_hours', 'spends fees', of('program_use_hours', 'spends > 0')),
   `delete from program_use_hours where ${of('program_use_hours', 'spends > 0')}`,

@@ -21,12 +21,16 @@ export interface Harness {
 /** Rounds after the first catch-up, for the rows that are written only then. */
 const ROUNDS_FOLLOWED = 20;
 
-/** @param seed is fixed: the tests change rows that this DAG has */
+/**
+ * @param seed is fixed: the tests change rows that this DAG has
+ * @param reorgDepth chain blocks that are removed in the end
+ */
 export async function openHarness(
   seed: string,
   rounds: number,
   nodeOptions?: Partial<SimulatedNodeOptions>,
   simulation?: Partial<SimulationOptions>,
+  reorgDepth = 0,
 ): Promise<Harness> {
   const simulatedDag = await SimulatedDag.start(seed, undefined, nodeOptions, simulation);
   simulatedDag.mine(rounds - ROUNDS_FOLLOWED);
@@ -35,6 +39,10 @@ export async function openHarness(
   const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
   simulatedDag.mine(ROUNDS_FOLLOWED);
+  if (reorgDepth > 0) {
+    await atRest(database, node, indexer);
+    simulatedDag.reorganise(reorgDepth);
+  }
   await atRest(database, node, indexer);
   await indexer.stop();
   const untouched = await takeSnapshot(database.pool);

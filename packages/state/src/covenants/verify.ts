@@ -2,6 +2,7 @@ import { CUT } from '../common-table-expressions.ts';
 import { DIFFERENCE, faultsOf, type Queryable, type Verification } from '../queryable.ts';
 import { EVENTS } from './rebuild.ts';
 import { verifyBindings } from './verify-bindings.ts';
+import { verifyRemovedEvents } from './verify-removed.ts';
 
 const NAME = `encode(covenant_id, 'hex')`;
 
@@ -92,5 +93,5 @@ const verifyRows = faultsOf(
 );
 
 export async function verifyCovenants(db: Queryable): Promise<string[]> {
-  return [...(await verifyRows(db)), ...(await verifyBindings(db))];
+  return [...(await verifyRows(db)), ...(await verifyBindings(db)), ...(await verifyRemovedEvents(db))];
 }

@@ -1,8 +1,10 @@
-import { toHex } from '@kasgres/kaspa';
+import { type Hash, toHex } from '@kasgres/kaspa';
 import { describeProgram, type ProgramDescription } from '@kasgres/programs';
 import { CUT } from '../common-table-expressions.ts';
+import { EventTemplates } from '../covenants/verify-event-templates.ts';
 import { faultsOf, type Queryable } from '../queryable.ts';
 import { revealPages } from '../reveals/read.ts';
+import { knownKccTemplate } from './kcc-template.ts';
 import { hourDeltas, isBefore, isOfProgram, type Place, type ProgramSpend, spendOf } from './program-changes.ts';
 import { bareScriptPages } from './rebuild.ts';
 
@@ -27,11 +29,13 @@ interface Expected extends ProgramDescription {
   isBare: boolean;
   scriptId: bigint | null;
   spends: number;
+  kccTemplate: Hash | undefined;
 }
 
 interface Stored {
   hash: Buffer;
   template: Buffer | null;
+  kccTemplate: Buffer | null;
   spends: bigint;
   scriptId: bigint | null;
   transaction: number;
@@ -48,20 +52,34 @@ export async function verifyPrograms(db: Queryable): Promise<string[]> {
     `with ${CUT} select not exists (select from cut) and not exists (select from gaps) as exact`,
   );
   const isExact = rows[0]?.exact === true;
-  const { programs, spends } = await readExpected(db);
+  const { programs, spends, wrongEvents } = await readExpected(db);
   const faults = await compare(db, programs, isExact);
   if (isExact) faults.push(...(await compareHours(db, spends)));
-  return [...(await verifyTemplates(db)), ...faults];
+  return [...(await verifyTemplates(db)), ...faults, ...wrongEvents];
 }
 
-async function readExpected(db: Queryable): Promise<{ programs: Map<string, Expected>; spends: ProgramSpend[] }> {
+interface Read {
+  programs: Map<string, Expected>;
+  spends: ProgramSpend[];
+  /** Faults of the templates of covenant events. */
+  wrongEvents: string[];
+}
+
+async function readExpected(db: Queryable): Promise<Read> {
   const programs = new Map<string, Expected>();
   const spends: ProgramSpend[] = [];
-  const see = (description: ProgramDescription, first: Place | undefined, scriptId: bigint | null): Expected => {
+  const eventTemplates = new EventTemplates(db);
+  const see = (
+    bytes: Uint8Array,
+    description: ProgramDescription,
+    first: Place | undefined,
+    scriptId: bigint | null,
+  ): Expected => {
     const name = toHex(description.hash);
     let program = programs.get(name);
     if (program === undefined) {
-      program = { ...description, first: undefined, isBare: false, scriptId: null, spends: 0 };
+      const kccTemplate = knownKccTemplate(bytes, description.template);
+      program = { ...description, first: undefined, isBare: false, scriptId: null, spends: 0, kccTemplate };
       programs.set(name, program);
     }
     program.scriptId ??= scriptId;
@@ -75,7 +93,8 @@ async function readExpected(db: Queryable): Promise<{ programs: Map<string, Expe
       const description = describeProgram(reveal.program);
       if (!isOfProgram(reveal, description)) continue;
       const { chainBlock, position, transaction, input: index } = reveal;
-      see(description, { chainBlock, position, transaction, index }, null).spends += 1;
+      await eventTemplates.add(reveal, description.template);
+      see(reveal.program, description, { chainBlock, position, transaction, index }, null).spends += 1;
       spends.push(spendOf(reveal, description));
     }
   }
@@ -85,19 +104,19 @@ async function readExpected(db: Queryable): Promise<{ programs: Map<string, Expe
     for (const { scriptId, ...first } of await readBareOutputs(db, [...scripts.keys()])) {
       const script = scripts.get(scriptId);
       if (script === undefined) continue;
-      see(script, first, scriptId);
+      see(script.script, script, first, scriptId);
       firsts.set(scriptId, first);
     }
     for (const { scriptId, fee, ...place } of await readBareSpends(db, [...scripts.keys()])) {
       const [script, first] = [scripts.get(scriptId), firsts.get(scriptId)];
       // A UTXO of a start may have a script that no accepted transaction has created yet.
       if (script === undefined || first === undefined || !isBefore(first, place)) continue;
-      see(script, undefined, scriptId).spends += 1;
+      see(script.script, script, undefined, scriptId).spends += 1;
       const { transaction, chainBlock } = place;
       spends.push({ transaction, chainTime: chainBlock.chainTime, fee, hash: script.hash, uses: script.uses });
     }
   }
-  return { programs, spends };
+  return { programs, spends, wrongEvents: await eventTemplates.finish() };
 }
 
 /** Returns the first accepted output of each script. */
@@ -159,6 +178,11 @@ function differenceOf(stored: Stored, expected: Expected, isExact: boolean): str
     return `it has ${expected.length} bytes and uses ${expected.uses}, but its row says ${stored.length} and ${stored.uses}`;
   }
   if (template !== (expected.template && toHex(expected.template))) return `its row has the wrong template ${template}`;
+  // It is null if the version that indexed the program had no name that says where its state is.
+  const { kccTemplate } = stored;
+  if (kccTemplate !== null && toHex(kccTemplate) !== (expected.kccTemplate && toHex(expected.kccTemplate))) {
+    return `its row has the wrong KCC-1 template ${toHex(kccTemplate)}`;
+  }
   if (expected.scriptId !== null && stored.scriptId !== expected.scriptId)
     return 'its row has not the script of its outputs';
   const isWrong = isExact ? Number(stored.spends) !== expected.spends : Number(stored.spends) < expected.spends;
@@ -176,7 +200,7 @@ function differenceOf(stored: Stored, expected: Expected, isExact: boolean): str
 async function* programPages(db: Queryable): AsyncGenerator<Stored[]> {
   for (let after: Buffer = Buffer.alloc(0); ; ) {
     const { rows } = await db.query<Stored>(
-      `select p.hash, t.template, p.spend_count as spends, p.script_id as "scriptId", p.transaction_id::float8 as transaction,
+      `select p.hash, t.template, p.kcc_template as "kccTemplate", p.spend_count as spends, p.script_id as "scriptId", p.transaction_id::float8 as transaction,
               p.first_seen as "firstSeen", p.index, p.length, p.uses, p.is_bare as "isBare"
          from programs p left join program_templates t on t.id = p.template_id
         where p.hash > $1 order by p.hash limit ${PROGRAMS_AT_ONCE}`,
