@@ -1310,11 +1310,11 @@ create index programs_template_id on programs (template_id);
 create index programs_script_id on programs (script_id) where script_id is not null;
 create index programs_kcc_template on programs (kcc_template) where kcc_template is not null;
 create index programs_transaction_id on programs (transaction_id);
-comment on table programs is 'Programs that accepted spends revealed, if the spent output had a covenant or the program uses opcodes of introspection, covenants, sequencing or zero knowledge; and bare scripts that use such opcodes, from the acceptance of their first output.';
-comment on column programs.transaction_id is 'The accepted transaction that revealed it first, or created the first output with the bare script. The row is gone if retention removed it.';
-comment on column programs.first_seen is 'chain_blocks.chain_time of that acceptance.';
+comment on table programs is 'Programs that accepted spends revealed, if the spent output had a covenant or the program uses opcodes of introspection, covenants, sequencing or zero knowledge; and bare scripts that use such opcodes, from the acceptance of their first output, or the start whose UTXO set has them.';
+comment on column programs.transaction_id is 'The accepted transaction that revealed it first, or created the first output with the bare script; of a UTXO set of a start, the lowest one. The row is gone if retention removed it.';
+comment on column programs.first_seen is 'chain_blocks.chain_time of that acceptance, or of the start whose UTXO set had it.';
 comment on column programs.spend_count is 'Number of accepted inputs that revealed it or spent the bare script, and qualify for this table.';
-comment on column programs.script_id is 'scripts.id of the same bytes as a bare script, by which spends of it are found; null if no accepted output had it. A reorg leaves it.';
+comment on column programs.script_id is 'scripts.id of the same bytes as a bare script, by which spends of it are found; null if no accepted output and no UTXO set of a start had it. A reorg leaves it.';
 comment on column programs.template_id is 'program_templates.id; null if the program does not parse.';
 comment on column programs.index is 'Index of the input, or of the output of a bare script.';
 comment on column programs.length is 'Bytes.';
@@ -3042,14 +3042,14 @@ select encode(p.hash, 'hex') as hash,
        p.transaction_id as transaction_key,
        p.template_id as template_key
   from programs p;
-comment on view kaspa.programs is 'Programs that accepted spends revealed, if the spent output had a covenant or the program uses a family of opcodes that is named in uses; and bare scripts that use one, from their first output on. Fast by hash.';
+comment on view kaspa.programs is 'Programs that accepted spends revealed, if the spent output had a covenant or the program uses a family of opcodes that is named in uses; and bare scripts that use one, from their first output, or the start of the index whose UTXO set has them. Fast by hash.';
 comment on column kaspa.programs.hash is 'BLAKE2b-256 of its bytes, to which a P2SH script commits.';
 comment on column kaspa.programs.template is 'Its template; null if the program does not parse.';
 comment on column kaspa.programs.length is 'Bytes.';
 comment on column kaspa.programs.uses is 'Families of opcodes: introspection, covenants, sequencing, groth16, risc0, unknownZk.';
 comment on column kaspa.programs.is_bare is 'Whether it was known first as the script of an output itself, and not by a spend of a P2SH output.';
 comment on column kaspa.programs.spend_count is 'Number of accepted inputs that revealed it, or spent the bare script.';
-comment on column kaspa.programs.first_seen is 'chain_time of the block that accepts the transaction.';
+comment on column kaspa.programs.first_seen is 'chain_time of the block that accepts the transaction, or of the start of the index whose UTXO set had it.';
 comment on column kaspa.programs.transaction_id is 'The first transaction that revealed it or created an output with it; null if it is older than the retention of the index.';
 comment on column kaspa.programs.index is 'Index of that input, or of the output of a bare script.';
 comment on column kaspa.programs.kcc_template is 'Template hash of KCC-1, where a published name says which pushes are the state.';

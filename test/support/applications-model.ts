@@ -110,6 +110,14 @@ export class ApplicationsModel {
     for (const { outpoint, amount, scriptPublicKey, covenantId } of utxos) {
       this.#utxos.set(nameOf(outpoint), { amount, scriptPublicKey, covenantId: covenantId && toHex(covenantId) });
     }
+    const byOutpoint = utxos
+      .map(({ outpoint, ...utxo }) => ({ ...utxo, id: toHex(outpoint.transactionId), index: outpoint.index }))
+      .sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : a.index - b.index));
+    for (const { id, index, scriptPublicKey } of byOutpoint) {
+      const program = bareProgram(scriptPublicKey);
+      if (program === undefined) continue;
+      this.#see(describeProgram(program), { transaction: id, index, isBare: true, firstSeen: chainTime });
+    }
     for (const id of new Set([...before.keys(), ...this.#byCovenant().keys()])) {
       const fresh = { genesis: undefined, events: 0, firstSeen: chainTime, lastSeen: chainTime, template: undefined };
       this.#covenants.set(id, { ...(this.#covenants.get(id) ?? fresh), isComplete: false });
@@ -152,8 +160,7 @@ export class ApplicationsModel {
         }
       }
       const known = this.#programs.get(toHex(description.hash));
-      // The first output of a bare script may have been before a start of the index.
-      if (known === undefined) continue;
+      if (known === undefined) throw new Error(`transaction ${id} spends a program that is not known`);
       known.spends += 1;
       for (let bit = 1; bit <= description.uses; bit *= 2) {
         if ((description.uses & bit) !== 0) families.set(bit, (families.get(bit) ?? 0) + 1);

@@ -67,3 +67,18 @@ export const belowRoots = (condition: string): string => `
 /** The first chain block if retention removed the chain before it; no row otherwise. What sums up the removed part can only be checked in parts. */
 export const CUT = `
   cut as (select index, chain_time from chain_blocks where index = (select min(index) from chain_blocks) and index > 0)`;
+
+/** Scripts that may be programs by themselves. */
+export const BARE_SCRIPTS = `(select id from scripts where type = 'nonstandard' and version = 0)`;
+
+/**
+ * The first of the UTXOs of each script `s` in `start_utxos`, by id and index: who created it before the start is known, but not in which order.
+ * @param scripts a table with `id`
+ */
+export const firstStartUtxos = (scripts: string): string => `
+  select distinct on (s.id) s.id as script_id, u.transaction_id, u.index
+    from ${scripts} s
+    join start_utxos u on u.script_id = s.id
+    left join earlier_transactions e on e.id = u.transaction_id
+    left join transactions t on t.id = u.transaction_id
+   order by s.id, coalesce(e.transaction_id, t.transaction_id), u.index`;

@@ -1,6 +1,7 @@
 /** Writes the differences of two UTXO sets after a gap, so that the cost is independent of the history. Counts of accepted transactions stay. */
 import type { ClientBase } from 'pg';
 import { hourOf } from './hourly-balance-changes/hourly-deltas.ts';
+import { writeStartPrograms } from './programs/start-programs.ts';
 import { LENGTHS, startOfInterval } from './network-intervals/interval-deltas.ts';
 
 /**
@@ -13,6 +14,7 @@ export async function replaceUtxoSet(client: ClientBase, chainTime: bigint, isGa
   // Their events in the gap are not known, even if they have the same UTXOs after it.
   if (isGap) await client.query('update covenants set is_complete = false where is_complete and utxo_count > 0');
   await client.query(REPLACE_STATE, [hourOf(chainTime), chainTime]);
+  await writeStartPrograms(client, chainTime);
   // Another chain block may have accepted the same transaction.
   await client.query(
     `update utxos u set block_daa_score = s.block_daa_score

@@ -1378,7 +1378,7 @@ export interface NotificationSecret {
 
 export interface Programs {
   /**
-   * chain_blocks.chain_time of that acceptance.
+   * chain_blocks.chain_time of that acceptance, or of the start whose UTXO set had it.
    */
   first_seen: bigint;
   /**
@@ -1402,7 +1402,7 @@ export interface Programs {
    */
   length: number;
   /**
-   * scripts.id of the same bytes as a bare script, by which spends of it are found; null if no accepted output had it. A reorg leaves it.
+   * scripts.id of the same bytes as a bare script, by which spends of it are found; null if no accepted output and no UTXO set of a start had it. A reorg leaves it.
    */
   script_id: bigint | null;
   /**
@@ -1414,7 +1414,7 @@ export interface Programs {
    */
   template_id: number | null;
   /**
-   * The accepted transaction that revealed it first, or created the first output with the bare script. The row is gone if retention removed it.
+   * The accepted transaction that revealed it first, or created the first output with the bare script; of a UTXO set of a start, the lowest one. The row is gone if retention removed it.
    */
   transaction_id: bigint;
   /**

@@ -1,6 +1,6 @@
 /**
- * Programs and their templates. A program is known from its first reveal, or, as a bare script, from its first output; it goes with the
- * transaction of that, since a reorg removes a suffix of the chain.
+ * Programs and their templates. A program is known from its first reveal, or, as a bare script, from its first output or the start of the index whose
+ * UTXO set has it; it goes with the transaction of that, since a reorg removes a suffix of the chain.
  */
 import { inPipeline } from '@kasgres/database';
 import { fromHex, type Hash, toHex } from '@kasgres/kaspa';
@@ -133,7 +133,7 @@ function columnsOfPlaces(seen: readonly SeenProgram[]): PlaceColumns {
   };
 }
 
-async function writeTemplates(client: ClientBase, seen: readonly SeenProgram[]): Promise<void> {
+export async function writeTemplates(client: ClientBase, seen: readonly SeenProgram[]): Promise<void> {
   const templates = new Map<string, bigint>();
   for (const { template, first } of seen) {
     if (template === undefined) continue;
@@ -156,7 +156,7 @@ function toBuffers(hashes: readonly (Hash | undefined)[]): (Buffer | null)[] {
   return hashes.map((hash) => (hash === undefined ? null : Buffer.from(hash)));
 }
 
-async function writePrograms(client: ClientBase, seen: readonly SeenProgram[]): Promise<void> {
+export async function writePrograms(client: ClientBase, seen: readonly SeenProgram[]): Promise<void> {
   if (seen.length === 0) return;
   const { hashes, transactions, indexes, times, areBare } = columnsOfPlaces(seen);
   await client.query({

@@ -4,6 +4,7 @@
  */
 import { describeProgram, type ProgramDescription } from '@kasgres/programs';
 import type { ClientBase } from 'pg';
+import { firstStartUtxos } from '../common-table-expressions.ts';
 import { pagesByKey, type Queryable } from '../queryable.ts';
 import { revealPages } from '../reveals/read.ts';
 import { knownKccTemplate } from './kcc-template.ts';
@@ -98,14 +99,19 @@ function toBuffer(bytes: Uint8Array | undefined): Buffer | null {
   return bytes === undefined ? null : Buffer.from(bytes);
 }
 
-/** Accepted outputs of bare scripts, and the first of each: what spent UTXOs with such a script before does not count. */
+/** Accepted outputs of bare scripts, UTXOs of the latest start with such a script, and the first of each. */
 const BARE = `
   bare_outputs as (
     select f.*, o.transaction_id, o.index, c.index as chain_index, array_position(c.accepted_transactions, t.id) - 1 as position, c.chain_time
       from found_bare f
       join transaction_outputs o on o.script_id = f.script_id
       join transactions t on t.id = o.transaction_id
-      join chain_blocks c on c.index = t.accepting_index),
+      join chain_blocks c on c.index = t.accepting_index
+    union all
+    select f.*, u.transaction_id, u.index, c.index, -1, c.chain_time
+      from found_bare f
+      join (${firstStartUtxos('(select script_id as id from found_bare)')}) u using (script_id)
+      join chain_blocks c on c.index = (select max(chain_index) from starts)),
   bare_firsts as (select distinct on (script_id) * from bare_outputs order by script_id, chain_index, position)`;
 
 const SPENDS = `

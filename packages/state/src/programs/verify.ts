@@ -1,6 +1,6 @@
 import { type Hash, toHex } from '@kasgres/kaspa';
 import { describeProgram, type ProgramDescription } from '@kasgres/programs';
-import { CUT } from '../common-table-expressions.ts';
+import { BARE_SCRIPTS, CUT, firstStartUtxos } from '../common-table-expressions.ts';
 import { EventTemplates } from '../covenants/verify-event-templates.ts';
 import { faultsOf, type Queryable } from '../queryable.ts';
 import { revealPages } from '../reveals/read.ts';
@@ -98,18 +98,22 @@ async function readExpected(db: Queryable): Promise<Read> {
       spends.push(spendOf(reveal, description));
     }
   }
+  const startOutputs = await readStartOutputs(db);
   for await (const page of bareScriptPages(db)) {
     const scripts = new Map(page.map((script) => [script.id, script]));
     const firsts = new Map<bigint, Place>();
-    for (const { scriptId, ...first } of await readBareOutputs(db, [...scripts.keys()])) {
-      const script = scripts.get(scriptId);
-      if (script === undefined) continue;
-      see(script.script, script, first, scriptId);
-      firsts.set(scriptId, first);
+    const outputs = await readBareOutputs(db, [...scripts.keys()]);
+    const accepted = new Map(outputs.map(({ scriptId, ...first }) => [scriptId, first]));
+    for (const script of page) {
+      const [atStart, first] = [startOutputs.get(script.id), accepted.get(script.id)];
+      const earliest = atStart === undefined || (first !== undefined && isBefore(first, atStart)) ? first : atStart;
+      if (earliest === undefined) continue;
+      see(script.script, script, earliest, script.id);
+      firsts.set(script.id, earliest);
     }
     for (const { scriptId, fee, ...place } of await readBareSpends(db, [...scripts.keys()])) {
       const [script, first] = [scripts.get(scriptId), firsts.get(scriptId)];
-      // A UTXO of a start may have a script that no accepted transaction has created yet.
+      // A UTXO of an earlier start may have had the script.
       if (script === undefined || first === undefined || !isBefore(first, place)) continue;
       see(script.script, script, undefined, scriptId).spends += 1;
       const { transaction, chainBlock } = place;
@@ -119,11 +123,15 @@ async function readExpected(db: Queryable): Promise<Read> {
   return { programs, spends, wrongEvents: await eventTemplates.finish() };
 }
 
+interface BareOutputRow extends Omit<Place, 'chainBlock'> {
+  scriptId: bigint;
+  chainIndex: number;
+  chainTime: bigint;
+}
+
 /** Returns the first accepted output of each script. */
 async function readBareOutputs(db: Queryable, scripts: readonly bigint[]): Promise<(Place & { scriptId: bigint })[]> {
-  const { rows } = await db.query<
-    Omit<Place, 'chainBlock'> & { scriptId: bigint; chainIndex: number; chainTime: bigint }
-  >(
+  const { rows } = await db.query<BareOutputRow>(
     `select distinct on (o.script_id) o.script_id as "scriptId", o.transaction_id::float8 as transaction, o.index, c.index::float8 as "chainIndex",
             c.chain_time as "chainTime", array_position(c.accepted_transactions, t.id) - 1 as position
        from transaction_outputs o
@@ -134,6 +142,21 @@ async function readBareOutputs(db: Queryable, scripts: readonly bigint[]): Promi
     [scripts],
   );
   return rows.map(({ chainIndex, chainTime, ...row }) => ({ ...row, chainBlock: { index: chainIndex, chainTime } }));
+}
+
+/** Returns the first UTXO of each bare script at the latest start, before what that accepts. */
+async function readStartOutputs(db: Queryable): Promise<Map<bigint, Place>> {
+  const { rows } = await db.query<BareOutputRow>(
+    `select u.script_id as "scriptId", u.transaction_id::float8 as transaction, u.index, c.index::float8 as "chainIndex", c.chain_time as "chainTime",
+            -1 as position
+       from (${firstStartUtxos(BARE_SCRIPTS)}) u
+       join chain_blocks c on c.index = (select max(chain_index) from starts)`,
+  );
+  return new Map(
+    rows.map(({ scriptId, chainIndex, chainTime, ...row }) => {
+      return [scriptId, { ...row, chainBlock: { index: chainIndex, chainTime } }];
+    }),
+  );
 }
 
 async function readBareSpends(
