@@ -7,7 +7,7 @@ const MINER = scriptOf(2);
 
 /** Mines blocks until the miner can make this many payments. */
 export function mineRewards({ node }: SimulatedDag, payments: number): void {
-  for (let made = 0; made < PARAMS.coinbaseMaturity + payments; made += 1) {
+  for (let made = 0; made < PARAMS.coinbaseMaturity + payments + 1; made += 1) {
     node.receive(blockOn(node, { miner: MINER, nonce: made }));
   }
 }
