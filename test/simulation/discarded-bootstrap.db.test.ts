@@ -129,9 +129,11 @@ test('an index survives kill -9 in the middle of the discard and before the next
 
   simulatedDag.p2pFaults.plan = () => ({ kind: 'silent' });
   program = start();
-  await expect.poll(() => visibleRows(database.pool), { timeout: 60_000 }).toEqual({ meta: 1 });
+  await expect
+    .poll(() => visibleRows(database.pool), { timeout: 60_000 })
+    .toEqual({ meta: 1, template_names: 113, template_sources: 1 });
   await program.kill();
-  expect(await visibleRows(database.pool)).toEqual({ meta: 1 });
+  expect(await visibleRows(database.pool)).toEqual({ meta: 1, template_names: 113, template_sources: 1 });
 
   simulatedDag.p2pFaults.plan = undefined;
   program = start();

@@ -49,7 +49,7 @@ test('a first catch-up writes the same rows from its sums as from all rows', asy
   // Only batches after the first catch-up write `seen_before` and `unmerged_touches`, so their rows depend on timing.
   await countUnmerged(pool);
   const tables = FILLED_TABLES.filter((table) => table !== 'seen_before' && table !== 'unmerged_touches');
-  const select = (table: string) => pool.query<Record<string, unknown>>(`select * from ${table} order by 1, 2`);
+  const select = (table: string) => pool.query<Record<string, unknown>>(`select * from ${table} r order by r::text`);
   const read = async (): Promise<unknown[][]> => (await Promise.all(tables.map(select))).map(({ rows }) => rows);
   const summed = await read();
   for (const [i, rows] of summed.entries()) {
