@@ -115,6 +115,8 @@ describe('search', () => {
     ['a'.repeat(201), 400],
     ['%00', 400],
     ['zz', 200],
+    // A NUL in a part of a URL.
+    ['https://explorer.example/blocks/%2500', 200],
   ])('responds to %j with %i', async (q, status) => {
     expect((await harness.api.request(`/v1/search?q=${q}`)).status).toBe(status);
     expect((await harness.api.request(`/v1/search?q=ab&limit=21`)).status).toBe(400);

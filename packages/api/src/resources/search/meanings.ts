@@ -55,7 +55,9 @@ const isIdentifier = (part: string): boolean =>
 
 function decodePart(part: string): string {
   try {
-    return decodeURIComponent(part);
+    const decoded = decodeURIComponent(part);
+    // Postgres has no texts with this character.
+    return decoded.includes('\0') ? part : decoded;
   } catch {
     return part;
   }
