@@ -180,7 +180,7 @@ interface Transaction {
   transactionId: string;
   isAccepted: boolean;
   payload?: string;
-  inputs: { program?: unknown }[];
+  inputs: { program?: { hash: string } | null; previousOutput: { scriptPublicKey: string | null } }[];
   outputs: { covenant?: { covenantId: string }; covenantEvent?: string | null }[];
   protocols?: unknown[];
   decodedPayload?: unknown;
@@ -254,6 +254,34 @@ test('it adds them in every listing of transactions', async () => {
   for (const include of ['program', 'programs,programs', 'tags,programs,tags', '', ',']) {
     expect((await harness.api.getChecked('/v1/transactions', {}, { include })).status, include).toBe(400);
   }
+});
+
+test('it adds them to transactions of the mempool, whose covenants have no events yet', async () => {
+  const request = { includeOrphanPool: false, filterTransactionPool: false };
+  const { entries } = await harness.node.call('getMempoolEntries', request);
+  let programs = 0;
+  for (const { transaction: found } of entries) {
+    const path = { transactionId: found?.verboseData?.transactionId ?? '' };
+    const { transaction } = (await read('/v1/mempool/{transactionId}', path, { include: 'programs' })) as {
+      transaction: Transaction;
+    };
+    expect({ transaction: withoutUses(transaction) }).toEqual(await read('/v1/mempool/{transactionId}', path));
+    expect(transaction.protocols).toBeInstanceOf(Array);
+    expect(transaction.decodedPayload).toBeDefined();
+    for (const { covenantEvent } of transaction.outputs) expect(covenantEvent).toBeNull();
+    for (const { program, previousOutput } of transaction.inputs) {
+      if (program === null || program === undefined) continue;
+      programs++;
+      expect(previousOutput.scriptPublicKey).toBe(`aa20${program.hash}87`);
+    }
+    const withPayload = await read('/v1/mempool/{transactionId}', path, {
+      include: 'programs',
+      include_payload: 'true',
+    });
+    expect(withPayload).toMatchObject({ transaction });
+    expect((withPayload['transaction'] as Transaction).payload).toBeDefined();
+  }
+  expect(programs).toBeGreaterThan(0);
 });
 
 test('it decodes payloads of any bytes', async () => {

@@ -12644,6 +12644,8 @@ export interface operations {
             query?: {
                 /** @description Include payloads */
                 include_payload?: boolean;
+                /** @description `programs` adds what programs and protocols the transaction uses */
+                include?: "programs";
             };
             header?: never;
             path: {

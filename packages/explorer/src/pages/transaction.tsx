@@ -48,7 +48,7 @@ function useTransaction(transactionId: string): Resource<Found> {
         return { transaction, tags, isPending: false, loadedAt: Date.now() };
       } catch (error) {
         if (!isNotFound(error)) throw error;
-        const query = { include_payload: true };
+        const query = { include: 'programs', include_payload: true } as const;
         const { transaction } = await client
           .get('/v1/mempool/{transactionId}', { params: { path, query } })
           // The error of the index tells more than that of the mempool.
@@ -161,8 +161,7 @@ function Summary({ transaction }: Pick<Found, 'transaction'>) {
 }
 
 function Technical({ transaction }: Pick<Found, 'transaction'>) {
-  const { payload = '' } = transaction;
-  const decodedPayload = isIndexed(transaction) ? transaction.decodedPayload : undefined;
+  const { payload = '', decodedPayload } = transaction;
   return (
     <Card title="Details">
       <Facts
@@ -297,12 +296,8 @@ export function TransactionPage({ transactionId }: { transactionId: string }) {
             <Card title="Inputs and outputs, KAS">
               <Sides transaction={transaction} tags={tags} hasLinks />
             </Card>
-            {isIndexed(transaction) && (
-              <>
-                <ProtocolsCard protocols={transaction.protocols ?? []} />
-                <ProgramsCard inputs={transaction.inputs} />
-              </>
-            )}
+            <ProtocolsCard protocols={transaction.protocols ?? []} />
+            <ProgramsCard inputs={transaction.inputs} />
             <Scripts transaction={transaction} />
           </>
         )}

@@ -2,12 +2,14 @@
 import { fromHex, toHex } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
 import { z } from 'zod';
+import { Slices } from '../../fairness/event-loop-turns.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { required } from '../../node-calls.ts';
 import { route } from '../../route.ts';
 import { hash, hashInput, sompi, timestamp } from '../../schemas/values.ts';
 import { listUtxos, type UtxoRow } from '../rpc/submitted/storage-masses.ts';
 import { lookUp } from '../shared.ts';
+import { describeAll, type SelectedInput } from '../transactions/rest/programs.ts';
 import { includePayload, restTransaction } from '../transactions/rest/schemas.ts';
 import { toMempoolEntry } from './to-mempool-entry.ts';
 
@@ -29,11 +31,17 @@ export const getPendingTransaction = route(
     summary: 'One transaction of the mempool, with the UTXOs that it spends',
     description: 'UTXOs of transactions that are not indexed yet have neither amount nor script.',
     params: z.strictObject({ transactionId: hashInput }),
-    query: z.strictObject({ include_payload: includePayload }),
+    query: z.strictObject({
+      include_payload: includePayload,
+      include: z
+        .literal('programs')
+        .optional()
+        .meta({ description: '`programs` adds what programs and protocols the transaction uses' }),
+    }),
     response: z.object({ transaction: pending }),
     errors: [404],
   },
-  async ({ services: { index }, node, caller }, { params: { transactionId }, query }) => {
+  async ({ services: { index, turns }, node, caller }, { params: { transactionId }, query }) => {
     const request = { txId: toHex(transactionId), includeOrphanPool: true, filterTransactionPool: false };
     const { entry } = await node.call('getMempoolEntry', request);
     const found = required(entry, 'entry');
@@ -46,14 +54,21 @@ export const getPendingTransaction = route(
       return listUtxos(db, outpoints);
     }, caller);
     const utxos = new Map(rows.map((row) => [`${toHex(row.transaction_id)}:${row.index}`, row]));
-    return { transaction: toPending(found, utxos, query.include_payload) };
+    const { include, include_payload: withPayload } = query;
+    return include === undefined
+      ? { transaction: toPending(found, utxos, { withPayload }) }
+      : describeAll(
+          { transaction: toPending(found, utxos, { withPayload: true, withPrograms: true }) },
+          new Slices(turns, caller),
+          withPayload,
+        );
   },
 );
 
 function toPending(
   entry: protocol.MempoolEntry,
   utxos: ReadonlyMap<string, UtxoRow>,
-  withPayload: boolean,
+  { withPayload, withPrograms = false }: { withPayload: boolean; withPrograms?: boolean },
 ): PendingJson {
   const { transaction: json, fee } = toMempoolEntry(entry);
   const { verboseData, inputs, outputs, payload, subnetworkId, mass, version, lockTime, gas } = json;
@@ -76,12 +91,13 @@ function toPending(
     acceptingBlockHash: null,
     acceptingBlockBlueScore: null,
     confirmations: 0,
-    inputs: inputs.map(({ previousOutpoint, ...input }, at) => {
+    inputs: inputs.map(({ previousOutpoint, ...input }, at): SelectedInput => {
       const utxo = utxos.get(`${previousOutpoint.transactionId}:${previousOutpoint.index}`);
       return {
         transactionId,
         index: at,
         ...input,
+        ...(withPrograms && { spentScriptVersion: utxo?.version ?? null }),
         previousOutput: {
           ...previousOutpoint,
           amount: utxo === undefined ? null : String(utxo.amount),
@@ -100,6 +116,7 @@ function toPending(
       scriptPublicKeyAddress: data?.scriptPublicKeyAddress ?? null,
       scriptPublicKeyType: data?.scriptPublicKeyType ?? 'nonstandard',
       ...output,
+      ...(withPrograms && { covenantEvent: null }),
       spentBy: null,
       isSpent: false,
     })),

@@ -37,11 +37,14 @@ export const partsOf = (includePayload: boolean, include: Include): Parts => {
 };
 
 /** As selected, with what is left out of the response. */
-type SelectedInput = RestInputJson & { spentScriptVersion?: number | null };
+export type SelectedInput = RestInputJson & { spentScriptVersion?: number | null };
+
+/** The fields that are read and completed. */
+type Described = Pick<RestTransactionJson, 'inputs' | 'payload' | 'protocols' | 'decodedPayload'>;
 
 interface Transactions {
-  transactions?: RestTransactionJson[];
-  transaction?: RestTransactionJson;
+  transactions?: Described[];
+  transaction?: Described;
 }
 
 /** Completes the transactions of a response. */
@@ -70,7 +73,7 @@ function spentScript({ previousOutput, spentScriptVersion }: SelectedInput): Scr
   return scriptPublicKey === null ? undefined : { version: spentScriptVersion ?? 0, script: fromHex(scriptPublicKey) };
 }
 
-function describe(transaction: RestTransactionJson, includePayload: boolean): void {
+function describe(transaction: Described, includePayload: boolean): void {
   const isCoinbase = transaction.inputs.length === 0;
   const scripts: (ScriptPublicKey | undefined)[] = [];
   const programs: (Uint8Array | undefined)[] = [];
