@@ -1637,7 +1637,7 @@ export interface components {
             firstSeen: number;
             /** @description Time of its last event, or of the bootstrap block that changed it last */
             lastSeen: number;
-            /** @description Hash of the opcodes of the program that its last spend revealed; null before, or if that program does not parse */
+            /** @description Hash of the opcodes of the last program that a spend of one of its UTXOs revealed; null before the first. Bare scripts and programs that do not parse leave it */
             template: components["schemas"]["Hash"] | null;
         };
         CovenantEvent: {

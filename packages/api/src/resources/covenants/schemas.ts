@@ -6,7 +6,7 @@ import { address, count, hash, hexBytes, sompi, timestamp } from '../../schemas/
 
 const template = hash.nullable().meta({
   description:
-    'Hash of the opcodes of the program that its last spend revealed; null before, or if that program does not parse',
+    'Hash of the opcodes of the last program that a spend of one of its UTXOs revealed; null before the first. Bare scripts and programs that do not parse leave it',
 });
 
 export const covenant = z
