@@ -2218,6 +2218,10 @@ begin
     end if;
     decoded := convert_from(decode(hex, 'hex'), 'UTF8');
   end if;
+  -- jsonb writes 1e131071 as 131,072 digits: 64 KiB of such numbers outside of strings would become 900 MB of text.
+  if decoded ~ '[0-9][eE][+-]?[0-9]{3}' and regexp_replace(decoded, '"(?:[^"\\]|\\.)*"', '""', 'g') ~ '[0-9][eE][+-]?[0-9]{3}' then
+    return null;
+  end if;
   if current_setting('server_version_num')::integer >= 160000 then
     return case when pg_input_is_valid(decoded, 'jsonb') then decoded::jsonb end;
   end if;
@@ -2227,7 +2231,7 @@ begin
     return null;
   end;
 end $$;
-comment on function kaspa.json_of(text) is 'Hex, such as a payload, as a JSON object or array of at most 64 KiB and 1,000 brackets; null if it is none, or has escapes that jsonb cannot hold.';
+comment on function kaspa.json_of(text) is 'Hex, such as a payload, as a JSON object or array of at most 64 KiB and 1,000 brackets; null if it is none, or has escapes that jsonb cannot hold, or exponents of three digits.';
 
 create function kaspa.schema_version() returns integer language sql immutable parallel safe as 'select 1';
 comment on function kaspa.schema_version() is 'Version of this contract. While it stays, no view or column of it goes away or changes its type or meaning; new ones may come.';

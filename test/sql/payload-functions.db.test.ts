@@ -67,6 +67,13 @@ describe('kaspa.json_of', () => {
     ['an escaped NUL', String.raw`{"a":"\u0000"}`, null],
     ['an escaped lone surrogate', String.raw`{"a":"\ud800"}`, null],
     ['70 kB', JSON.stringify(['x'.repeat(70_000)]), null],
+    // jsonb would write it as 131,072 digits.
+    ['a number with a large exponent', '[1e131071]', null],
+    ['a number with a small exponent', '[1.5E-16383]', null],
+    ['a number with zeros in its exponent', '[1e+0000016383]', null],
+    ['a number with an exponent behind a string', String.raw`{"a":"\\","b":1e999}`, null],
+    ['exponents of two digits', '[1e20,2E-7]', [1e20, 2e-7]],
+    ['digits that look like an exponent in a string', String.raw`{"ca":"3e1234\"5e678"}`, { ca: '3e1234"5e678' }],
     ['equal keys', '{"a":1,"a":2}', { a: 2 }],
   ])('of %s', async (_name, text, expected) => {
     expect(await evaluate('kaspa.json_of(value)', [hexOf(text)])).toEqual([expected]);
