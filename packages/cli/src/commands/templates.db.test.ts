@@ -119,7 +119,7 @@ test('it prints all problems of a file with their lines, exits with 1 and writes
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr.split('\n')).toEqual([
     'bad.yaml:2: templates.0.template: must have 64 hex digits in lower case',
-    'bad.yaml:3: templates.1.name: must not contain control or bidirectional characters',
+    'bad.yaml:3: templates.1.name: must not contain control, bidirectional or invisible characters',
     'bad.yaml:4: templates.2.x: is not a field',
     '3 problems. Nothing was written.',
     '',

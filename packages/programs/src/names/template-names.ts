@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { pushesOf } from '../instructions.ts';
 import { type ByteRange, rangeOfPushes } from '../template.ts';
 import { PUSH_TYPES, type PushType } from './push-values.ts';
+import { isSafeText } from '../safe-text.ts';
 
 /** The file of names that is published with this package. */
 export const TEMPLATE_NAMES_FILE: URL = new URL('../../template-names.yaml', import.meta.url);
@@ -59,9 +60,6 @@ export interface NameProblem {
   problem: string;
 }
 
-/** Control characters, lone surrogates, and what changes the direction of text or cannot be seen. */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
-
 const mustBe = (what: string) => ({
   error: ({ code, input }: { code?: string; input?: unknown }): string | undefined => {
     if (code === 'unrecognized_keys') return undefined;
@@ -77,7 +75,7 @@ const text = (most: number) =>
     .trim()
     .min(1, 'must not be empty')
     .max(most, `must not be longer than ${most} characters`)
-    .refine((value) => !UNSAFE.test(value), 'must not contain control or bidirectional characters');
+    .refine((value) => isSafeText(value), 'must not contain control, bidirectional or invisible characters');
 const hash = string()
   .regex(/^[0-9a-f]{64}$/, 'must have 64 hex digits in lower case')
   .transform(fromHex);

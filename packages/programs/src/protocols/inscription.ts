@@ -1,5 +1,6 @@
 /** An operation of a protocol above the chain, as the bytes of a transaction state it. Whether it has an effect, only the protocol's indexer knows. */
 import type { ScriptPublicKey } from '@kasgres/kaspa';
+import { isSafeText } from '../safe-text.ts';
 
 export type Protocol =
   | 'krc-20'
@@ -21,7 +22,7 @@ export interface Operation {
   isDecodable: boolean;
   /** The protocol's own name of it, of at most 32 characters of `a-z`, digits, `_` and `-`; undefined if it has none or is undecodable. */
   operation: string | undefined;
-  /** A ticker, a token id, a name or a channel: printable text of at most 255 characters, without control and bidirectional characters. */
+  /** A ticker, a token id, a name or a channel: printable text of at most 255 characters, without control, bidirectional and invisible characters. */
   tick: string | undefined;
   /** The protocol's content, which may be any bytes. A view of the payload or the program. */
   body: Uint8Array;
@@ -36,9 +37,6 @@ export interface Inscription extends Operation {
 
 const OPERATION_NAME = /^[a-z0-9_-]{1,32}$/;
 const MAX_TICK_CHARACTERS = 255;
-/** Control characters, lone surrogates, line separators, and what changes the direction of text or cannot be seen. */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
-
 export function undecodable(protocol: Protocol, body: Uint8Array): Operation {
   return { protocol, isDecodable: false, operation: undefined, tick: undefined, body };
 }
@@ -60,5 +58,5 @@ export function toOperation(
 }
 
 function isSafeTick(tick: string): boolean {
-  return tick.length > 0 && tick.length <= MAX_TICK_CHARACTERS && !UNSAFE.test(tick);
+  return tick.length > 0 && tick.length <= MAX_TICK_CHARACTERS && isSafeText(tick);
 }

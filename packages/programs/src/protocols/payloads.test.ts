@@ -202,12 +202,14 @@ describe('a payload', () => {
   );
 
   test('shows no channel that would change how a page reads', () => {
-    for (const channel of ['a\u202Eb', '\u200B', 'a\u0007', 'x'.repeat(256)]) {
+    const invisible = ['a\u3164', '\u115f', 'a\u034f', 'a\u{e0101}', 'a\ufe0f'];
+    for (const channel of ['a\u202Eb', '\u200B', 'a\u0007', 'x'.repeat(256), ...invisible]) {
       expect(decodePayload(bytes(`kchat:1:bcast:${channel}:hi`))).toMatchObject({
         operation: 'bcast',
         tick: undefined,
       });
     }
+    expect(decodePayload(bytes('kchat:1:bcast:❤\ufe0f:hi'))).toMatchObject({ tick: '❤\ufe0f' });
     const invalid = Uint8Array.of(...bytes('kchat:1:bcast:'), 0xff, ...bytes(':hi'));
     expect(decodePayload(invalid)).toMatchObject({ operation: 'bcast', tick: undefined, body: bytes('hi') });
   });
