@@ -3,7 +3,7 @@
  * the index shows both. Against the real process.
  */
 import { createKey } from '@kasgres/database';
-import { classifyScript, scriptToAddress, toHex, type Transaction, transactionId } from '@kasgres/kaspa';
+import { classifyScript, covenantId, scriptToAddress, toHex, type Transaction, transactionId } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildTransaction } from '../../packages/devnet/src/economy/build-transaction.ts';
 import type { UtxoEntry } from '../../packages/devnet/src/economy/utxo.ts';
@@ -53,18 +53,16 @@ function takeUtxo(): UtxoEntry {
 const keyOf = ({ transactionId: id, index }: { transactionId: Uint8Array; index: number }) => `${toHex(id)}:${index}`;
 
 /** Splits a UTXO, so that the transaction has a storage mass; with the greatest sequence there is. */
-function payment({ version = 0, covenant }: { version?: number; covenant?: Uint8Array } = {}): Transaction {
+function payment({ version = 0, foundsCovenant = false } = {}): Transaction {
   const utxo = takeUtxo();
   const { scriptPublicKey } = utxo;
+  const first = { amount: 30_000_000n, scriptPublicKey };
+  const covenant = { authorizingInput: 0, covenantId: covenantId(utxo.outpoint, [[0, first]]) };
   const transaction = buildTransaction({
     version,
     utxos: [{ entry: utxo, redeemScript: undefined }],
     outputs: [
-      {
-        amount: 30_000_000,
-        scriptPublicKey,
-        ...(covenant && { covenant: { authorizingInput: 0, covenantId: covenant } }),
-      },
+      { amount: 30_000_000, scriptPublicKey, ...(foundsCovenant && { covenant }) },
       { amount: Number(utxo.amount - FEE) - 30_000_000, scriptPublicKey },
     ],
     payload: Buffer.from('by HTTP'),
@@ -96,12 +94,7 @@ interface BlockJson {
 }
 
 test('submitted payments are accepted through a submitted block template', async () => {
-  const payments = [
-    payment(),
-    payment(),
-    payment({ version: 1 }),
-    payment({ version: 1, covenant: new Uint8Array(32).fill(7) }),
-  ];
+  const payments = [payment(), payment(), payment({ version: 1 }), payment({ version: 1, foundsCovenant: true })];
   for (const one of payments) {
     expect(await submit(submittedForm(one))).toEqual({ status: 200, json: { transactionId: idOf(one) } });
     expect((await api.post('/v1/rpc/getMempoolEntry', { transactionId: idOf(one) })).status).toBe(200);

@@ -39,6 +39,7 @@ export const OWNERS: Readonly<Record<'kaspa' | 'public', Readonly<Record<string,
     inputs: 'join accepted owner on owner.transaction_id = r.transaction_id',
     outputs: 'join accepted owner on owner.transaction_id = r.transaction_id',
     address_transactions: 'join accepted owner on owner.transaction_id = r.transaction_id',
+    covenant_events: 'join accepted owner on owner.transaction_id = r.transaction_id',
     network_minutes: interval('60000', START),
     network_hours: interval('3600000', START),
     network_days: interval('86400000', START),
@@ -53,6 +54,7 @@ export const OWNERS: Readonly<Record<'kaspa' | 'public', Readonly<Record<string,
     transaction_body_inputs: 'join accepted owner on owner.id = r.transaction_id',
     transaction_inputs: 'join accepted owner on owner.id = r.transaction_id',
     transaction_outputs: 'join accepted owner on owner.id = r.transaction_id',
+    covenant_events: 'join accepted owner on owner.id = r.transaction_id',
     network_intervals: interval('86400000', 'r.start / 86400000 * 86400000'),
   },
 };
@@ -62,8 +64,10 @@ export async function expectedFacts(
   pool: Pool,
   { schema, name, columns, until }: { schema: 'kaspa' | 'public'; name: string; columns: Columns; until: number },
 ): Promise<TextRow[]> {
+  const owner = OWNERS[schema][name];
+  if (owner === undefined) throw new Error(`no owner of the rows of ${schema}.${name} is known`);
   const { rows } = await pool.query<TextRow>({
-    text: `with ${CHAIN} select ${postgresList(columns)}, owner.day from ${schema}.${name} r ${OWNERS[schema][name]} where owner.index <= $1`,
+    text: `with ${CHAIN} select ${postgresList(columns)}, owner.day from ${schema}.${name} r ${owner} where owner.index <= $1`,
     values: [until],
     rowMode: 'array',
   });
