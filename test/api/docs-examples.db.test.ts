@@ -7,6 +7,7 @@ import { createTestDatabase, upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApi } from '../support/programs.ts';
 import { mineRewards, payInLane } from '../support/lane-payments.ts';
+import { APPLICATION_RATE } from '../support/simulated-dag.ts';
 import { cluster } from '../simulation/clusters-harness.ts';
 import type { ApiResponse } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
@@ -46,6 +47,7 @@ beforeAll(async () => {
   // Another chain than that of the committed examples, long enough for a hash rate.
   harness = await openHarness({
     seed: 'docs',
+    simulation: { applicationRate: APPLICATION_RATE },
     mine: (dag) => {
       mineRewards(dag, 1);
       payInLane(dag, 5);

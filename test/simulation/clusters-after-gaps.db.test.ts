@@ -219,7 +219,7 @@ test('scripts known only from a bootstrap block keep their flags when they are p
   for (const { address } of lost) {
     while (!simulatedDag.submit(payment(utxos.pop(), addressToScript(address)))) continue;
   }
-  simulatedDag.mine(10);
+  simulatedDag.mine(30);
   await followToTheTip(harness, RECORD);
   const { rowCount } = await pool.query(
     `select from balances b join scripts s on s.id = b.script_id

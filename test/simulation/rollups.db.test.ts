@@ -37,6 +37,20 @@ test('reorgs deeper than seen_before, or of blocks of the first catch-up, restor
   await expectRight(harness);
 });
 
+const templateBy = (column: string): string =>
+  `jsonb_build_object('${column}', (select t.template from program_templates t where t.id = r.${column}))`;
+const COVENANT = `jsonb_build_object('covenant_id', (select c.covenant_id from covenants c where c.id = r.covenant_id))`;
+
+/** Covenants, templates and kinds of inscriptions get new keys when they are written again, so rows that refer to them have the ids instead. */
+const WITHOUT_NEW_KEYS: Readonly<Record<string, string>> = {
+  inscription_kinds: `to_jsonb(r) - 'id'`,
+  inscriptions: `to_jsonb(r) || (select jsonb_build_object('kind_id', to_jsonb(k) - 'id') from inscription_kinds k where k.id = r.kind_id)`,
+  program_templates: `to_jsonb(r) - 'id'`,
+  programs: `to_jsonb(r) || ${templateBy('template_id')}`,
+  covenants: `to_jsonb(r) - 'id' || ${templateBy('template_id')}`,
+  covenant_events: `to_jsonb(r) || ${templateBy('template_id')} || ${templateBy('previous_template_id')} || ${COVENANT}`,
+};
+
 test('a first catch-up writes the same rows from its sums as from all rows', async () => {
   const { simulatedDag, database, node } = await createHarness('sums of a first catch-up');
   const { pool } = database;
@@ -49,8 +63,12 @@ test('a first catch-up writes the same rows from its sums as from all rows', asy
   // Only batches after the first catch-up write `seen_before` and `unmerged_touches`, so their rows depend on timing.
   await countUnmerged(pool);
   const tables = FILLED_TABLES.filter((table) => table !== 'seen_before' && table !== 'unmerged_touches');
-  const select = (table: string) => pool.query<Record<string, unknown>>(`select * from ${table} r order by r::text`);
-  const read = async (): Promise<unknown[][]> => (await Promise.all(tables.map(select))).map(({ rows }) => rows);
+  const select = (table: string) =>
+    pool.query<{ row: string }>(
+      `select (${WITHOUT_NEW_KEYS[table] ?? 'to_jsonb(r)'})::text as row from ${table} r order by 1`,
+    );
+  const read = async (): Promise<string[][]> =>
+    (await Promise.all(tables.map(select))).map(({ rows }) => rows.map(({ row }) => row));
   const summed = await read();
   for (const [i, rows] of summed.entries()) {
     if (!OF_ATTACKS.has(tables[i] as string)) expect(rows.length, tables[i]).toBeGreaterThan(0);
