@@ -18,6 +18,7 @@ const BELOW_SINK = 5n;
 const CHAIN_BLOCKS = 60n;
 const TRANSACTIONS_PER_BLOCK = 20;
 const RECIPIENTS_OF = 50;
+const LATEST_COVENANTS = 100;
 /** Addresses with more UTXOs have long responses. */
 const MANY_UTXOS = 1000;
 /** A larger mempool is not loaded for an example. */
@@ -81,7 +82,7 @@ interface Landmarks {
 /**
  * Finds items by keys and indexes only: an accepted transaction, which is a payment if there is a recent one; a recently paid address with a
  * balance, preferably with several transactions, else one with a large balance; a tagged address; the root of a cluster and the member before
- * it in the ring, which has a long path to the root.
+ * it in the ring, which has a long path to the root; the covenant that was seen last, preferably a live one.
  */
 function landmarks({ sinkChainIndex }: IndexState) {
   const highest = sinkChainIndex > BELOW_SINK ? sinkChainIndex - BELOW_SINK : sinkChainIndex;
@@ -117,13 +118,18 @@ function landmarks({ sinkChainIndex }: IndexState) {
         join scripts root on root.id = c.id
         join scripts last on last.id = m.previous_id
       where root.address is not null and last.address is not null
+    ), covenant as (
+      select covenant_id
+      from (select covenant_id, utxo_count, last_seen from covenants order by last_seen desc, covenant_id desc limit ${LATEST_COVENANTS}) latest
+      order by utxo_count > 0 desc, last_seen desc, covenant_id desc
+      limit 1
     )
     select encode(accepted.transaction_id, 'hex') as "transactionId", encode(b.hash, 'hex') as "blockHash",
       b.daa_score as "daaScore", coalesce((select address from recipient), (select address from rich)) as address,
       (select address from tags order by address limit 1) as "taggedAddress", members.member, members.other as "otherMember",
-      (select encode(covenant_id, 'hex') from covenants order by last_seen desc, covenant_id desc limit 1) as "covenantId",
-      (select s.address from utxos u join scripts s on s.id = u.script_id where u.covenant_id = (
-         select covenant_id from covenants order by last_seen desc, covenant_id desc limit 1) limit 1) as "covenantAddress",
+      encode(covenant.covenant_id, 'hex') as "covenantId",
+      (select s.address from utxos u join scripts s on s.id = u.script_id
+       where u.covenant_id = covenant.covenant_id and s.address is not null limit 1) as "covenantAddress",
       (select encode(hash, 'hex') from programs order by hash limit 1) as "programHash",
       (select encode(template, 'hex') from program_templates order by spend_count desc, template desc limit 1) as template,
       (select lane_namespace(s.subnetwork_id) from lanes l join subnetworks s on s.id = l.subnetwork_id
@@ -131,6 +137,7 @@ function landmarks({ sinkChainIndex }: IndexState) {
     from accepted
       join blocks b on b.id = accepted.block_id
       left join members on true
+      left join covenant on true
     where rank = 1`;
 }
 
