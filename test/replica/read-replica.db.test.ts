@@ -182,6 +182,8 @@ test('a stream follows the replica: an event is visible in other responses when 
 
 test('an unavailable replica causes 503 until it is back, without a restart of the API', async () => {
   await postgres.stopStandby({ immediate: true });
+  // A state that was read before the connections were lost may be served for a moment.
+  await expect.poll(async () => (await harness.api.request(SUPPLY)).status, SOON).toBe(503);
   const away = await harness.api.request(SUPPLY);
   expect({ status: away.status, json: away.json }).toEqual({
     status: 503,

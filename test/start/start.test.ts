@@ -386,7 +386,8 @@ describe('further starts on the same data', () => {
     await startAgain();
     process.kill(started.npmProcessId, signal);
     expect(await started.processesLeft()).toEqual([]);
-    expect(started.output).toContain('Stopped.');
+    // The last of the output may be read after the processes are gone.
+    await expect.poll(() => started.output).toContain('Stopped.');
   });
 
   test('it stops at once on a second Ctrl-C', async () => {
