@@ -279,7 +279,7 @@ test('the mempool is sent whole once, and pending transactions of an address', a
     includeOrphanPool: false,
     filterTransactionPool: false,
   });
-  // What the API knows of the mempool is up to a second old.
+  // A sample of the mempool is up to ten seconds old, if the one before was slow.
   await expect.poll(async () => (await harness.api.get('/v1/mempool')).json['size']).toBe(entries.length);
   const output = entries[0]?.transaction?.outputs[0]?.verboseData?.scriptPublicKeyAddress;
   const { until, close } = await open(`/v1/stream?events=mempool,address&address=${output}`, withKey());

@@ -23,8 +23,10 @@ const MAX_ENTRIES = 50_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 /** Of a response; all processes together. */
 const MAX_BYTES_PER_MS = 8000;
-/** A sample begins at the earliest after this many times what the last one took. */
+/** A sample begins at the earliest after this many times what the last one took, up to MAX_SLOW_PAUSE_MS. */
 const SPARE_FACTOR = 10;
+/** A sample may be slow once only, because the machine was busy. */
+const MAX_SLOW_PAUSE_MS = 10_000;
 /** Until a mempool that was too large is listed again. It empties over minutes. */
 const TOO_LARGE_PAUSE_MS = 60_000;
 /** After this time requests get the sample before, if there is one. */
@@ -134,7 +136,8 @@ export class MempoolSamples {
       this.#failures = 0;
       const durationMs = performance.now() - begunAt;
       const ofBytesMs = (bytes / MAX_BYTES_PER_MS) * this.#nodeCalls.processes;
-      this.#nextAt = begunAt + Math.max(LIFE_MS, durationMs * SPARE_FACTOR, ofBytesMs);
+      const slowMs = Math.min(durationMs * SPARE_FACTOR, MAX_SLOW_PAUSE_MS);
+      this.#nextAt = begunAt + Math.max(LIFE_MS, slowMs, ofBytesMs);
     };
     last.sample.then(
       ({ transactions }) => settle(this.#bytesPerEntry * transactions.size),
