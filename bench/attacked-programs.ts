@@ -80,7 +80,6 @@ export async function withAttacked(payments: number, work: (attacked: Attacked) 
       PORT: String(ports.node),
       DEVNET_PAST_BLOCKS: String(BLOCKS),
       DEVNET_PAST_TRANSACTIONS: String(payments),
-      DEVNET_APPLICATION_RATE: '0',
     });
     start('indexer', '../../packages/indexer/src/main.ts', {});
     const forApis = { nodeUrl: mempool.url, databaseUrl: postgres.url };

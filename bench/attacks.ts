@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { createKey } from '@kasgres/database';
 import { sleep } from '@kasgres/runtime';
 import { killAtExit } from '../test/support/programs.ts';
+import { findApplicationSamples } from './application-samples.ts';
 import { ANONYMOUS_RATE_RU, type Attacked, STREAM_CONNECTIONS, withAttacked } from './attacked-programs.ts';
 import type { AllOutcomes } from './attackers.ts';
 import { type AttackOptions, countOf, type Outcomes } from './attackers/attack.ts';
@@ -50,6 +51,9 @@ interface Phase {
   /** Memory of the API, in MB. */
   memory: number[];
 }
+
+/** What the attackers ask for. */
+type Targets = Pick<AttackOptions, 'addresses' | 'applications'>;
 
 const phases: Phase[] = [];
 await withAttacked(numbers.payments, run);
@@ -87,7 +91,11 @@ async function run(attacked: Attacked): Promise<void> {
     `select s.address, b.transaction_count as count from balances b join scripts s on s.id = b.script_id
       where s.address is not null order by b.transaction_count desc limit 1000`,
   );
-  const addresses = rows.map(({ address }) => address);
+  const targets: Targets = {
+    addresses: rows.map(({ address }) => address),
+    applications: await findApplicationSamples(database),
+  };
+  const { addresses } = targets;
   if (!json) console.log(`${describeMachine()}; the longest history has ${rows[0]?.count} transactions\n`);
   const { key } = await createKey(database.kysely, { name: 'victim', rateRu: 1_000 });
   const victim = await Victim.open({ url, nodeUrl, key, addresses });
@@ -95,9 +103,9 @@ async function run(attacked: Attacked): Promise<void> {
     const quiet = await measure('quiet', attacked, () => victim.measure(numbers.quiet));
     const p99Ms = Math.max(P99_MS, P99_FACTOR * percentile(timesOf(quiet.measured.requests), 0.99));
     if (numbers.apart > 0)
-      for (const name of names) check(await attack(name, [name], numbers.apart, victim, attacked, addresses), p99Ms);
+      for (const name of names) check(await attack(name, [name], numbers.apart, victim, attacked, targets), p99Ms);
     if (numbers.seconds > 0)
-      check(await attack('all together', names, numbers.seconds, victim, attacked, addresses), p99Ms);
+      check(await attack('all together', names, numbers.seconds, victim, attacked, targets), p99Ms);
   } finally {
     await victim.close();
   }
@@ -133,7 +141,7 @@ async function attack(
   seconds: number,
   victim: Victim,
   attacked: Attacked,
-  addresses: readonly string[],
+  targets: Targets,
 ): Promise<Phase> {
   const { url, metricsUrl, tlsUrl, analystUrl, nameServerPort, firstBlock } = attacked;
   const options: AttackOptions = {
@@ -143,7 +151,7 @@ async function attack(
     analystUrl,
     nameServerPort,
     firstBlock,
-    addresses,
+    ...targets,
     seconds,
     attacks,
     anonymousRateRu: ANONYMOUS_RATE_RU,

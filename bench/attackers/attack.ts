@@ -2,6 +2,7 @@
 import { Agent, request } from 'node:http';
 import { sleep } from '@kasgres/runtime';
 import { flood, type FloodRequest } from '../../test/api/flood-client.ts';
+import type { ApplicationSamples } from '../application-samples.ts';
 
 export interface AttackOptions {
   url: string;
@@ -20,6 +21,7 @@ export interface AttackOptions {
   nameServerPort: number;
   /** Addresses with a history, the longest first. */
   addresses: readonly string[];
+  applications: ApplicationSamples;
   /** The first block of the index. */
   firstBlock: string;
   seconds: number;
@@ -107,10 +109,11 @@ export class Attacker {
     return undefined;
   }
 
-  /** Keeps `outstanding` requests in flight. Without a pause, immediate rejections would make the attacker the bottleneck of two cores. */
+  /** Keeps `outstanding` requests in flight until the end. Without a pause, immediate rejections would make the attacker the bottleneck of two cores. */
   async flood(outstanding: number, requests: FloodRequest[]): Promise<void> {
-    const { url, seconds } = this.options;
-    const outcomes = await flood({ url, requests, outstanding, durationMs: seconds * 1_000, pauseMs: 50 });
+    const { url } = this.options;
+    const durationMs = this.#endsAt - performance.now();
+    const outcomes = await flood({ url, requests, outstanding, durationMs, pauseMs: 50 });
     for (const [status, times] of Object.entries(outcomes)) this.count(status, times);
   }
 

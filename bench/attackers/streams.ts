@@ -7,11 +7,20 @@ import { type Attack, type Attacker, countOf, type Outcomes, type AttackOptions 
 const STREAMS_WITH_CONFIRMATIONS = 1_000;
 const WEBSOCKETS = 12;
 const MAX_ADDRESSES = 1_000;
-const RETRY_MS = 1_000;
+export const RETRY_MS = 1_000;
 
 /** Opens a stream, and holds it as long as the server lets it. Returns the status. */
-async function holdStream(attacker: Attacker, path: string, headers: Record<string, string>): Promise<number> {
-  const sending: ClientRequest = request(`${attacker.options.url}${path}`, { headers, agent: false }).end();
+export async function holdStream(
+  attacker: Attacker,
+  path: string,
+  headers: Record<string, string>,
+  body?: string,
+): Promise<number> {
+  const sending: ClientRequest = request(`${attacker.options.url}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+    agent: false,
+  }).end(body);
   const closed = once(sending, 'close');
   sending.on('error', () => undefined);
   try {
@@ -70,10 +79,13 @@ async function readThePast(attacker: Attacker): Promise<void> {
 }
 
 /** Repeats the largest subscription and its end as fast as the server responds. The outcomes are responses to commands. */
-async function repeatCommands(attacker: Attacker): Promise<void> {
-  const addresses = attacker.options.addresses.slice(0, MAX_ADDRESSES);
-  const begin = JSON.stringify({ subscribe: { events: ['chain'], addresses, confirmations: 10 } }).slice(1);
-  const end = JSON.stringify({ unsubscribe: { addresses } }).slice(1);
+export async function repeatCommands(
+  attacker: Attacker,
+  events: readonly string[],
+  watched: Record<string, readonly string[]>,
+): Promise<void> {
+  const begin = JSON.stringify({ subscribe: { events, ...watched, confirmations: 10 } }).slice(1);
+  const end = JSON.stringify({ unsubscribe: watched }).slice(1);
   await attacker.repeat(
     WEBSOCKETS,
     async () => {
@@ -115,5 +127,10 @@ export const STREAMS: readonly Attack[] = [
   { name: 'streams with unlike confirmations', keys: 1, run: openWithConfirmations },
   { name: 'streams without a key', run: takeAllPlaces, findFault: exceedsShare },
   { name: 'streams from the first block', keys: 1, run: readThePast },
-  { name: 'WebSocket commands', keys: 1, run: repeatCommands },
+  {
+    name: 'WebSocket commands',
+    keys: 1,
+    run: (attacker) =>
+      repeatCommands(attacker, ['chain'], { addresses: attacker.options.addresses.slice(0, MAX_ADDRESSES) }),
+  },
 ];
