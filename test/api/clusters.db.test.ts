@@ -3,7 +3,7 @@ import { replaceSources } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OTHER_NETWORK, STRANGER } from './accounts.ts';
 import { walk } from '../support/listings.ts';
-import type { ApiResponse } from '../support/api-client.ts';
+import type { ApiResponse } from '../support/openapi.ts';
 import { clusterMembers, listCursors } from './listings.ts';
 import { cluster } from '../simulation/clusters-harness.ts';
 import { openHarness, type Harness } from './harness.ts';

@@ -1,7 +1,8 @@
 /** How many requests of a key may be in flight, against the real process. */
 import { createKey } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ApiClient, type ApiResponse } from '../support/api-client.ts';
+import { ApiClient } from '../support/api-client.ts';
+import type { ApiResponse } from '../support/openapi.ts';
 import { openHarness, type Harness } from './harness.ts';
 import { countWaiting, whileNothingIsRead } from './locked-index.ts';
 

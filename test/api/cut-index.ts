@@ -4,7 +4,7 @@
  */
 import { expect } from 'vitest';
 import { cutOut, type Stretch } from './cut-out.ts';
-import type { ApiResponse } from '../support/api-client.ts';
+import type { ApiResponse } from '../support/openapi.ts';
 import { findBusiestOwner, type Owner } from './listings.ts';
 import { openHarness, type Harness } from './harness.ts';
 

@@ -9,7 +9,7 @@ import { startApi } from '../support/programs.ts';
 import { mineRewards, payInLane } from '../support/lane-payments.ts';
 import { APPLICATION_RATE } from '../support/simulated-dag.ts';
 import { cluster } from '../simulation/clusters-harness.ts';
-import type { ApiResponse } from '../support/api-client.ts';
+import type { ApiResponse } from '../support/openapi.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 interface Operation {

@@ -1,7 +1,7 @@
 /** Every endpoint over HTTP against the real process: its response has the form that openapi.json gives it, and makes sense. */
 import { insertCluster, upsertTags } from '@kasgres/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ApiResponse } from '../support/api-client.ts';
+import type { ApiResponse } from '../support/openapi.ts';
 import { faultsOf, operations } from '../support/openapi.ts';
 import { APPLICATION_RATE } from '../support/simulated-dag.ts';
 import { openHarness, type Harness } from './harness.ts';

@@ -1,6 +1,7 @@
 /** Checks invariant 9 from outside: responses agree with the sink in their header. */
 import { expect } from 'vitest';
-import type { ApiResponse, ApiClient } from '../support/api-client.ts';
+import type { ApiClient } from '../support/api-client.ts';
+import type { ApiResponse } from '../support/openapi.ts';
 
 export const CHAIN = '/v1/rpc/getVirtualChainFromBlock';
 export const BLOCKS = '/v1/rpc/getBlocks';

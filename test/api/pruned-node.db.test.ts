@@ -10,7 +10,8 @@ import { type Program, startApi } from '../support/programs.ts';
 import type { Harness } from '../support/harness.ts';
 import { followToTheTip, pruneAbove } from '../simulation/starts-harness.ts';
 import { SimulatedDag } from '../support/simulated-dag.ts';
-import { type ApiResponse, ApiClient } from '../support/api-client.ts';
+import { ApiClient } from '../support/api-client.ts';
+import type { ApiResponse } from '../support/openapi.ts';
 
 const BLOCKS = '/v1/rpc/getBlocks';
 const VIRTUAL_CHAIN = '/v1/rpc/getVirtualChainFromBlock';

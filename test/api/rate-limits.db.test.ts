@@ -2,7 +2,8 @@
 import { createKey, type NewKey } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Program, startApi } from '../support/programs.ts';
-import { type ApiResponse, ApiClient } from '../support/api-client.ts';
+import { ApiClient } from '../support/api-client.ts';
+import type { ApiResponse } from '../support/openapi.ts';
 import { openHarness, type Harness } from './harness.ts';
 
 let harness: Harness;

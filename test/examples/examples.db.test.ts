@@ -10,7 +10,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toMempoolEntry } from '../../packages/api/src/resources/mempool/to-mempool-entry.ts';
 import { openHarness, type Harness } from '../api/harness.ts';
 import { cluster } from '../simulation/clusters-harness.ts';
-import { ApiClient, type ApiResponse } from '../support/api-client.ts';
+import { ApiClient } from '../support/api-client.ts';
+import type { ApiResponse } from '../support/openapi.ts';
 import { APPLICATION_RATE, SimulatedDag } from '../support/simulated-dag.ts';
 
 const FILE = '../../packages/api/src/generated/examples.json';

@@ -8,7 +8,8 @@ import { foundedBy, type UtxoEntry } from '@kasgres/devnet';
 import { COINBASE_SUBNETWORK, fromHex, NATIVE_SUBNETWORK, scriptToAddress, toHex } from '@kasgres/kaspa';
 import { type NodeClient, type protocol, toTransactionMessage } from '@kasgres/node';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { ApiClient, ApiResponse } from '../support/api-client.ts';
+import type { ApiClient } from '../support/api-client.ts';
+import type { ApiResponse } from '../support/openapi.ts';
 import { compareRestBlocks } from '../support/compare/blocks.ts';
 import {
   compareBlockPages,

@@ -6,48 +6,8 @@ import { acceptedBy, type DagBlock, type DagTransaction } from '@kasgres/devnet'
 import { classifyScript, isCoinbase, scriptToAddress, toHex } from '@kasgres/kaspa';
 import type { Pool } from 'pg';
 import { sumOf, utxosAtSink } from '../support/oracle.ts';
+import type { Oracle, Reorg } from './expected-result.ts';
 import type { ReplayNode } from './replay-node.ts';
-
-export interface Reorg {
-  checkpoint: string;
-  fromSink: string;
-  toSink: string;
-  depth: number;
-  /** From the old sink down. */
-  removed: string[];
-  /** Up to the new sink. */
-  added: string[];
-  /** Transactions that were accepted before and are not after. */
-  txsUnaccepted: string[];
-  coinbasesUnaccepted: string[];
-  /** Transactions that another block accepts. */
-  txsMoved: { tx: string; from: string; to: string }[];
-  /** The unaccepted transactions that are accepted at the end, and the others. */
-  finallyAccepted: string[];
-  neverAcceptedAgain: string[];
-}
-
-export interface Oracle {
-  genesis: string;
-  finalSink: string;
-  finalSinkBlueScore: number;
-  circulatingSupply: { atSink: string; inNonStandardScriptsAtSink: string };
-  /** From genesis, which is left out, to the sink. */
-  chainBlocks: string[];
-  acceptedTxToAcceptingBlock: Record<string, string>;
-  /** Sorted. */
-  minedButNotAcceptedTxs: string[];
-  /** Sorted blocks of the ids that are in several blocks. */
-  txToContainingBlocks: Record<string, string[]>;
-  reorgs: Reorg[];
-  /** The transactions that any reorg unaccepted, sorted. */
-  unacceptedByReorgs: string[];
-  /** The addresses that an accepted transaction names. */
-  balances: Record<string, { atSink: string; txCountAtSink: number }>;
-  utxoCountAtSink: number;
-  checkpoints: { name: string; sink: string }[];
-  counts: Record<string, unknown>;
-}
 
 interface BlockFacts {
   hash: string;

@@ -10,7 +10,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { type DescMessage, fromBinary, fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { type Op, protocol } from '@kasgres/node';
-import type { Oracle } from './oracle.ts';
+import type { Oracle } from './expected-result.ts';
 
 /** The directory in RECORDING; by default the small recording that is committed. */
 export const recordingDirectory: string = process.env['RECORDING'] ?? path.join(import.meta.dirname, 'recorded');

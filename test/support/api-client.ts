@@ -1,14 +1,6 @@
 /** The client of the HTTP API in tests and benchmarks. It can check each response against openapi.json. */
 import type { z } from 'zod';
-import { faultsOf, findTemplate, type Method } from './openapi.ts';
-
-export interface ApiResponse {
-  status: number;
-  headers: Headers;
-  text: string;
-  /** The parsed body; `{}` if there is none. */
-  json: Record<string, unknown>;
-}
+import { type ApiResponse, faultsOf, findTemplate, type Method } from './openapi.ts';
 
 export interface ApiRequest {
   method?: string;

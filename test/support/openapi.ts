@@ -1,7 +1,14 @@
 /** Checks the status, body and headers of responses against openapi.json. */
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { ApiResponse } from './api-client.ts';
+
+export interface ApiResponse {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The parsed body; `{}` if there is none. */
+  json: Record<string, unknown>;
+}
 
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 

@@ -3,7 +3,7 @@ import { NodeResponseTooLargeError, NodeUnavailableError } from '@kasgres/node';
 import { EventLoopTurns } from './fairness/event-loop-turns.ts';
 import { MempoolSamples } from './mempool-samples.ts';
 import { NodeCalls } from './node-calls.ts';
-import { toPendingTransaction } from './resources/mempool/summary.ts';
+import { toPendingTransaction } from './schemas/pending-transaction.ts';
 import { nodeOf } from './testing/node-stub.ts';
 
 beforeEach(

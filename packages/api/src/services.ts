@@ -11,7 +11,7 @@ import type { Admission } from './limits/admission.ts';
 import { divideRate, Pacer, Pacers } from './limits/pacer.ts';
 import { MempoolSamples } from './mempool-samples.ts';
 import { NodeCalls } from './node-calls.ts';
-import type { StatusJson } from './resources/status.ts';
+import type { StatusJson } from './schemas/status.ts';
 import { SharedRead } from './shared-read.ts';
 import { Streams } from './stream/streams.ts';
 import type { SecretBox } from './webhooks/secrets.ts';

@@ -75,17 +75,15 @@ export { checkSchema, migrate, planMigration } from './schema/migrate.ts';
 export { packParents, unpackParents } from './copy/packed-parents.ts';
 export { listConflictingAddresses, listConflictingClusters } from './tags/tag-conflicts.ts';
 export {
-  type Attribution,
   DEFAULT_CONFIDENCE_LEVEL,
   listAttributions,
   listSources,
   removeSource,
   replaceSources,
-  type SourceChanges,
-  type TagSource,
   toAttribution,
   upsertTags,
 } from './tags/tag-sources.ts';
+export { type Attribution, type SourceChanges, type TagSource } from './tags/attribution.ts';
 export { findClusterTag, findOwnTag, type OwnerTag, type Tag } from './tags/tags.ts';
 export {
   type ListedTemplateSource,

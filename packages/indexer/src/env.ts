@@ -3,7 +3,7 @@ import { parseNodeUrl, parseNodeUrls } from '@kasgres/node';
 import { LOG_LEVELS, parsed, postgresUrl } from '@kasgres/runtime';
 import { z } from 'zod';
 import type { KeepClusteringOptions } from './clustering/keep-clustering.ts';
-import type { IndexerOptions } from './indexer.ts';
+import type { IndexerOptions } from './dependencies.ts';
 import { blueScoreOf, parseRetention, type Retention } from './retention/retention.ts';
 import { DEFAULT_MEMORY_LIMIT_MB, MAX_MEMORY_LIMIT_MB, memoryBounds, MIN_MEMORY_LIMIT_MB } from './memory-bounds.ts';
 

@@ -2,7 +2,8 @@
 export { keepClustering } from './clustering/keep-clustering.ts';
 export { openClusteringDatabase, openDatabase } from './database.ts';
 export { clusteringOptions, envSchema, indexerOptions } from './env.ts';
-export { runIndexer, type RunIndexerOptions } from './run-indexer.ts';
+export { runIndexer } from './run-indexer.ts';
+export type { RunIndexerOptions } from './dependencies.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
 export { DEFAULT_MEMORY_LIMIT_MB, memoryBounds } from './memory-bounds.ts';
 export { NodeChoice } from './node-choice.ts';

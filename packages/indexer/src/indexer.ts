@@ -1,20 +1,17 @@
 /** Follows the chain from the checkpoint, and prepares each batch while the previous one is applied. A failure drops all state in memory. */
 import { describeBlocking, socketOf, takeWriterLock } from '@kasgres/database';
-import type { Network } from '@kasgres/kaspa';
-import { type NodeClient, NodeUnsuitableError } from '@kasgres/node';
+import { NodeUnsuitableError } from '@kasgres/node';
 import type { FatalError } from '@kasgres/runtime';
 import { type CatchUpTotals, UtxoChanges } from '@kasgres/state';
 import type { ClientBase, PoolClient } from 'pg';
 import { apply } from './apply/apply.ts';
 import { findCheckpoint, findNetworkOfDatabase } from './apply/checkpoint.ts';
 import { buildLookUpIndexes, finishFirstCatchUp, type FinishOptions } from './apply/first-catch-up.ts';
-import type { CommitNotices } from './apply/commit-notices.ts';
 import { DEFAULT_LENGTH, Generations } from './apply/generations.ts';
 import { Statistics } from './apply/statistics.ts';
-import type { Sessions } from './database.ts';
 import type { ChainUpdate } from './chain-update.ts';
+import type { IndexerDependencies } from './dependencies.ts';
 import { findFork, getBootstrap, loadPreBootstrapBlocks, readOwnChain } from './indexed-chain.ts';
-import type { PreBootstrapTimes } from './pre-bootstrap-times.ts';
 import { Memory } from './memory/memory.ts';
 import type { Batch, Checkpoint } from './prepare/batch.ts';
 import { AmbiguousVariants } from './prepare/ambiguous-variants.ts';
@@ -23,10 +20,9 @@ import { Registry } from './prepare/registry.ts';
 import { findPace } from './retention/cut-point.ts';
 import { RetentionKeeper } from './retention/keep-retention.ts';
 import { checkMergeDepth } from './retention/merge-depth.ts';
-import { generationLength, type Retention } from './retention/retention.ts';
-import type { RunIndexerOptions } from './run-indexer.ts';
+import { generationLength } from './retention/retention.ts';
 import { findSources } from './source/find-sources.ts';
-import { Source, type SourceLimits } from './source/source.ts';
+import { Source } from './source/source.ts';
 import {
   bootstrapAfterGap,
   bootstrapAtGenesis,
@@ -34,41 +30,11 @@ import {
   discardForNewBootstrap,
   EMPTY_CHECKPOINT,
 } from './bootstrap/bootstrap.ts';
-import { type BootstrapTiming, findGenesis } from './bootstrap/bootstrap-block.ts';
+import { findGenesis } from './bootstrap/bootstrap-block.ts';
 import { discardIndex, canBootstrapAgain } from './bootstrap/discard-index.ts';
 
 /** A batch or a retention cut usually ends within this time. Programs exit 25 seconds after a signal. */
 const DISCONNECT_AFTER_MS = 5_000;
-
-export interface IndexerOptions extends SourceLimits {
-  memoryTransactions: number;
-  /** The p2p address of a node that serves its UTXO set; by default the followed node at its network's port. */
-  p2pUrl: string | undefined;
-  onGap: 'stop' | 'record';
-  /** By default those of the network; for a network with overridden parameters, which no RPC returns. */
-  finalityDepth?: bigint | undefined;
-  pruningDepth?: bigint | undefined;
-  bootstrapTiming?: BootstrapTiming;
-  /** The longest pause after a failure; by default ten seconds. */
-  maxPauseMs?: number;
-  /** What is older is removed; undefined: nothing. */
-  retention?: Retention | undefined;
-}
-
-export interface IndexerDependencies extends RunIndexerOptions {
-  node: NodeClient;
-  network: Network;
-  sessions: Sessions;
-  notices: CommitNotices;
-  preBootstrapTimes: PreBootstrapTimes;
-  timing: BootstrapTiming;
-  p2pUrl: string;
-  /**
-   * Set if no node has the chain after the checkpoint, and this one can serve the index after a gap: the error to exit with, unless the index
-   * may restart at a pruning point.
-   */
-  gap: FatalError | undefined;
-}
 
 /** Returns after a bootstrap at a pruning point, which the next call follows. @throws FatalError if a retry cannot help */
 export async function followChain(dependencies: IndexerDependencies, signal: AbortSignal): Promise<void> {

@@ -6,7 +6,7 @@ import { createMetrics } from './metrics.ts';
 import { checkFileLimit } from './file-limit.ts';
 import { importTemplateNames } from './import-template-names.ts';
 import { keepInscriptions } from './inscriptions/backfill.ts';
-import type { IndexerOptions } from './indexer.ts';
+import type { IndexerOptions } from './dependencies.ts';
 import { NodeChoice } from './node-choice.ts';
 import { Progress } from './progress.ts';
 import { runIndexer } from './run-indexer.ts';

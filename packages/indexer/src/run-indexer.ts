@@ -1,13 +1,6 @@
 /** Follows the chain and retries after transient failures. Permanent failures stop the program with an explanation. */
-import {
-  type Connection,
-  checkSchema,
-  isDataError,
-  isDiskFull,
-  isQueryCanceled,
-  isRetryableDatabaseError,
-} from '@kasgres/database';
-import type { Network, NetworkId } from '@kasgres/kaspa';
+import { checkSchema, isDataError, isDiskFull, isQueryCanceled, isRetryableDatabaseError } from '@kasgres/database';
+import type { Network } from '@kasgres/kaspa';
 import {
   checkNode,
   NodeProtocolError,
@@ -22,12 +15,11 @@ import { CommitNotices } from './apply/commit-notices.ts';
 import { bootstrapTiming } from './bootstrap/bootstrap-block.ts';
 import { Sessions } from './database.ts';
 import { PreBootstrapTimes } from './pre-bootstrap-times.ts';
-import { backoff, FatalError, type Logger, sleep } from '@kasgres/runtime';
+import { backoff, FatalError, sleep } from '@kasgres/runtime';
+import type { IndexerOptions, RunIndexerOptions } from './dependencies.ts';
 import { CheckpointMovedError, IncompleteUpdateError, NodeBehindError } from './errors.ts';
-import { followChain, type IndexerOptions } from './indexer.ts';
-import type { FailureKind, Metrics } from './metrics.ts';
-import type { NodeChoice } from './node-choice.ts';
-import type { Progress } from './progress.ts';
+import { followChain } from './indexer.ts';
+import type { FailureKind } from './metrics.ts';
 import { watchNode } from './watch-node.ts';
 
 /** The program gives up after this many consecutive failures of unknown kind for each node, without a batch between them. */
@@ -44,17 +36,6 @@ const NODE_FAILURES: ReadonlySet<FailureKind> = new Set([
   'node-behind',
   'node-unsuitable',
 ]);
-
-export interface RunIndexerOptions {
-  nodes: NodeChoice;
-  database: Connection;
-  expectedNetwork: NetworkId | undefined;
-  options: IndexerOptions;
-  log: Logger;
-  progress: Progress;
-  metrics: Metrics;
-  status: { isFollowing: boolean };
-}
 
 export async function runIndexer(dependencies: RunIndexerOptions, signal: AbortSignal): Promise<void> {
   const { nodes, database, expectedNetwork, options, log, metrics, status, progress } = dependencies;

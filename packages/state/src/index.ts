@@ -3,9 +3,9 @@ export { BalanceDeltas } from './balances/balance-deltas.ts';
 export { countTouched } from './balances/balances.ts';
 export { type ClusteringOptions, clusterStep, flagStep, type Step } from './clusters/step.ts';
 export { findContested } from './contested-outputs/contested-outputs.ts';
+export { type CatchUpTotals } from './derived-state.ts';
 export {
   type AcceptedTransaction,
-  type CatchUpTotals,
   type ChainBlock,
   getOrInsert,
   type Outpoint,
@@ -13,7 +13,7 @@ export {
   StateChanges,
   type Utxo,
   type SpentOutput,
-} from './derived-state.ts';
+} from './state-changes.ts';
 export { ChainTotals } from './first-catch-up/chain-totals.ts';
 export { backfillInscriptions } from './inscriptions/rebuild.ts';
 export { columnsOf, isStandby, pagesByKey, type Queryable } from './queryable.ts';

@@ -15,18 +15,16 @@ import { balances } from './balances/balances.ts';
 import { clusters } from './clusters/clusters.ts';
 import { contestedOutputs } from './contested-outputs/contested-outputs.ts';
 import { covenants } from './covenants/covenants.ts';
+import type { CatchUpTotals, DerivedState, StateInvariant } from './derived-state.ts';
 import {
   type BatchItem,
-  type CatchUpTotals,
-  type DerivedState,
   getOrInsert,
   type RemovedChainBlock,
   type RevertedChainBlock,
   type ScriptDelta,
   type StateChanges,
-  type StateInvariant,
   type TransactionDeltas,
-} from './derived-state.ts';
+} from './state-changes.ts';
 import { inscriptions } from './inscriptions/inscriptions.ts';
 import { lanes } from './lanes/lanes.ts';
 import { hourlyBalanceChanges } from './hourly-balance-changes/hourly-balance-changes.ts';

@@ -2,7 +2,7 @@
 import type { ClientBase } from 'pg';
 import { hourOf } from './hourly-balance-changes/hourly-deltas.ts';
 import { writeStartPrograms } from './programs/start-programs.ts';
-import { LENGTHS, startOfInterval } from './network-intervals/interval-deltas.ts';
+import { LENGTHS, startOfInterval } from './network-intervals/intervals.ts';
 
 /**
  * Must run after `start_utxos` has its set and the checkpoint is at the block.

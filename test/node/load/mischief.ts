@@ -3,8 +3,23 @@
  * block with a transaction that is invalid in its own past can never be on the chain. It is merged like any other, and the transactions that are
  * valid by then are accepted from it.
  */
-import type { Load } from './load.ts';
+import type { Random } from '@kasgres/devnet';
+import type { LoadKeys } from './keys.ts';
 import { outputsOf, type Payment, sign } from './payment.ts';
+import type { Traffic } from './traffic.ts';
+import type { Wallet } from './wallet.ts';
+
+/** The load of the node, as far as mischief needs it. */
+interface Load {
+  readonly random: Random;
+  readonly keys: LoadKeys;
+  readonly wallet: Wallet;
+  readonly traffic: Traffic;
+  /** The latest mined payments. */
+  readonly past: readonly Payment[];
+  /** Queues a payment that is to be mined once the DAA score is reached. */
+  postpone: (payment: Payment, fromDaaScore: number) => void;
+}
 
 /** Returns the contents of a block whose sibling carries these payments. */
 type Idea = (sibling: readonly Payment[], load: Load) => (Payment | undefined)[];
@@ -58,7 +73,7 @@ const INVALID: readonly Idea[] = [
   },
 ];
 
-function signatures({ draft }: Payment, keys: Load['keys']): number {
+function signatures({ draft }: Payment, keys: LoadKeys): number {
   return draft.utxos.reduce((sum, { entry }) => sum + keys.ownerOf(entry).sigOps, 0);
 }
 

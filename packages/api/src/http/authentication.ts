@@ -5,19 +5,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Awaitable, whenKnown } from '../awaitable.ts';
 import type { Admission, Admitted, RequestKey } from '../limits/admission.ts';
-import {
-  type Charge,
-  fromHundredths,
-  type RefusalReason,
-  type Refused,
-  type Standing,
-  toHundredths,
-} from '../limits/limits.ts';
+import type { Charge, RefusalReason, Refused, Standing } from '../limits/limits.ts';
+import { fromHundredths, toHundredths } from '../limits/hundredths.ts';
 import type { AnyOperation } from '../route.ts';
 import type { Services } from '../services.ts';
 import { requireUncompressedBody } from './compression.ts';
+import { credentialOf } from './credential.ts';
 import { HttpError } from './errors.ts';
-import { parseToken } from './stream-tokens.ts';
 import { callerOf, clientOf } from './request-identity.ts';
 
 declare module 'fastify' {
@@ -176,18 +170,6 @@ export const limitHeaders = ({ bucket }: RequestKey, standing: Standing, ru: num
   'ratelimit-remaining': String(standing.remainingRu),
   'ratelimit-reset': String(standing.resetSeconds),
 });
-
-/** A token of a stream may be in the URL, and only there. */
-export function credentialOf(
-  request: FastifyRequest,
-  operation = request.routeOptions.config.operation,
-): string | undefined {
-  const { headers, query } = request;
-  const { 'x-api-key': key } = headers;
-  if (key !== undefined) return parseToken(String(key)) === undefined ? String(key) : 'a token is no key';
-  const { token } = query as { token?: unknown };
-  return operation?.acceptsToken === true && typeof token === 'string' ? token : undefined;
-}
 
 type PaidOperation = AnyOperation & { cost: number };
 

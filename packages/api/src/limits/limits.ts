@@ -5,6 +5,7 @@
  */
 import { dayOf, endOf, firstDayOf, type QuotaPeriod } from '@kasgres/database';
 import { type Awaitable, whenKnown } from '../awaitable.ts';
+import { fromHundredths, toHundredths } from './hundredths.ts';
 import { RecentlyUsed } from '../recently-used.ts';
 import type { UsageMeter } from './usage-meter.ts';
 import type { Windows, WindowState } from './windows.ts';
@@ -48,11 +49,6 @@ export interface Refused extends Standing {
 }
 
 export type Verdict = (Standing & { refusal?: undefined; charge: Charge }) | Refused;
-
-/** Whole hundredths add up without the rounding of fractions. */
-export const toHundredths = (ru: number): number => Math.round(ru * 100);
-
-export const fromHundredths = (hundredths: number): number => hundredths / 100;
 
 const CONCURRENCY_RETRY_SECONDS = 1;
 

@@ -1,5 +1,5 @@
 import { dayOf, type KeyUsage, UnknownCommitError } from '@kasgres/database';
-import { fromHundredths, toHundredths } from './limits.ts';
+import { fromHundredths, toHundredths } from './hundredths.ts';
 
 const FLUSH_MS = 5000;
 const WRITTEN_KEPT_MS = 60_000;

@@ -20,7 +20,7 @@ import {
   readTransactionPage,
   type RestRoute,
 } from './call.ts';
-import { toTransaction } from './forms.ts';
+import { type TimedTransaction, toTransaction } from './forms.ts';
 import { historyPage, newestTransactions } from './history.ts';
 import * as network from './network-queries.ts';
 import * as queries from './queries.ts';
@@ -41,7 +41,7 @@ async function readHistory(call: Call) {
   const page = historyPage({ start, acceptedOnly: acceptance === 'accepted' });
   const limit = limitOf(call);
   const parameters = { address, limit, time: Math.max(before, after) };
-  const toItem = (transaction: queries.TimedTransaction) => {
+  const toItem = (transaction: TimedTransaction) => {
     const item = toTransaction(transaction, form);
     return isWanted(acceptance)(item) ? item : undefined;
   };

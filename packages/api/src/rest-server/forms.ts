@@ -3,7 +3,6 @@ import { exactNumber } from '../http/exact-integers.ts';
 import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
 import type { BlockJson } from '../schemas/block.ts';
 import type { TransactionJson } from '../schemas/transaction.ts';
-import type { TimedTransaction } from './queries.ts';
 
 export type Resolve = 'no' | 'light' | 'full';
 
@@ -150,3 +149,8 @@ const toContained = (transaction: TransactionJson) => ({
     blockTime: Number(transaction.verboseData.blockTime),
   },
 });
+
+export type TimedTransaction = RestTransactionJson & {
+  /** Unix milliseconds. */
+  acceptingBlockTime: number | null;
+};

@@ -7,16 +7,10 @@ import type { Db } from '../index-state/sql.ts';
 import { type ParameterOf, Statement } from '../index-state/statement.ts';
 import { transactionCountOf } from '../resources/addresses/transaction-count.ts';
 import { pageOfIds } from '../resources/transactions/rest/routes.ts';
-import type { RestTransactionJson } from '../resources/transactions/rest/schemas.ts';
 import { restTransactions, unlessTooLarge } from '../resources/transactions/rest/select-transactions.ts';
-import { exact } from './forms.ts';
+import { exact, type TimedTransaction } from './forms.ts';
 
 const isWithin = sql<true>`'true'::json`;
-
-export type TimedTransaction = RestTransactionJson & {
-  /** Unix milliseconds. */
-  acceptingBlockTime: number | null;
-};
 
 /** Selects the transactions of `page`. @param items limits and orders the rows of `page` */
 export const timedTransactions = (items: RawBuilder<unknown>): RawBuilder<TimedTransaction[]> =>

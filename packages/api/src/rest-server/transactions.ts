@@ -24,7 +24,7 @@ import {
   type RestRoute,
 } from './call.ts';
 import { forEachItem, jsonOf, toJsonArray, TRANSACTIONS } from './convert.ts';
-import { type Resolve, toTransaction, type TransactionForm } from './forms.ts';
+import { type Resolve, type TimedTransaction, toTransaction, type TransactionForm } from './forms.ts';
 import * as queries from './queries.ts';
 import { restServerTransaction } from './submitted-transaction.ts';
 
@@ -59,7 +59,7 @@ export async function forEachTransaction(
     const json = await runForJson(reading, some);
     if (json === undefined) throw tooLargeFor(path);
     await forEachItem(json, TRANSACTIONS, reading.slices, (transaction) =>
-      handle(toTransaction(transaction as queries.TimedTransaction, form)),
+      handle(toTransaction(transaction as TimedTransaction, form)),
     );
   }
 }

@@ -10,7 +10,7 @@ import { HttpError } from '../http/errors.ts';
 import type { IndexState } from '../index-state/index-state.ts';
 import type { IndexReader } from '../index-state/state.ts';
 import { FanOut } from './fan-out.ts';
-import { type Message, requestForAll, watchesAddresses, watchesCovenants } from './messages.ts';
+import { type Message, requestForAll, type Sink, watchesAddresses, watchesCovenants } from './messages.ts';
 import { readNext } from './next-step.ts';
 import { readStep, type Step } from './read-step.ts';
 import { RecentSteps } from './recent-steps.ts';
@@ -27,11 +27,6 @@ export interface FollowerOptions {
   turns: EventLoopTurns;
   databaseUrl: string;
   logger: Logger;
-}
-
-export interface Sink {
-  hash: string;
-  blueScore: bigint;
 }
 
 export const sinkOf = ({ sinkHash, sinkBlueScore }: IndexState): Sink => ({ hash: sinkHash, blueScore: sinkBlueScore });

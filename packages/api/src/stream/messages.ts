@@ -290,3 +290,8 @@ export function serves({ changes, covenants, added }: Step, subscription: Subscr
     known !== undefined && (confirmations === undefined || known.confirmed.has(confirmations));
   return (!watchesAddresses(subscription) || hasAll(changes)) && (!watchesCovenants(subscription) || hasAll(covenants));
 }
+
+export interface Sink {
+  hash: string;
+  blueScore: bigint;
+}

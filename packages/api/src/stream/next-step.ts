@@ -5,7 +5,7 @@ import { jsonArray, jsonObject } from '../index-state/json.ts';
 import type { IndexState } from '../index-state/index-state.ts';
 import type { IndexReader } from '../index-state/state.ts';
 import { type ParameterOf, statementsBy } from '../index-state/statement.ts';
-import { type DagBlockJson, dagBlockFields } from '../resources/blocks/dag.ts';
+import { type DagBlockJson, dagBlockFields } from '../resources/blocks/select-dag-blocks.ts';
 import { joinMerging } from '../resources/blocks/select-blocks.ts';
 import { type AddressChange, addressChanges } from './address-changes.ts';
 import type { Change, ChangeReader, Digits, StepChanges } from './changes.ts';

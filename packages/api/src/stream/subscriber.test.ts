@@ -1,7 +1,6 @@
 import { createLogger } from '@kasgres/runtime';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Follower, Sink } from './follower.ts';
-import { type Message, NO_SUBSCRIPTION } from './messages.ts';
+import { type Message, NO_SUBSCRIPTION, type Sink } from './messages.ts';
 import type { Step } from './read-step.ts';
 import { type Output, Subscriber } from './subscriber.ts';
 
@@ -45,7 +44,7 @@ function subscribe(
   };
   const follower = { sink: sinks.later, add: () => {}, remove: () => {}, stepsFrom, nextRead: async () => {} };
   const subscriber = new Subscriber({
-    follower: follower as unknown as Follower,
+    follower: follower,
     streams: {
       catchUp: async () => {
         catchUps += 1;

@@ -3,8 +3,15 @@ import type { Logger } from '@kasgres/runtime';
 import { internalError } from '../http/error-envelope.ts';
 import { toHttpError } from '../http/errors.ts';
 import type { Reading } from '../index-state/state.ts';
-import type { Follower, Sink } from './follower.ts';
-import { type EventName, type Message, messagesOf, requestFor, serves, type Subscription } from './messages.ts';
+import {
+  type EventName,
+  type Message,
+  messagesOf,
+  requestFor,
+  serves,
+  type Sink,
+  type Subscription,
+} from './messages.ts';
 import { readStep, type Step } from './read-step.ts';
 
 /** A connection. */
@@ -24,8 +31,19 @@ const SLOW_AFTER_MS = 10_000;
 const HEARTBEAT_MS = 15_000;
 const READ_APART_MS = 1000;
 
+/** The follower of all streams (follower.ts). */
+export interface SharedReader {
+  readonly sink: Sink | undefined;
+  add: (subscriber: Subscriber) => void;
+  remove: (subscriber: Subscriber) => void;
+  /** Resolves after the next read. */
+  nextRead: () => Promise<void>;
+  /** Returns the steps from a block on, if all of them are kept. */
+  stepsFrom: (hash: string) => readonly Step[] | undefined;
+}
+
 interface SubscriberOptions {
-  follower: Follower;
+  follower: SharedReader;
   /** Reads the past, few streams at once. */
   streams: {
     catchUp: (caller: string, read: (reading: Reading) => Promise<Step | undefined>) => Promise<Step | undefined>;

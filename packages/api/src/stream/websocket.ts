@@ -11,7 +11,7 @@ import { badRequest, HttpError, toHttpError } from '../http/errors.ts';
 import { parseJson } from '../http/json-body.ts';
 import { pathOf } from '../http/request-identity.ts';
 import { validate } from '../http/validation.ts';
-import { fromHundredths, toHundredths } from '../limits/limits.ts';
+import { fromHundredths, toHundredths } from '../limits/hundredths.ts';
 import type { ApiPlugin } from '../route.ts';
 import { list } from '../schemas/list.ts';
 import type { Services } from '../services.ts';

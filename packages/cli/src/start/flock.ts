@@ -7,7 +7,12 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { FatalError } from '@kasgres/runtime';
-import type { LockAttempt } from './lock.ts';
+
+export interface HeldLock {
+  release: () => Promise<void>;
+}
+
+export type LockAttempt = HeldLock | { heldBy: number };
 
 const CODE_HELD = 1;
 

@@ -6,17 +6,11 @@
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { FatalError } from '@kasgres/runtime';
-import { tryFlock } from './flock.ts';
+import { type HeldLock, type LockAttempt, tryFlock } from './flock.ts';
 
 const SQLITE_BUSY = 5;
 /** Longer than `isLockHeld` of another process takes. */
 const BUSY_TIMEOUT_MS = 200;
-
-export interface HeldLock {
-  release: () => Promise<void>;
-}
-
-export type LockAttempt = HeldLock | { heldBy: number };
 
 /** Node 20 has none. Other commands do not load it, since Node 22 warns that it is experimental. */
 const findSqlite = () => import('node:sqlite').catch(() => undefined);

@@ -2,7 +2,8 @@
 import { DEFAULT_CONFIDENCE_LEVEL } from '@kasgres/database';
 import { AddressError, decodeAddress, type Network } from '@kasgres/kaspa';
 import { z } from 'zod';
-import { quoted, type RawTag } from './tag-file.ts';
+
+import { quoted } from './quoted.ts';
 
 /** Maximum lengths in characters. The longest label of GraphSense's public TagPacks has 214. */
 export const MAX_LENGTHS = {
@@ -196,4 +197,11 @@ export function findOtherCurrency({ fields }: RawTag): string | undefined {
   if (typeof currency !== 'string') return undefined;
   const name = currency.trim().toUpperCase();
   return OUR_CURRENCIES.has(name) ? undefined : name;
+}
+
+export interface RawTag {
+  /** Texts, and a list of texts for the labels. Other values are problems. A missing or empty field may be null. */
+  fields: Readonly<Partial<Record<Field, unknown>>>;
+  /** Returns the line of the field, or of the tag if it does not have the field. */
+  lineOf: (field: Field) => number;
 }

@@ -1,7 +1,8 @@
 /** Reads CSV: a header, then one tag a line. */
 import { CsvError, parse } from 'csv-parse/sync';
-import { type Field, FIELD_NAMES } from './check-tag.ts';
-import { type Problems, quoted, type RawFile, type RawTag, splitLabels } from './tag-file.ts';
+import { type Field, FIELD_NAMES, type RawTag } from './check-tag.ts';
+import { type Problems, type RawFile, splitLabels } from './tag-file.ts';
+import { quoted } from './quoted.ts';
 
 const SEPARATORS = [',', ';', '\t'];
 

@@ -3,17 +3,9 @@
  * parsed again to find the line of a problem.
  */
 import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
-import { FIELD_NAMES } from './check-tag.ts';
-import {
-  isObject,
-  type Path,
-  type Problems,
-  quoted,
-  type RawFile,
-  type RawTag,
-  splitLabels,
-  Tree,
-} from './tag-file.ts';
+import { FIELD_NAMES, type RawTag } from './check-tag.ts';
+import { isObject, type Path, type Problems, type RawFile, splitLabels, Tree } from './tag-file.ts';
+import { quoted } from './quoted.ts';
 
 const FILE_FIELDS = ['source', 'title', 'creator', 'tags'];
 

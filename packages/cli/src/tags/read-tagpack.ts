@@ -4,8 +4,8 @@
  * and `abuse` are labels.
  */
 import { type Document, isAlias, isMap, isScalar, LineCounter, type Node, parseDocument, visit } from 'yaml';
-import { type Field, wordOf } from './check-tag.ts';
-import { isObject, type Path, type Problems, type RawFile, type RawTag, Tree } from './tag-file.ts';
+import { type Field, type RawTag, wordOf } from './check-tag.ts';
+import { isObject, type Path, type Problems, type RawFile, Tree } from './tag-file.ts';
 
 const TAG_FIELDS = [
   'address',

@@ -1,15 +1,9 @@
 /** A tag file of any format as it is read, and all its problems with their lines, so that it can be corrected in one go. */
-import type { Field } from './check-tag.ts';
+import type { RawTag } from './check-tag.ts';
+import { quoted } from './quoted.ts';
 
 /** Further problems are only counted. */
 const MAX_LISTED = 100;
-
-export interface RawTag {
-  /** Texts, and a list of texts for the labels. Other values are problems. A missing or empty field may be null. */
-  fields: Readonly<Partial<Record<Field, unknown>>>;
-  /** Returns the line of the field, or of the tag if it does not have the field. */
-  lineOf: (field: Field) => number;
-}
 
 export interface RawFile {
   /** Source of the tags that do not name one; empty for the name of the file. */
@@ -46,11 +40,6 @@ export class Problems {
       `${problems}. Nothing was written.`,
     ].join('\n');
   }
-}
-
-export function quoted(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
 
 export function splitLabels(text: string): string[] {

@@ -2,14 +2,8 @@ import { AddressError } from '@kasgres/kaspa';
 import { sleep } from '@kasgres/runtime';
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  type Attribution,
-  replaceSources,
-  type SourceChanges,
-  type TagSource,
-  toAttribution,
-  upsertTags,
-} from './tag-sources.ts';
+import { replaceSources, toAttribution, upsertTags } from './tag-sources.ts';
+import type { Attribution, SourceChanges, TagSource } from './attribution.ts';
 import { findOwnTag } from './tags.ts';
 import { insertCluster } from '../testing/insert-cluster.ts';
 import { addressOf, insertScripts } from '../testing/known-addresses.ts';

@@ -3,7 +3,7 @@ import { decodeAddress } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import { copyRows } from '../copy/copy-buffer.ts';
 import { boolean, defineTemporaryCopyTable, nullable, smallint, text, texts } from '../copy/define-copy-table.ts';
-import type { SourceChanges, TagSource } from './tag-sources.ts';
+import type { SourceChanges, TagSource } from './attribution.ts';
 
 const ROWS_PER_COPY = 20_000;
 

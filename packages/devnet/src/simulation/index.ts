@@ -1,6 +1,6 @@
 /** The simulated node and the network around it. */
-export { type ConsensusParams, SIMNET_PARAMS } from './consensus/params.ts';
-export { type BlockLevels, MAINNET_LEVELS } from './consensus/parent-levels.ts';
+export { type BlockLevels, type ConsensusParams, SIMNET_PARAMS } from './consensus/params.ts';
+export { MAINNET_LEVELS } from './consensus/parent-levels.ts';
 export { DEFAULT_OPTIONS, type SimulationOptions } from '../economy/options.ts';
 export { makePast, type Past, Simulation } from './generator/simulation.ts';
 export { SimulatedNode, type SimulatedNodeOptions } from './node/simulated-node.ts';

@@ -1,9 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { SIMNET_PARAMS } from './consensus/params.ts';
+import { type BlockLevels, SIMNET_PARAMS } from './consensus/params.ts';
 import type { BlockBody } from './consensus/consensus.ts';
-import type { BlockLevels } from './consensus/parent-levels.ts';
 import type { SimulationOptions } from '../economy/options.ts';
 import { Simulation } from './generator/simulation.ts';
 import { BlockDecoder, encodeBlock, Journal } from './journal.ts';

@@ -2,16 +2,9 @@
 import { fromHex, type Hash, type Network, toHex } from '@kasgres/kaspa';
 import { type NodeClient, NodeRpcError, type RpcBlock } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
-import type { ClientBase } from 'pg';
+import type { BootstrapDependencies, BootstrapTiming } from '../dependencies.ts';
 import { IncompleteUpdateError } from '../errors.ts';
-import type { IndexerDependencies } from '../indexer.ts';
 import { findFault } from '../source/check-block.ts';
-
-export interface BootstrapDependencies
-  extends Pick<IndexerDependencies, 'node' | 'network' | 'options' | 'p2pUrl' | 'timing' | 'log' | 'metrics'> {
-  client: ClientBase;
-  signal: AbortSignal;
-}
 
 const EMPTY_UTXO_COMMITMENT = '544eb3142c000f0ad2c76ac41f4222abbababed830eeafee4b6dc56b52d5cac0';
 
@@ -120,15 +113,6 @@ export function isNear(blueScoresLeft: bigint, { finalityDepth }: Pick<Network, 
 /** Twice as long as the sink takes from where a move is near to the move. */
 function longestWaitMs({ finalityDepth, targetTimePerBlockMs }: Network): number {
   return (2 * Number(finalityDepth) * targetTimePerBlockMs) / Number(NEAR_PARTS);
-}
-
-export interface BootstrapTiming {
-  /** Pauses before a UTXO set that does not match its commitment is read again. */
-  rereadPausesMs: readonly number[];
-  pollMs: number;
-  /** From the publication of a new pruning point until the node has probably advanced its UTXO set to it. */
-  settleMs: number;
-  standstillMs: number;
 }
 
 /** On the public networks: 1, 5 and 10 minutes; 1 minute; 2 minutes; 1 hour. */

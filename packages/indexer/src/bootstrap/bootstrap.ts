@@ -8,6 +8,7 @@ import { lockCheckpoint, writeBatch } from '../apply/apply.ts';
 import { writeNetwork, writeNextKeys } from '../apply/checkpoint.ts';
 import { deferIndexes } from '../apply/first-catch-up.ts';
 import { createUpdate } from '../chain-update.ts';
+import type { BootstrapDependencies } from '../dependencies.ts';
 import { NodeBehindError } from '../errors.ts';
 import {
   findFork,
@@ -22,12 +23,7 @@ import { AmbiguousVariants } from '../prepare/ambiguous-variants.ts';
 import type { Checkpoint, Fork } from '../prepare/batch.ts';
 import { Preparer } from '../prepare/preparer.ts';
 import { Registry } from '../prepare/registry.ts';
-import {
-  awaitPruningPoint,
-  type BootstrapDependencies,
-  findBootstrapBlock,
-  getPruningPoint,
-} from './bootstrap-block.ts';
+import { awaitPruningPoint, findBootstrapBlock, getPruningPoint } from './bootstrap-block.ts';
 import { discardIndex } from './discard-index.ts';
 import { forgetUtxoSet, loadUtxoSet } from './load-utxo-set.ts';
 import { replaceState, writeBootstrap, writeGap, writeUtxoSet } from './write-bootstrap.ts';

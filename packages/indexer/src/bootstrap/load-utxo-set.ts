@@ -22,7 +22,7 @@ import { type Logger, sleep } from '@kasgres/runtime';
 import { WorkerPool } from '@kasgres/runtime/worker-pool';
 import type { ClientBase } from 'pg';
 import { IncompleteUpdateError } from '../errors.ts';
-import type { BootstrapDependencies } from './bootstrap-block.ts';
+import type { BootstrapDependencies } from '../dependencies.ts';
 import type { HashJob } from './utxo-set-hash.worker.ts';
 
 /** Bounds on the content of one transaction; two of these are in memory at a time. */

@@ -1,6 +1,6 @@
 import { createTestDatabase } from '@kasgres/database';
 import { expect, onTestFinished, test } from 'vitest';
-import { StateChanges } from '../derived-state.ts';
+import { StateChanges } from '../state-changes.ts';
 import { HourlyDeltas } from '../hourly-balance-changes/hourly-deltas.ts';
 import { ScriptActivityChanges } from '../script-activity/replay.ts';
 import { BalanceDeltas } from './balance-deltas.ts';

@@ -4,7 +4,7 @@
  *
  * The members of a cluster form a ring. Swapping the next members of two roots joins two rings, or splits one.
  */
-import { getOrInsert } from '../derived-state.ts';
+import { getOrInsert } from '../state-changes.ts';
 
 export interface Cluster {
   root: bigint;

@@ -1,6 +1,6 @@
 /** Merges that a size limit holds: one row for two clusters, with the number of transactions that tie them. */
 import type { ClientBase } from 'pg';
-import { getOrInsert } from '../derived-state.ts';
+import { getOrInsert } from '../state-changes.ts';
 import { columnsOf } from '../queryable.ts';
 import type { Forest, HeldMerge } from './forest.ts';
 

@@ -1,7 +1,7 @@
 import { createTestDatabase, inTransaction } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { StateChanges } from '../derived-state.ts';
+import { StateChanges } from '../state-changes.ts';
 import { contestedOutputs, findContested } from './contested-outputs.ts';
 
 /** Transaction 1 has these outputs, and each of as many transactions spends all of them. */

@@ -4,7 +4,8 @@
  */
 import { inPipeline } from '@kasgres/database';
 import type { ClientBase } from 'pg';
-import type { DerivedState, SpentOutput } from '../derived-state.ts';
+import type { DerivedState } from '../derived-state.ts';
+import type { SpentOutput } from '../state-changes.ts';
 import { columnsOf, faultsOf } from '../queryable.ts';
 
 /** Readers search up to this many spenders themselves. Also in the comment of the table. */

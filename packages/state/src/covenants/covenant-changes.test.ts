@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AcceptedTransaction, ChainBlock } from '../derived-state.ts';
+import type { AcceptedTransaction, ChainBlock } from '../state-changes.ts';
 import { Reveals } from '../reveals/reveals.ts';
 import { MarkedSpends } from '../utxos/marked-spends.ts';
 import { CovenantChanges, eventHours } from './covenant-changes.ts';

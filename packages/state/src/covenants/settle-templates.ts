@@ -1,7 +1,8 @@
 import { toHex } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
-import { getOrInsert } from '../derived-state.ts';
-import type { Reveal, Reveals } from '../reveals/reveals.ts';
+import { getOrInsert } from '../state-changes.ts';
+import type { Reveals } from '../reveals/reveals.ts';
+import type { Reveal } from '../reveals/reveal.ts';
 import { countTemplates } from './count-templates.ts';
 
 /**

@@ -1,9 +1,9 @@
 /** Compares the templates of covenant events with those that inputs reveal, while another verification reads all reveals. */
 import type { TransactionKey } from '@kasgres/database';
 import { type Hash, toHex } from '@kasgres/kaspa';
-import { getOrInsert } from '../derived-state.ts';
+import { getOrInsert } from '../state-changes.ts';
 import type { Queryable } from '../queryable.ts';
-import type { Reveal } from '../reveals/reveals.ts';
+import type { Reveal } from '../reveals/reveal.ts';
 
 const MAX_FAULTS = 20;
 const TRANSACTIONS_AT_ONCE = 5_000;

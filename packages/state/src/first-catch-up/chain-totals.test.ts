@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BalanceDeltas } from '../balances/balance-deltas.ts';
-import { getOrInsert, type ScriptDelta } from '../derived-state.ts';
+import { getOrInsert, type ScriptDelta } from '../state-changes.ts';
 import { type HourlyChange, HourlyDeltas } from '../hourly-balance-changes/hourly-deltas.ts';
 import { IntervalDeltas, totalsOf } from '../network-intervals/interval-deltas.ts';
 import { replay, type TouchingBlock } from '../script-activity/replay.ts';

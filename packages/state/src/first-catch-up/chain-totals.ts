@@ -4,7 +4,7 @@
  */
 import type { ScriptKey } from '@kasgres/database';
 import type { Sompi } from '@kasgres/kaspa';
-import type { ChainBlock } from '../derived-state.ts';
+import type { ChainBlock } from '../state-changes.ts';
 import { hourOf } from '../hourly-balance-changes/hourly-deltas.ts';
 import { FoundUses } from '../programs/found-uses.ts';
 import { copyColumns } from './columns.ts';

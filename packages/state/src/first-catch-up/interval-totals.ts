@@ -1,7 +1,7 @@
 /** The rows of `network_intervals` of a chain since genesis. */
 import type { Sompi } from '@kasgres/kaspa';
-import type { ChainBlock } from '../derived-state.ts';
-import { INTERVAL_LENGTHS, type IntervalLength, LENGTHS } from '../network-intervals/interval-deltas.ts';
+import type { ChainBlock } from '../state-changes.ts';
+import { INTERVAL_LENGTHS, type IntervalLength, LENGTHS } from '../network-intervals/intervals.ts';
 
 const createTotal = (length: IntervalLength, start: number) => ({
   length,

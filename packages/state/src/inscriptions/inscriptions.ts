@@ -2,11 +2,11 @@
  * Operations of protocols in payloads and in programs that inputs reveal, and how many transactions state those of each protocol by hour. A batch
  * without any does nothing.
  */
-import type { ChainTime, TransactionKey } from '@kasgres/database';
-import { inPipeline } from '@kasgres/database';
+import { type ChainTime, inPipeline, type TransactionKey } from '@kasgres/database';
 import type { Sompi } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
-import { type DerivedState, type StateChanges, type TransactionDeltas } from '../derived-state.ts';
+import type { DerivedState } from '../derived-state.ts';
+import type { StateChanges, TransactionDeltas } from '../state-changes.ts';
 import { columnsOf } from '../queryable.ts';
 import { Reveals } from '../reveals/reveals.ts';
 import { type Inscribed, inscribedInPayload, inscribedInProgram } from './inscribed.ts';

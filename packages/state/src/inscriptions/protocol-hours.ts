@@ -1,6 +1,6 @@
 import type { ChainTime } from '@kasgres/database';
 import type { Sompi } from '@kasgres/kaspa';
-import { getOrInsert } from '../derived-state.ts';
+import { getOrInsert } from '../state-changes.ts';
 
 const HOUR_MS = 3_600_000n;
 

@@ -1,5 +1,5 @@
 import type { ChainTime } from '@kasgres/database';
-import { getOrInsert, type TransactionDeltas } from '../derived-state.ts';
+import { getOrInsert, type TransactionDeltas } from '../state-changes.ts';
 
 const HOUR_MS = 3_600_000n;
 

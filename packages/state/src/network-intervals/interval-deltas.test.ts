@@ -1,13 +1,7 @@
 /** Invariant 4: chain blocks are added to minutes, hours and days, and a reorg removes them. */
 import { expect, test } from 'vitest';
-import {
-  type ChainBlockTotals,
-  type IntervalDelta,
-  IntervalDeltas,
-  type IntervalLength,
-  startOfInterval,
-  totalsOf,
-} from './interval-deltas.ts';
+import { type ChainBlockTotals, type IntervalDelta, IntervalDeltas, totalsOf } from './interval-deltas.ts';
+import { type IntervalLength, startOfInterval } from './intervals.ts';
 
 const DAY = 86_400_000n;
 const NOBODY = { active: { minute: 0, hour: 0, day: 0 }, new: 0 };

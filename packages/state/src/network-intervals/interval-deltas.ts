@@ -1,16 +1,7 @@
 /** A chain block belongs to the interval of its chain_time, which never decreases, so each interval is a range of the chain. */
-import { type ChainBlock, getOrInsert, type TransactionDeltas } from '../derived-state.ts';
+import { type ChainBlock, getOrInsert, type TransactionDeltas } from '../state-changes.ts';
 import type { ActiveScripts } from '../script-activity/replay.ts';
-
-export const INTERVAL_LENGTHS = { minute: 60_000n, hour: 3_600_000n, day: 86_400_000n } as const;
-
-export type IntervalLength = keyof typeof INTERVAL_LENGTHS;
-
-export const LENGTHS = Object.keys(INTERVAL_LENGTHS) as IntervalLength[];
-
-export function startOfInterval(length: IntervalLength, time: bigint): bigint {
-  return time - (time % INTERVAL_LENGTHS[length]);
-}
+import { type IntervalLength, LENGTHS, startOfInterval } from './intervals.ts';
 
 type Transaction = Pick<TransactionDeltas, 'isCoinbase' | 'deltas'>;
 

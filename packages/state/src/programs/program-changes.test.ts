@@ -1,6 +1,7 @@
 import { USES } from '@kasgres/programs';
 import { expect, test } from 'vitest';
-import { countSpends, hourDeltas, isOfProgram, type ProgramSpend } from './program-changes.ts';
+import { countSpends, hourDeltas } from './program-changes.ts';
+import { isOfProgram, type ProgramSpend } from './program-spend.ts';
 
 const HOUR = 3_600_000n;
 const BOTH = USES.introspection | USES.covenants;

@@ -2,12 +2,13 @@
 import type { ScriptKey, TransactionKey } from '@kasgres/database';
 import { type Hash, type Sompi, toHex } from '@kasgres/kaspa';
 import { bareProgram, describeProgram, type ProgramDescription, USES } from '@kasgres/programs';
-import { type AcceptedTransaction, type ChainBlock, getOrInsert } from '../derived-state.ts';
+import { type AcceptedTransaction, type ChainBlock, getOrInsert } from '../state-changes.ts';
 import { hourOf } from '../hourly-balance-changes/hourly-deltas.ts';
-import type { Reveal, Reveals } from '../reveals/reveals.ts';
+import type { Reveals } from '../reveals/reveals.ts';
 import type { BareProgram, MarkedSpend, MarkedSpends } from '../utxos/marked-spends.ts';
 import { knownKccTemplate } from './kcc-template.ts';
 import { isPublicKeyScript } from './found-uses.ts';
+import { type ProgramSpend, isOfProgram, spendOf } from './program-spend.ts';
 
 /** Where a program was seen. Inputs come before the outputs of their transaction. */
 export interface Place {
@@ -31,28 +32,11 @@ export interface SeenProgram extends ProgramDescription {
   kccTemplate: Hash | undefined;
 }
 
-/** A spend that is counted or uncounted. */
-export interface ProgramSpend {
-  hash: Hash;
-  uses: number;
-  transaction: TransactionKey;
-  chainTime: bigint;
-  fee: Sompi;
-}
-
 export interface HourDelta {
   hour: number;
   use: number;
   spends: number;
   fees: Sompi;
-}
-
-/** Whether a reveal makes a program: of a covenant, or with opcodes of a family. */
-export function isOfProgram(
-  { covenantId }: Pick<Reveal, 'covenantId'>,
-  { uses }: Pick<ProgramDescription, 'uses'>,
-): boolean {
-  return covenantId !== undefined || uses !== 0;
 }
 
 export class ProgramChanges {
@@ -112,11 +96,6 @@ export class ProgramChanges {
 export function isBefore(a: Place, b: Place): boolean {
   if (a.chainBlock.index !== b.chainBlock.index) return a.chainBlock.index < b.chainBlock.index;
   return a.position < b.position;
-}
-
-export function spendOf(reveal: Reveal, { hash, uses }: ProgramDescription): ProgramSpend {
-  const { transaction, fee, chainBlock } = reveal;
-  return { hash, uses, transaction, fee, chainTime: chainBlock.chainTime };
 }
 
 function bareSpendOf({ key, fee, chainBlock }: MarkedSpend['spender'], { hash, uses }: BareProgram): ProgramSpend {

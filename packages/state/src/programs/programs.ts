@@ -5,18 +5,13 @@
 import { inPipeline } from '@kasgres/database';
 import { fromHex, type Hash, toHex } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
-import type { DerivedState, RemovedChainBlock, StateChanges } from '../derived-state.ts';
+import type { DerivedState } from '../derived-state.ts';
+import type { RemovedChainBlock, StateChanges } from '../state-changes.ts';
 import { columnsOf } from '../queryable.ts';
 import { Reveals } from '../reveals/reveals.ts';
 import { MarkedSpends } from '../utxos/marked-spends.ts';
-import {
-  countSpends,
-  type HourDelta,
-  hourDeltas,
-  ProgramChanges,
-  type ProgramSpend,
-  type SeenProgram,
-} from './program-changes.ts';
+import { countSpends, type HourDelta, hourDeltas, ProgramChanges, type SeenProgram } from './program-changes.ts';
+import type { ProgramSpend } from './program-spend.ts';
 import { verifyPrograms } from './verify.ts';
 
 export const programs: DerivedState = {

@@ -8,7 +8,7 @@ import { firstStartUtxos } from '../common-table-expressions.ts';
 import { pagesByKey, type Queryable } from '../queryable.ts';
 import { revealPages } from '../reveals/read.ts';
 import { knownKccTemplate } from './kcc-template.ts';
-import { isOfProgram } from './program-changes.ts';
+import { isOfProgram } from './program-spend.ts';
 
 const SCRIPTS_AT_ONCE = 1_000;
 

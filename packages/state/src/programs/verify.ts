@@ -5,7 +5,8 @@ import { EventTemplates } from '../covenants/verify-event-templates.ts';
 import { faultsOf, type Queryable } from '../queryable.ts';
 import { revealPages } from '../reveals/read.ts';
 import { knownKccTemplate } from './kcc-template.ts';
-import { hourDeltas, isBefore, isOfProgram, type Place, type ProgramSpend, spendOf } from './program-changes.ts';
+import { hourDeltas, isBefore, type Place } from './program-changes.ts';
+import { isOfProgram, type ProgramSpend, spendOf } from './program-spend.ts';
 import { bareScriptPages } from './rebuild.ts';
 
 const MAX_FAULTS = 20;

@@ -1,5 +1,6 @@
 /** Counts the blocks that contain a transaction, where there are so many that a request must not count them: anybody can mine it again and again. */
-import { type DerivedState, type StateChanges } from '../derived-state.ts';
+import type { DerivedState } from '../derived-state.ts';
+import type { StateChanges } from '../state-changes.ts';
 import { faultsOf } from '../queryable.ts';
 
 /** Readers count up to this many blocks themselves. Also in the comment of the table. */

@@ -3,7 +3,7 @@ import { blake2b256 } from '@kasgres/kaspa';
 import { claimedProgram } from '@kasgres/programs';
 import type { ClientBase } from 'pg';
 import { columnsOf, type Queryable } from '../queryable.ts';
-import type { Reveal } from './reveals.ts';
+import type { Reveal } from './reveal.ts';
 
 export interface SettledVariant {
   transaction: number;

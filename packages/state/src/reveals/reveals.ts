@@ -3,27 +3,16 @@
  * UTXO has a covenant, takes a look at the spent script, so plain payments need none.
  */
 import type { ScriptKey, TransactionKey } from '@kasgres/database';
-import { blake2b256, type Hash, type Sompi } from '@kasgres/kaspa';
+import { blake2b256, type Hash } from '@kasgres/kaspa';
 import { describeProgram, type ProgramDescription } from '@kasgres/programs';
 import type { ClientBase } from 'pg';
-import type { AcceptedTransaction, ChainBlock, DerivedState, StateChanges } from '../derived-state.ts';
-import { isOfProgram, type ProgramSpend, spendOf } from '../programs/program-changes.ts';
+import type { DerivedState } from '../derived-state.ts';
+import type { AcceptedTransaction, StateChanges } from '../state-changes.ts';
+import { isOfProgram, type ProgramSpend, spendOf } from '../programs/program-spend.ts';
 import { feeOf, MarkedSpends } from '../utxos/marked-spends.ts';
 import { isNotable, possibleProgram } from './candidates.ts';
 import { readReveals, readSettled, type SettledVariant } from './read.ts';
-
-export interface Reveal {
-  transaction: TransactionKey;
-  input: number;
-  chainBlock: Pick<ChainBlock, 'index' | 'chainTime'>;
-  /** Place of the transaction among those that the chain block accepts, from 0. */
-  position: number;
-  fee: Sompi;
-  program: Uint8Array;
-  hash: Hash;
-  /** The covenant of the UTXO that the input spends. */
-  covenantId: Hash | undefined;
-}
+import type { Reveal } from './reveal.ts';
 
 interface Candidate extends Omit<Reveal, 'hash' | 'covenantId'> {
   script: ScriptKey;

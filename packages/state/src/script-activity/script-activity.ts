@@ -2,7 +2,8 @@
 import { inPipeline } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { BalanceDeltas } from '../balances/balance-deltas.ts';
-import type { BatchRange, ChainBlock, DerivedState, TransactionDeltas } from '../derived-state.ts';
+import type { DerivedState } from '../derived-state.ts';
+import type { BatchRange, ChainBlock, TransactionDeltas } from '../state-changes.ts';
 import { loadActivityAtFork, readStoredActivity } from './look-up.ts';
 import { replay, ScriptActivityChanges, type SeenBefore, type TouchingBlock } from './replay.ts';
 import { verifyScriptActivity } from './verify.ts';

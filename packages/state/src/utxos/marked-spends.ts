@@ -3,7 +3,7 @@
  * spent UTXOs says which have a mark, so a chain without any needs no other one.
  */
 import type { Hash, Sompi } from '@kasgres/kaspa';
-import type { AcceptedTransaction, Utxo } from '../derived-state.ts';
+import type { AcceptedTransaction, Utxo } from '../state-changes.ts';
 import { OutpointMap } from './outpoint-map.ts';
 
 type MarkableUtxo = Pick<Utxo, 'transaction' | 'index' | 'amount' | 'covenantId'>;

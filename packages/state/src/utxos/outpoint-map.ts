@@ -1,4 +1,4 @@
-import { getOrInsert, type Outpoint } from '../derived-state.ts';
+import { getOrInsert, type Outpoint } from '../state-changes.ts';
 
 export class OutpointMap<Item extends Pick<Outpoint, 'transaction' | 'index'>> {
   readonly #byTransaction = new Map<number, (Item | undefined)[]>();

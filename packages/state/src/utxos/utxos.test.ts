@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Utxo } from '../derived-state.ts';
+import type { Utxo } from '../state-changes.ts';
 import { UtxoChanges } from './utxos.ts';
 
 const outpoint = (transaction: number, index: number) => ({ transaction, index, script: 7 });

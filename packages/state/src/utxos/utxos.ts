@@ -1,7 +1,8 @@
 import { copyAll, copyRows, type CopyRowOf, inPipeline, UTXOS } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { UNSPENT } from '../common-table-expressions.ts';
-import type { AcceptedTransaction, DerivedState, Outpoint, Utxo } from '../derived-state.ts';
+import type { DerivedState } from '../derived-state.ts';
+import type { AcceptedTransaction, Outpoint, Utxo } from '../state-changes.ts';
 import { columnsOf } from '../queryable.ts';
 import { type BareProgram, MarkedSpends, type MarkedUtxo } from './marked-spends.ts';
 import { OutpointMap } from './outpoint-map.ts';

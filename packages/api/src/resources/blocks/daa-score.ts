@@ -14,7 +14,7 @@ import { restTransaction } from '../transactions/rest/schemas.ts';
 import { describeAll, includeParts, partsOf } from '../transactions/rest/programs.ts';
 import { tagsByAddress, tagsOfPage } from '../transactions/rest/tags.ts';
 import { restTransactions, upToMaxBytes } from '../transactions/rest/select-transactions.ts';
-import { restBlock } from './rest-blocks.ts';
+import { restBlock } from '../../schemas/rest-block.ts';
 import { restBlocks } from './select-blocks.ts';
 
 const MAX_SPAN = 100n;

@@ -3,47 +3,20 @@ import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { badRequest } from '../../http/errors.ts';
-import { type JsonFields, jsonArray, jsonObject } from '../../index-state/json.ts';
-import { hex, text } from '../../index-state/sql.ts';
+import { jsonArray, jsonObject } from '../../index-state/json.ts';
+import { hex } from '../../index-state/sql.ts';
 import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import { queryNumber } from '../../pages/page-query.ts';
 import { statementRoute } from '../../route.ts';
-import { address, decimal, hash, hashInput, uint64Input } from '../../schemas/values.ts';
+import { decimal, hash, hashInput, uint64Input } from '../../schemas/values.ts';
 import { unknownItem } from '../chain/segments.ts';
 import { lookUp, toStoredScore } from '../shared.ts';
-import { restBlock } from './rest-blocks.ts';
-import { hashOf, joinMerging, restBlockFields } from './select-blocks.ts';
+import { joinMerging } from './select-blocks.ts';
+import { type DagBlockJson, dagBlock, dagBlockFields } from './select-dag-blocks.ts';
 
 const MAX_SPAN = 300;
 const DEFAULT_SPAN = 150;
 const MAX_BLOCKS = 1000;
-
-export const dagBlock = restBlock
-  .extend({
-    parentHashes: z.array(hash).meta({ description: 'Direct parents' }),
-    selectedParentHash: hash.nullable().meta({ description: 'Null for genesis' }),
-    minerAddress: address.nullable().meta({ description: 'Null for genesis, and for a non-standard script' }),
-  })
-  .meta({ id: 'DagBlock' });
-
-export type DagBlockJson = z.infer<typeof dagBlock>;
-
-/** The fields of `block`, joined with `joinMerging`. */
-export const dagBlockFields: JsonFields<DagBlockJson> = {
-  hash: restBlockFields.hash,
-  parentHashes: sql`(
-    select coalesce(json_agg(parent.hash order by parent.index), '[]') from (
-      select ${hashOf(sql`link.parent_id`)} as hash, link.index from block_parents link where link.block_id = block.id) parent)`,
-  selectedParentHash: sql<string | null>`${hashOf(sql`block.selected_parent_id`)}`,
-  blueScore: text('block.blue_score'),
-  daaScore: text('block.daa_score'),
-  timestamp: restBlockFields.timestamp,
-  isChainBlock: restBlockFields.isChainBlock,
-  color: restBlockFields.color,
-  mergingBlockHash: restBlockFields.mergingBlockHash,
-  transactionCount: restBlockFields.transactionCount,
-  minerAddress: sql<string | null>`(select address from scripts where id = block.miner_script_id)`,
-};
 
 interface Parameters {
   from?: bigint | undefined;

@@ -8,7 +8,7 @@ import { pageQuery, queryFlag } from '../../pages/page-query.ts';
 import { statementRoute } from '../../route.ts';
 import { hashInput } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';
-import { restBlock } from './rest-blocks.ts';
+import { restBlock } from '../../schemas/rest-block.ts';
 import { restBlocks } from './select-blocks.ts';
 
 const ALL_BLOCKS = { table: 'blocks', column: 'id' };

@@ -8,30 +8,13 @@ import { type ParameterOf, sinkBlueScore, statementsBy } from '../../index-state
 import { queryFlag } from '../../pages/page-query.ts';
 import { statementRoute } from '../../route.ts';
 import { block, type BlockJson } from '../../schemas/block.ts';
-import { count, decimal, flag, hash, hashInput, timestamp } from '../../schemas/values.ts';
+import { count, flag, hashInput } from '../../schemas/values.ts';
 import { includeTags, tagsByAddress, tagsOfScripts } from '../transactions/rest/tags.ts';
 import { unknownItem } from '../chain/segments.ts';
 import { lookUp, rpc } from '../shared.ts';
 import { blockRewards, joinRewards, rewardFields } from './rewards.ts';
 import { blockFields, joinMerging, restBlockFields } from './select-blocks.ts';
-
-export const restBlock = z
-  .object({
-    hash,
-    blueScore: decimal,
-    daaScore: decimal,
-    timestamp: timestamp.meta({ description: 'Unix time in milliseconds, set by the miner' }),
-    isChainBlock: z.boolean().meta({ description: 'Whether it is on the virtual selected parent chain now' }),
-    color: z
-      .enum(['blue', 'red'])
-      .nullable()
-      .meta({ description: 'Colour in the mergeset of the merging block; null if not merged' }),
-    mergingBlockHash: hash.nullable().meta({
-      description: 'The chain block that merges this block; null if not merged, or if that block is in a gap',
-    }),
-    transactionCount: count,
-  })
-  .meta({ id: 'RestBlock' });
+import { restBlock } from '../../schemas/rest-block.ts';
 
 const blockDetails = z
   .object({

@@ -5,7 +5,7 @@ import { type JsonFields, jsonArray, jsonObject } from '../../index-state/json.t
 import { hex, hexOrNull, text } from '../../index-state/sql.ts';
 import type { BlockJson } from '../../schemas/block.ts';
 import { containedTransactions } from '../transactions/select-contained.ts';
-import type { restBlock } from './rest-blocks.ts';
+import type { restBlock } from '../../schemas/rest-block.ts';
 
 /** The node shows this hash as the selected parent of genesis. */
 const ORIGIN = 'fe'.repeat(32);

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { type EventLoopTurns, Slices } from '../../fairness/event-loop-turns.ts';
 import type { MempoolSample, PendingTransaction } from '../../mempool-samples.ts';
 import { route } from '../../route.ts';
-import { count, decimal, hash, sompi, timestamp } from '../../schemas/values.ts';
+import { count, decimal, sompi, timestamp } from '../../schemas/values.ts';
 import { lookUp } from '../shared.ts';
+import { feerateOf, pendingTransaction, toPendingTransaction } from '../../schemas/pending-transaction.ts';
 
 const NEWEST = 20;
 
@@ -15,22 +16,6 @@ const feeBucket = z.object({
   mass: decimal,
   fees: sompi,
 });
-
-export const pendingTransaction = z
-  .object({
-    transactionId: hash,
-    seenAt: timestamp.meta({ description: 'When this process of the API first saw it' }),
-    fee: sompi.nullable(),
-    mass: decimal.meta({
-      description:
-        'The largest of compute mass, storage mass and half of the transient mass, in grams: nodes measure fee rates by it',
-    }),
-    feerate: z.number().nullable().meta({ description: 'Sompi per gram' }),
-    outputSum: sompi,
-  })
-  .meta({ id: 'PendingTransaction' });
-
-export type PendingTransactionJson = z.infer<typeof pendingTransaction>;
 
 const mempool = z
   .object({
@@ -48,17 +33,6 @@ const mempool = z
   .meta({ id: 'Mempool' });
 
 type MempoolJson = z.infer<typeof mempool>;
-
-const feerateOf = ({ fee, mass }: PendingTransaction): number => (mass === 0n ? 0 : Number(fee) / Number(mass));
-
-export const toPendingTransaction = (transaction: PendingTransaction): PendingTransactionJson => ({
-  transactionId: transaction.id,
-  seenAt: transaction.seenAt,
-  fee: String(transaction.fee),
-  mass: String(transaction.mass),
-  feerate: Math.round(feerateOf(transaction) * 1000) / 1000,
-  outputSum: String(transaction.outputSum),
-});
 
 /** 0, 1, 2, 5, 10, 20, 50 and so on, up to a million. */
 const LIMITS = [

@@ -1,16 +1,7 @@
 /** Acceptance. Source: rusty-kaspa, consensus/src/pipeline/virtual_processor/utxo_validation.rs. */
-import type { Block } from './block.ts';
+import type { Acceptance, Block } from './block.ts';
 import { checkMinedTransaction, type TransactionRules } from './transaction-rules.ts';
-import { createdEntries, type UtxoDiff, UtxoView } from '../../economy/utxo.ts';
-
-export interface Acceptance {
-  /** `index` is the position of the transaction in its merged block. */
-  accepted: readonly { block: Block; index: number }[];
-  /** The changes to the state at the selected parent. */
-  diff: UtxoDiff;
-  /** Sompi that the accepted transactions of each merged block pay, in the order of the mergeset. */
-  fees: readonly bigint[];
-}
+import { createdEntries, UtxoView } from '../../economy/utxo.ts';
 
 /**
  * Accepts the selected parent's coinbase and, in the order of the mergeset, every payment that is valid after those before it.

@@ -1,6 +1,6 @@
 import type { Hash, Header } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
-import type { Acceptance } from './acceptance.ts';
+import type { UtxoDiff } from '../../economy/utxo.ts';
 
 export interface Ghostdag {
   selectedParent: Block;
@@ -72,4 +72,13 @@ export function compareBlocks(a: Block, b: Block): number {
 export function getGhostdag(block: Block): Ghostdag {
   if (block.ghostdag === undefined) throw new Error('genesis has no mergeset');
   return block.ghostdag;
+}
+
+export interface Acceptance {
+  /** `index` is the position of the transaction in its merged block. */
+  accepted: readonly { block: Block; index: number }[];
+  /** The changes to the state at the selected parent. */
+  diff: UtxoDiff;
+  /** Sompi that the accepted transactions of each merged block pay, in the order of the mergeset. */
+  fees: readonly bigint[];
 }

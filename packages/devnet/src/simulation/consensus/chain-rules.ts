@@ -1,7 +1,6 @@
 /** The rules for blocks of the selected chain. Source: rusty-kaspa, consensus/src/pipeline/virtual_processor/utxo_validation.rs. */
 import { type Hash, merkleRoot, MuHash, transactionHash } from '@kasgres/kaspa';
-import type { Acceptance } from './acceptance.ts';
-import { type Block, getGhostdag } from './block.ts';
+import { type Acceptance, type Block, getGhostdag } from './block.ts';
 import { coinbaseTransaction, getCoinbasePayload } from './coinbase.ts';
 import { checkMinedTransaction, type TransactionRules } from './transaction-rules.ts';
 import type { UtxoView } from '../../economy/utxo.ts';

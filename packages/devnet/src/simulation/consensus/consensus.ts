@@ -2,9 +2,9 @@
 import { type Hash, type Header, toHex, workFromBits } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import { type UtxoLookup, UtxoSet, UtxoView } from '../../economy/utxo.ts';
-import { type Acceptance, acceptMergeSet } from './acceptance.ts';
+import { acceptMergeSet } from './acceptance.ts';
+import { type Acceptance, type Block, type ChainState, getGhostdag, type Pov } from './block.ts';
 import { BlockRuleError, checkBody, checkHeader, checkLockTimes } from './block-rules.ts';
-import { type Block, type ChainState, getGhostdag, type Pov } from './block.ts';
 import { type ChainRules, type Commitments, commitmentsAfter, isValidOnChain } from './chain-rules.ts';
 import { blockContext } from './difficulty.ts';
 import { ghostdag } from './ghostdag.ts';

@@ -1,5 +1,3 @@
-import type { BlockLevels } from './parent-levels.ts';
-
 /** Source: rusty-kaspa, consensus/core/src/config. */
 export interface ConsensusParams {
   ghostdagK: number;
@@ -34,3 +32,12 @@ export const SIMNET_PARAMS: ConsensusParams = {
   medianTime: { windowSize: 27, sampleRate: 100 },
   timestampToleranceMs: 132_000,
 };
+
+export interface BlockLevels {
+  /** The lowest level of a block: up to it, all parents are the direct ones. */
+  least: number;
+  /** 3: one block in 2^3 is of the next level. */
+  zeroBitsPerLevel: number;
+  /** The least number of levels in a header. Levels above the simulated past have made-up hashes. */
+  count: number;
+}

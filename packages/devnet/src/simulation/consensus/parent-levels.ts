@@ -2,17 +2,8 @@
 import { hash } from 'node:crypto';
 import { type Hash, toHex } from '@kasgres/kaspa';
 import type { Block } from './block.ts';
-import type { ConsensusParams } from './params.ts';
+import type { BlockLevels, ConsensusParams } from './params.ts';
 import { isDagAncestorOf } from './reachability.ts';
-
-export interface BlockLevels {
-  /** The lowest level of a block: up to it, all parents are the direct ones. */
-  least: number;
-  /** 3: one block in 2^3 is of the next level. */
-  zeroBitsPerLevel: number;
-  /** The least number of levels in a header. Levels above the simulated past have made-up hashes. */
-  count: number;
-}
 
 const SMALL_LEVELS: BlockLevels = { least: 0, zeroBitsPerLevel: 3, count: 0 };
 
