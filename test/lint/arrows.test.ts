@@ -1,0 +1,132 @@
+/** The linter must refuse each wrong arrow between packages, and each circle of imports. It lints probes, in a directory with our configuration. */
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const REPOSITORY = join(import.meta.dirname, '../..');
+
+/** The packages that each package may import, as in docs/architecture.md. */
+const ARROWS: Record<string, readonly string[]> = {
+  kaspa: [],
+  runtime: [],
+  client: [],
+  programs: ['kaspa'],
+  node: ['kaspa', 'runtime'],
+  database: ['kaspa', 'runtime'],
+  state: ['kaspa', 'programs', 'database'],
+  indexer: ['kaspa', 'programs', 'runtime', 'node', 'database', 'state'],
+  api: ['kaspa', 'programs', 'runtime', 'node', 'database'],
+  cli: ['kaspa', 'programs', 'runtime', 'node', 'database', 'state'],
+  explorer: ['client', 'programs/script'],
+  devnet: ['kaspa', 'runtime', 'node'],
+};
+const PACKAGES = Object.keys(ARROWS);
+
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'kasgres-arrows-'));
+  await copyFile(join(REPOSITORY, '.oxlintrc.json'), join(directory, '.oxlintrc.json'));
+});
+
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+test('it covers every package', async () => {
+  expect((await readdir(join(REPOSITORY, 'packages'))).toSorted()).toEqual(PACKAGES.toSorted());
+});
+
+test('it finds that packages depend on those that they may import', async () => {
+  for (const [name, allowed] of Object.entries(ARROWS)) {
+    const { dependencies = {}, devDependencies = {} } = JSON.parse(
+      await readFile(join(REPOSITORY, 'packages', name, 'package.json'), 'utf8'),
+    ) as Record<string, Record<string, string> | undefined>;
+    const ours = Object.keys({ ...dependencies, ...devDependencies }).filter((each) => each.startsWith('@kasgres/'));
+    const packages = allowed.map((each) => `@kasgres/${each.split('/')[0]}`);
+    expect(ours.toSorted(), name).toEqual(packages.toSorted());
+  }
+});
+
+test('it refuses every wrong arrow and no other', async () => {
+  const specifiers = (await Promise.all(PACKAGES.map(exportsOf))).flat();
+  const expected: string[] = [];
+  for (const from of PACKAGES) {
+    const file = `packages/${from}/src/folder/probe.ts`;
+    const imports = specifiers.map((specifier, i) => `import { name as name${i} } from '@kasgres/${specifier}';`);
+    const wrong = specifiers
+      .filter((specifier) => !isAllowed(from, specifier))
+      .map((specifier) => `@kasgres/${specifier}`);
+    const others = [
+      `export * from '@kasgres/${from}';`,
+      `export type { Name } from '../../../${from === 'kaspa' ? 'node' : 'kaspa'}/src/index.ts';`,
+      `export const loaded = await import('@kasgres/${from}');`,
+    ];
+    await write(file, [...imports, ...others, `export const used = [${specifiers.map((_, i) => `name${i}`).join()}];`]);
+    expected.push(...wrong.map((specifier) => `${file} ${specifier}`), `${file} relative`);
+    // By its own name: once as a re-export, and once when it is loaded later.
+    expected.push(`${file} @kasgres/${from}`, `${file} @kasgres/${from}`);
+  }
+  const found = (await lint()).filter(({ code }) => code.includes('no-restricted-imports'));
+  const described = found.map(({ filename, message }) => {
+    const specifier = /^'([^']+)'/.exec(message)?.[1] ?? message;
+    return `${filename} ${specifier.startsWith('.') ? 'relative' : specifier}`;
+  });
+  expect(described.toSorted()).toEqual(expected.toSorted());
+});
+
+test('it refuses a circle, also of types only', async () => {
+  await write('packages/kaspa/src/circle/one.ts', [
+    "import type { Other } from './other.ts';",
+    'export interface One {',
+    '  other: Other;',
+    '}',
+  ]);
+  await write('packages/kaspa/src/circle/other.ts', [
+    "import type { One } from './one.ts';",
+    'export interface Other {',
+    '  one: One;',
+    '}',
+  ]);
+  const found = (await lint()).filter(({ code }) => code.includes('no-cycle'));
+  expect(found.map(({ filename }) => filename).toSorted()).toEqual([
+    'packages/kaspa/src/circle/one.ts',
+    'packages/kaspa/src/circle/other.ts',
+  ]);
+});
+
+/** Returns the specifiers of a package without the scope. */
+async function exportsOf(name: string): Promise<string[]> {
+  const text = await readFile(join(REPOSITORY, 'packages', name, 'package.json'), 'utf8');
+  const { exports = {} } = JSON.parse(text) as { exports?: string | Record<string, unknown> };
+  const paths = typeof exports === 'string' ? ['.'] : Object.keys(exports);
+  return [
+    name,
+    ...paths.filter((path) => path !== '.' && path !== './package.json').map((path) => name + path.slice(1)),
+  ];
+}
+
+const isAllowed = (from: string, specifier: string): boolean =>
+  (ARROWS[from] ?? []).some((each) => specifier === each || specifier.startsWith(`${each}/`));
+
+async function write(path: string, lines: readonly string[]): Promise<void> {
+  await mkdir(dirname(join(directory, path)), { recursive: true });
+  await writeFile(join(directory, path), `${lines.join('\n')}\n`);
+}
+
+interface Diagnostic {
+  code: string;
+  filename: string;
+  message: string;
+}
+
+/** oxlint exits with 1 if it finds anything. */
+async function lint(): Promise<Diagnostic[]> {
+  const oxlint = join(REPOSITORY, 'node_modules/.bin/oxlint');
+  const { stdout } = await promisify(execFile)(oxlint, ['--format', 'json'], {
+    cwd: directory,
+    maxBuffer: 2 ** 26,
+  }).catch((error: unknown) => error as { stdout: string });
+  return (JSON.parse(stdout) as { diagnostics: Diagnostic[] }).diagnostics;
+}
