@@ -119,11 +119,15 @@ describe.skipIf(engine.missing !== undefined)('an upgrade', () => {
     expect(code).not.toBe(0);
     expect(await lastLine('secrets')).toMatch(/POSTGRES_PASSWORD is not the password .* see "Passwords in containers"/);
     expect(await compose(stored)).toBe(password);
+    set({ POSTGRES_PASSWORD: undefined });
+    await compose('up -d');
+    await untilHealthy();
+    await findApi();
     expect((await request('/v1/blocks?limit=1', key)).status).toBe(200);
 
+    set({ POSTGRES_PASSWORD: `another pass': word` });
     for (const commands of commandsOf('docs/operations.md', 'Passwords in containers')) await follow(commands);
     expect(await compose(stored)).toBe(`another pass': word`);
-    await compose('up -d');
     expect(await inspect('migrate', '.State.ExitCode')).toBe(0);
     set({ POSTGRES_PASSWORD: undefined });
     await compose('up -d');
