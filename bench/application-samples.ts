@@ -23,6 +23,11 @@ export interface ApplicationSamples {
   transactions: readonly string[];
 }
 
+export async function hasApplications({ pool }: Connection): Promise<boolean> {
+  const { rows } = await pool.query<{ has: boolean }>(`select to_regclass('public.inscriptions') is not null as has`);
+  return rows[0]?.has === true;
+}
+
 export async function findApplicationSamples({ pool }: Connection): Promise<ApplicationSamples> {
   const list = async (text: string): Promise<string[]> =>
     (await pool.query<{ value: string }>({ text, values: [] })).rows.map(({ value }) => value);

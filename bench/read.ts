@@ -3,7 +3,7 @@
  *
  *   DATABASE_URL=postgres://… npm run bench:read [-- --json] [--runs 3] [--seconds 5] [--group explorer] [text in the name of a read]
  *
- * The group `frequent` is the default (reads.ts). `--checkout DIRECTORY` measures the API of another checkout, whose migrations the index has.
+ * The groups are those of reads.ts, `frequent` by default. `--checkout DIRECTORY` measures the API of another checkout, whose migrations the index has.
  * A read that gets a response with another status than 200 ends there, and counts as 0 requests a second.
  * DATABASE_URL names an index, such as one that `bench:sync` filled; without it, an embedded Postgres is filled with a million transactions
  * (test/plans/large-index.ts). Server, Postgres and this client share the cores. bench/README.md has figures.
@@ -46,7 +46,8 @@ try {
   try {
     const samples = await findSamples(database);
     const bareReads = samples.ids.map((id) => ({ path: `/${id}` }));
-    await withTemporaryKey(database, CONNECTIONS, async (key) => await measureAll(readsOf(samples), bareReads, key));
+    const reads = await readsOf(samples, database);
+    await withTemporaryKey(database, CONNECTIONS, async (key) => await measureAll(reads, bareReads, key));
   } finally {
     await database.close();
   }

@@ -1,5 +1,6 @@
 /** The requests of bench:read, from samples of an index. A read is a list of requests, which are sent in turn. */
 import type { Connection } from '@kasgres/database';
+import { type ApplicationSamples, findApplicationSamples, hasApplications } from './application-samples.ts';
 import type { Request } from './http-connection.ts';
 
 const SAMPLES = 2000;
@@ -15,10 +16,13 @@ export interface Samples {
   daaScores: readonly string[];
 }
 
-/** Groups of reads by name. `explorer`: those of an explorer that need no node. */
-export const GROUPS: Readonly<Record<string, (samples: Samples) => Reads>> = {
+/** Groups of reads by name. `explorer`: those of an explorer that need no node. `applications`: covenants, programs, lanes and inscriptions. */
+export const GROUPS: Readonly<Record<string, (samples: Samples, database: Connection) => Reads | Promise<Reads>>> = {
   frequent: frequentReads,
   explorer: explorerReads,
+  // An index of an earlier checkout may have none of them.
+  applications: async (_samples, database) =>
+    (await hasApplications(database)) ? applicationReads(await findApplicationSamples(database)) : {},
 };
 
 /** Samples ids and addresses of the index, the same in each run. */
@@ -128,6 +132,54 @@ function explorerReads({ ids, addresses, busiest, blocks, daaScores }: Samples):
     ),
     '/rest top addresses': [{ path: '/rest/addresses/top' }],
     '/rest counts of a day': [{ path: '/rest/transactions/count/' }],
+  };
+}
+
+function applicationReads(samples: ApplicationSamples): Reads {
+  const { covenants, busyCovenants, templates, programs, namespaces, protocols, ticks, holders, transactions } =
+    samples;
+  const rarest = protocols.slice(-1);
+  return {
+    'covenant by id': get((id) => `/v1/covenants/${id}`, covenants),
+    'program by hash': get((hash) => `/v1/programs/${hash}`, programs),
+    'program with bytes': get((hash) => `/v1/programs/${hash}?include=bytes,disassembly`, programs),
+    'template by hash': get((hash) => `/v1/templates/${hash}`, templates),
+    'lane by namespace': get((namespace) => `/v1/lanes/${namespace}`, namespaces),
+    'transaction with programs': get((id) => `/v1/transactions/${id}?include=programs`, transactions),
+    'protocols of 24 hours': [{ path: '/v1/network/protocols?interval=hour' }],
+    'protocols of a month': [{ path: '/v1/network/protocols?interval=day' }],
+    'search for a covenant': get((id) => `/v1/search?q=${id}`, covenants),
+    'search for a program': get((hash) => `/v1/search?q=${hash}`, programs),
+    'search for a tick': get((tick) => `/v1/search?q=${encodeURIComponent(tick)}`, ticks),
+    'search for a lane': get((namespace) => `/v1/search?q=${namespace}`, namespaces),
+    '20 covenants by id': Array.from({ length: 20 }, (_, index) => ({
+      method: 'POST',
+      path: '/v1/covenants',
+      body: { covenantIds: covenants.slice(index * 20, (index + 1) * 20) },
+    })),
+    covenants: [{ path: '/v1/covenants' }],
+    'covenants by creation': [{ path: '/v1/covenants?order=created' }],
+    'live and complete covenants': [{ path: '/v1/covenants?live_only=true&complete_only=true' }],
+    'covenants after a cursor': get((id) => `/v1/covenants?starting_after=${id}`, covenants),
+    'covenants of a template': get((hash) => `/v1/templates/${hash}/covenants`, templates),
+    'live covenants of a template': get((hash) => `/v1/covenants?live_only=true&template=${hash}`, templates),
+    'covenants of an address': get((address) => `/v1/addresses/${address}/covenants`, holders),
+    'UTXOs of a covenant': get((id) => `/v1/covenants/${id}/utxos`, covenants),
+    'events of a covenant': get((id) => `/v1/covenants/${id}/events`, covenants),
+    'events of a busy covenant': get((id) => `/v1/covenants/${id}/events`, busyCovenants),
+    'latest events': [{ path: '/v1/covenant-events' }],
+    templates: [{ path: '/v1/templates' }],
+    lanes: [{ path: '/v1/lanes' }],
+    'transactions of a lane': get((namespace) => `/v1/lanes/${namespace}/transactions`, namespaces),
+    'latest transactions with programs': [{ path: '/v1/transactions?include=programs' }],
+    inscriptions: [{ path: '/v1/inscriptions' }],
+    'inscriptions of a tick': get((tick) => `/v1/inscriptions?tick=${encodeURIComponent(tick)}`, ticks),
+    'inscriptions of the busiest tick': get(
+      (tick) => `/v1/inscriptions?tick=${encodeURIComponent(tick)}`,
+      ticks.slice(0, 1),
+    ),
+    'inscriptions of an address': get((address) => `/v1/inscriptions?address=${address}`, holders),
+    'inscriptions of the rarest protocol': get((protocol) => `/v1/inscriptions?protocol=${protocol}`, rarest),
   };
 }
 
