@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, type Connection, createAnalyst, migrate, startTemporaryPostgres } from '@kasgres/database';
+import { connect, type Connection, createAnalyst, migrate } from '@kasgres/database';
+import { startTemporaryPostgres } from '@kasgres/database/embedded';
 import { sleep } from '@kasgres/runtime';
 import { createSelfSigned } from '../test/api/self-signed.ts';
 import {

@@ -1,7 +1,8 @@
 /** Compares the reads of `bench:read` of two checkouts, each with an index in its own schema version in one embedded Postgres. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { connect, startTemporaryPostgres } from '@kasgres/database';
+import { connect } from '@kasgres/database';
+import { startTemporaryPostgres } from '@kasgres/database/embedded';
 import { median } from './options.ts';
 import { GROUPS } from './reads.ts';
 

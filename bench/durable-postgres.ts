@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '@kasgres/database';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@kasgres/database/embedded';
 
 export async function startDurablePostgres(): Promise<Pick<EmbeddedPostgres, 'url' | 'stop'>> {
   const dataDir = await mkdtemp(join(tmpdir(), 'kasgres-bench-'));

@@ -11,7 +11,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { connect, migrate, startTemporaryPostgres } from '@kasgres/database';
+import { connect, migrate } from '@kasgres/database';
+import { startTemporaryPostgres } from '@kasgres/database/embedded';
 import { fillLargeIndex } from '../test/plans/large-index.ts';
 import { freePort, startApi } from '../test/support/programs.ts';
 import { encodeRequest, HttpConnection, type Request } from './http-connection.ts';

@@ -12,15 +12,8 @@ import { performance } from 'node:perf_hooks';
 import { writeFile } from 'node:fs/promises';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
-import {
-  connect,
-  type Connection,
-  createAnalyst,
-  migrate,
-  removeAnalyst,
-  startEmbeddedPostgres,
-  upsertTags,
-} from '@kasgres/database';
+import { connect, type Connection, createAnalyst, migrate, removeAnalyst, upsertTags } from '@kasgres/database';
+import { startEmbeddedPostgres } from '@kasgres/database/embedded';
 import type { ClientBase } from 'pg';
 import { readRequests } from '../test/cookbook/requests.ts';
 import { startDurablePostgres } from './durable-postgres.ts';

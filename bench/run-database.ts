@@ -1,5 +1,6 @@
 /** Migrated, otherwise empty databases, each for one run. */
-import { connect, createMigratedDatabase, migrate } from '@kasgres/database';
+import { connect, migrate } from '@kasgres/database';
+import { createMigratedDatabase } from '@kasgres/database/testing';
 import { startDurablePostgres } from './durable-postgres.ts';
 
 /** Names of Postgres have 63 characters; this leaves room for the rest. */

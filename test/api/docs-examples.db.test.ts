@@ -3,7 +3,8 @@
  * committed document stays as it is.
  */
 import { readFile } from 'node:fs/promises';
-import { createTestDatabase, upsertTags } from '@kasgres/database';
+import { upsertTags } from '@kasgres/database';
+import { createTestDatabase } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApi } from '../support/programs.ts';
 import { mineRewards, payInLane } from '../support/lane-payments.ts';

@@ -1,5 +1,6 @@
 /** Every endpoint over HTTP against the real process: its response has the form that openapi.json gives it, and makes sense. */
-import { insertCluster, upsertTags } from '@kasgres/database';
+import { upsertTags } from '@kasgres/database';
+import { insertCluster } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiResponse } from '../support/openapi.ts';
 import { faultsOf, operations } from '../support/openapi.ts';

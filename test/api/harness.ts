@@ -2,7 +2,8 @@
  * A database that the real indexer fills from a simulated node, and the real API as a process. The seed is fixed, because these tests are
  * about the API: the expected responses follow from the seed's chain.
  */
-import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createKey } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { NodeClient } from '@kasgres/node';
 import type { SimulationOptions } from '../../packages/devnet/src/simulation/index.ts';
 import { untilAtRest } from '../support/harness.ts';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Program, startApi, startIndexer } from '../support/programs.ts';
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { SimulatedDag } from '../support/simulated-dag.ts';
 
 let simulatedDag: SimulatedDag;

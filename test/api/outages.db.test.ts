@@ -1,6 +1,7 @@
 /** The responses of the API while what it needs is away: soon, with an explanation, and as before when it is back. Against the real process. */
 import { connect as netConnect } from 'node:net';
-import { createKey, createTestDatabase, migrate } from '@kasgres/database';
+import { createKey, migrate } from '@kasgres/database';
+import { createTestDatabase } from '@kasgres/database/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Program, startApi, startApiProgram, startIndexer } from '../support/programs.ts';
 import { ApiClient } from '../support/api-client.ts';

@@ -2,7 +2,8 @@
  * Times of DAA scores before the first indexed block: the indexer asks its node for about a thousand of them in each run, and the API
  * interpolates between these and what it knows of the network.
  */
-import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createKey } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import type { FaultPlan } from '@kasgres/devnet';
 import { estimateTimestamp, getNetwork, spreadDaaScores } from '@kasgres/kaspa';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';

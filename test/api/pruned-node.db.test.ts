@@ -2,7 +2,8 @@
  * The API on what the indexer makes of a node that has pruned, and of one that prunes while nobody follows it: walks give what the node
  * gives from its pruning point on, and what the node no more has is a gap. Other responses are covered in starts.db.test.ts.
  */
-import { createKey, createTestDatabase } from '@kasgres/database';
+import { createKey } from '@kasgres/database';
+import { createTestDatabase } from '@kasgres/database/testing';
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectedBlock } from '../support/compare/expected.ts';

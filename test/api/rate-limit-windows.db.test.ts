@@ -1,5 +1,5 @@
 /** Windows of rate limits in the database: charges of several processes, and refunds. */
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { PostgresWindows } from '../../packages/api/src/limits/postgres-windows.ts';
 

@@ -1,5 +1,6 @@
 /** The richest addresses, and what one address sums up to, against plain accounting over the DAG of the simulated node. */
-import { insertCluster, type OwnerTag, upsertTags } from '@kasgres/database';
+import { type OwnerTag, upsertTags } from '@kasgres/database';
+import { insertCluster } from '@kasgres/database/testing';
 import { acceptedBy } from '@kasgres/devnet';
 import { scriptToAddress, toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -6,7 +6,7 @@ import { connect as connectTcp } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Program, startApiProgram } from '../support/programs.ts';
 import { createSelfSigned, type SelfSigned } from './self-signed.ts';

@@ -2,7 +2,8 @@
  * Walks of every listing with every limit, forwards to the end and backwards to the start. The indexer is stopped, so that every page can
  * be compared with what the database holds; walks-while-writing.db.test.ts has it running.
  */
-import { createKey, insertCluster, upsertTags } from '@kasgres/database';
+import { createKey, upsertTags } from '@kasgres/database';
+import { insertCluster } from '@kasgres/database/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiClient } from '../support/api-client.ts';
 import {

@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { runBench } from './run-bench.ts';

@@ -1,4 +1,5 @@
-import { connect, createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { connect } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { runBench } from './run-bench.ts';

@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { enableWalStatistics, measureWal, readWalPosition } from '../../bench/wal.ts';
 

@@ -1,6 +1,7 @@
 /** An analyst's own connection, as created by `kasgres analysts`: it sees schema `kaspa` only. */
 import { randomBytes } from 'node:crypto';
-import { createAnalyst, type TestDatabase } from '@kasgres/database';
+import { createAnalyst } from '@kasgres/database';
+import type { TestDatabase } from '@kasgres/database/testing';
 import { Client } from 'pg';
 
 /** A value as psql prints it. */

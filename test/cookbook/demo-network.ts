@@ -3,7 +3,8 @@
  * follows, and more payments by day than by night. It is indexed to its end, with tags for the large owners and
  * the names of templates that are part of Kasgres.
  */
-import { createTestDatabase, type TestDatabase, upsertTags } from '@kasgres/database';
+import { upsertTags } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import {
   DEFAULT_OPTIONS,
   type Landmark,

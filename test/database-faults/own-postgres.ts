@@ -4,7 +4,8 @@ import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type EmbeddedPostgres, migrate, startEmbeddedPostgres } from '@kasgres/database';
+import { migrate } from '@kasgres/database';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@kasgres/database/embedded';
 import { freePort } from '../support/programs.ts';
 
 export class OwnPostgres {

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { TestDatabase } from '@kasgres/database';
+import type { TestDatabase } from '@kasgres/database/testing';
 import { sleep } from '@kasgres/runtime';
 import { expect, test, vi } from 'vitest';
 import { atRest, type Harness } from '../support/harness.ts';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestDatabase } from '@kasgres/database';
+import type { TestDatabase } from '@kasgres/database/testing';
 import { expect, onTestFinished } from 'vitest';
 import { type ExportRequest, runExport } from '../../packages/cli/src/commands/export.ts';
 import type { Manifest } from '../../packages/cli/src/export/manifest.ts';

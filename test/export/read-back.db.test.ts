@@ -1,6 +1,7 @@
 /** Every table and every view, exported and read back by DuckDB and ClickHouse, holds what Postgres says, under the right day. */
 import { join } from 'node:path';
-import { insertCluster, upsertTags } from '@kasgres/database';
+import { upsertTags } from '@kasgres/database';
+import { insertCluster } from '@kasgres/database/testing';
 import { expect, test } from 'vitest';
 import { TABLES, VIEWS } from '../../packages/cli/src/export/relations.ts';
 import { atRest, createHarness } from '../support/harness.ts';

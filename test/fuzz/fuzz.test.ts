@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createKey, type TestDatabase, upsertTags } from '@kasgres/database';
+import { createKey, upsertTags } from '@kasgres/database';
+import type { TestDatabase } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Harness, openHarness } from '../api/harness.ts';
 

@@ -1,5 +1,6 @@
 /** An index of a simulated DAG at rest, and a connection on which each test changes rows and rolls them back. */
-import { type Connection, createTestDatabase } from '@kasgres/database';
+import type { Connection } from '@kasgres/database';
+import { createTestDatabase } from '@kasgres/database/testing';
 import type { SimulatedNodeOptions } from '@kasgres/devnet';
 import type { SimulationOptions } from '../../packages/devnet/src/simulation/index.ts';
 import { NodeClient } from '@kasgres/node';

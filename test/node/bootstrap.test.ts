@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFailed, onTestFinished, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { UtxoSetServer } from '@kasgres/devnet';
 import { fromHex, getNetwork, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient, NodeRpcError, readUtxoSet } from '@kasgres/node';

@@ -1,7 +1,7 @@
 /** Faults around an indexer: its node restarts, its database connections are cut, it is started twice or with the wrong node. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { NodeClient } from '@kasgres/node';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { snapshotOfFreshIndex, untilAtRest } from '../support/harness.ts';

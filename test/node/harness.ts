@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkUtxoCommitment } from '@kasgres/cli';
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { fromHex, scriptToAddress, type Utxo } from '@kasgres/kaspa';
 import { NodeClient, NodeUnavailableError, type protocol } from '@kasgres/node';
 import { expect, onTestFailed, onTestFinished } from 'vitest';

@@ -2,7 +2,8 @@
  * A real node with a busy history, an index of it and an API: all started here, or the node of NODE_URL (and its index in DATABASE_URL, if an
  * indexer follows that node already).
  */
-import { connect, createKey, createTestDatabase, revokeKey } from '@kasgres/database';
+import { connect, createKey, revokeKey } from '@kasgres/database';
+import { createTestDatabase } from '@kasgres/database/testing';
 import { NodeClient } from '@kasgres/node';
 import { ApiClient } from '../support/api-client.ts';
 import { findKaspad, Kaspad } from '../support/kaspad.ts';

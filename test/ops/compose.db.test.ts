@@ -8,7 +8,8 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Connection, connect, type EmbeddedPostgres, startTemporaryPostgres } from '@kasgres/database';
+import { type Connection, connect } from '@kasgres/database';
+import { type EmbeddedPostgres, startTemporaryPostgres } from '@kasgres/database/embedded';
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';

@@ -7,7 +7,8 @@ import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type BlockingSession, createKey, createTestDatabase, migrate } from '@kasgres/database';
+import { type BlockingSession, createKey, migrate } from '@kasgres/database';
+import { createTestDatabase } from '@kasgres/database/testing';
 import { sleep } from '@kasgres/runtime';
 import { Client } from 'pg';
 import { afterEach, expect, test, vi } from 'vitest';

@@ -3,7 +3,8 @@
  * Prometheus, every query of the dashboard has a result and alerts fire and end. That half is skipped, and said so, where there is none.
  */
 import { readFileSync } from 'node:fs';
-import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createKey } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';

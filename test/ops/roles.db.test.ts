@@ -4,7 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createKey, createTestDatabase, migrate, type TestDatabase } from '@kasgres/database';
+import { createKey, migrate } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { NodeClient } from '@kasgres/node';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -9,7 +9,8 @@ import {
   PLANNER_SETTINGS,
   type Services,
 } from '@kasgres/api';
-import { connect, createKey, createTestDatabase } from '@kasgres/database';
+import { connect, createKey } from '@kasgres/database';
+import { createTestDatabase } from '@kasgres/database/testing';
 import { createLogger, createRegistry } from '@kasgres/runtime';
 import type { Pool, QueryConfig } from 'pg';
 import { fillLargeIndex } from './large-index.ts';

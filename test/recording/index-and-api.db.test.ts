@@ -4,7 +4,8 @@
  * proves that it is the recorded `expected.json`). `RECORDING=DIR npm run test:recording`; the default is the small recording beside this file.
  */
 import { checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
-import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createKey } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { NodeServer } from '@kasgres/devnet';
 import { decodeAddress, scriptToAddress, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient, type protocol } from '@kasgres/node';

@@ -7,7 +7,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync }
 import { join } from 'node:path';
 import { VERSION } from '@kasgres/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startTestServer } from '@kasgres/database';
+import { startTestServer } from '@kasgres/database/testing';
 import { requireGlibc } from '../../packages/database/src/embedded/binaries.ts';
 import { Started } from '../start/started.ts';
 import { freePort } from '../support/programs.ts';

@@ -1,5 +1,6 @@
 /** A standby cancels a read that conflicts with its replay: the API repeats it once, on the later state. */
-import { type Connection, connect, type Database, migrate, startReplicatedPostgres } from '@kasgres/database';
+import { type Connection, connect, type Database, migrate } from '@kasgres/database';
+import { startReplicatedPostgres } from '@kasgres/database/testing';
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { toHttpError } from '../../packages/api/src/http/errors.ts';

@@ -1,5 +1,6 @@
 /** The API on a real streaming standby, while the indexer writes to its primary: one state per response, lag, failures and promotion. */
-import { type Connection, connect, migrate, type ReplicatedPostgres, startReplicatedPostgres } from '@kasgres/database';
+import { type Connection, connect, migrate } from '@kasgres/database';
+import { type ReplicatedPostgres, startReplicatedPostgres } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readOneState, sinkOf } from '../api/one-state.ts';
 import { openHarness, type Harness } from '../api/harness.ts';

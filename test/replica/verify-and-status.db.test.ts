@@ -2,7 +2,8 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Connection, connect, migrate, type ReplicatedPostgres, startReplicatedPostgres } from '@kasgres/database';
+import { type Connection, connect, migrate } from '@kasgres/database';
+import { type ReplicatedPostgres, startReplicatedPostgres } from '@kasgres/database/testing';
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../support/programs.ts';

@@ -1,7 +1,7 @@
 /** Invariants 1, 2 and 6: a batch is applied as a whole and once. */
 import { expect, test } from 'vitest';
 import { FatalError, sleep } from '@kasgres/runtime';
-import type { TestDatabase } from '@kasgres/database';
+import type { TestDatabase } from '@kasgres/database/testing';
 import { takeSnapshot } from '../invariants/snapshot.ts';
 import { atRest, expectRight, createHarness } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';

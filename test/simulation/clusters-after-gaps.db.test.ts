@@ -3,7 +3,8 @@
  * chain blocks are undone; and clustering continues above the new bootstrap block with the existing merges, names and limits.
  */
 import { checkInvariant12, checkInvariant4 } from '@kasgres/cli';
-import { approveCluster, listClustersAtLimit, type TestDatabase, upsertTags } from '@kasgres/database';
+import { approveCluster, listClustersAtLimit, upsertTags } from '@kasgres/database';
+import type { TestDatabase } from '@kasgres/database/testing';
 import { addressToScript, getNetwork, scriptToAddress } from '@kasgres/kaspa';
 import { expect, test, vi } from 'vitest';
 import { payment, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';

@@ -1,6 +1,7 @@
 /** Clustering of a test's index, its stored clusters, and the oracle of clusters and change links. */
 import { checkInvariant12 } from '@kasgres/cli';
-import type { Connection, TestDatabase } from '@kasgres/database';
+import type { Connection } from '@kasgres/database';
+import type { TestDatabase } from '@kasgres/database/testing';
 import { clusteringOptions, createMetrics, envSchema, keepClustering, openClusteringDatabase } from '@kasgres/indexer';
 import { toHex, type Transaction, transactionHash } from '@kasgres/kaspa';
 import { createLogger, createRegistry } from '@kasgres/runtime';

@@ -4,7 +4,7 @@
  * (invariant 7).
  */
 import { checkInvariant12, checkInvariant4, checkInvariant7 } from '@kasgres/cli';
-import type { TestDatabase } from '@kasgres/database';
+import type { TestDatabase } from '@kasgres/database/testing';
 import type { DagTransaction } from '@kasgres/devnet';
 import { expect, test, vi } from 'vitest';
 import { restoreFromBeforeGap } from '../../packages/indexer/src/apply/before-gap.ts';

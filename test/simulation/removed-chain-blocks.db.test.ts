@@ -1,5 +1,5 @@
 /** What a chain block had accepted is known after a reorganisation has removed it, down to finality. */
-import { createTestDatabase } from '@kasgres/database';
+import { createTestDatabase } from '@kasgres/database/testing';
 import { NodeClient } from '@kasgres/node';
 import { expect, test } from 'vitest';
 import { keepRemoved } from '../../packages/indexer/src/apply/reorg.ts';

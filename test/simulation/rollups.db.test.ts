@@ -1,5 +1,5 @@
 /** Invariants 4 and 5 of script activity and network intervals in reorgs that seen_before does not cover, and of the balances of clusters. */
-import { insertCluster } from '@kasgres/database';
+import { insertCluster } from '@kasgres/database/testing';
 import { expect, test } from 'vitest';
 import { checkInvariant4 } from '@kasgres/cli';
 import { FILLED_TABLES } from '@kasgres/state';

@@ -1,5 +1,6 @@
 /** The flags of tagged scripts (`balances.is_tagged`), in any order of indexing and tagging. */
-import { type Attribution, replaceSources, type TestDatabase, toAttribution, upsertTags } from '@kasgres/database';
+import { type Attribution, replaceSources, toAttribution, upsertTags } from '@kasgres/database';
+import type { TestDatabase } from '@kasgres/database/testing';
 import { expect, test } from 'vitest';
 import { checkInvariant4 } from '@kasgres/cli';
 import { cluster, expectSameClusters } from './clusters-harness.ts';

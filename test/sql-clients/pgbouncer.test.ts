@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest';
 import { freePort, type ProgramEnv, startApiProgram, startIndexer } from '../support/programs.ts';

@@ -2,13 +2,8 @@
  * The views of cluster evidence, compared with what the node's DAG tells (test/cookbook/names.ts): why addresses are together, whose tags do not agree,
  * and which merges wait for a person.
  */
-import {
-  approveCluster,
-  createTestDatabase,
-  listClustersAtLimit,
-  type TestDatabase,
-  upsertTags,
-} from '@kasgres/database';
+import { approveCluster, listClustersAtLimit, upsertTags } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { NodeClient } from '@kasgres/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type History, known, readHistory } from '../cookbook/history.ts';

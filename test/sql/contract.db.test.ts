@@ -3,7 +3,7 @@
  * another version, in another file; new lines are written by `npx vitest run test/sql/contract -u`, which a look at the diff must follow.
  */
 import { readFileSync } from 'node:fs';
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 let database: TestDatabase;

@@ -3,7 +3,8 @@
  * blocks, refused transactions, ids with several bodies and scripts without an address. What people add, and clusters, are compared with what
  * was put in.
  */
-import { createTestDatabase, insertCluster, type TestDatabase, upsertTags } from '@kasgres/database';
+import { upsertTags } from '@kasgres/database';
+import { createTestDatabase, insertCluster, type TestDatabase } from '@kasgres/database/testing';
 import type { DagBlock } from '@kasgres/devnet';
 import { decodeCoinbasePayload, difficultyFromBits, scriptToAddress, toHex } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';

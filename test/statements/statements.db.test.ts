@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import type { PoolClient, Submittable } from 'pg';
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Statement } from './read-statements.ts';
 

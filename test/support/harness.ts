@@ -2,7 +2,8 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkGhostdag, checkInvariant4, checkInvariant7, checkInvariant8 } from '@kasgres/cli';
-import { type Connection, createTestDatabase, isDatabaseUnavailable, type TestDatabase } from '@kasgres/database';
+import { type Connection, isDatabaseUnavailable } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import type { FaultPlan, SimulatedNodeOptions } from '@kasgres/devnet';
 import { toHex } from '@kasgres/kaspa';
 import { NodeClient, NodeUnavailableError } from '@kasgres/node';

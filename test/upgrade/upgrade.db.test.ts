@@ -7,7 +7,8 @@ import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import { createTestDatabase, migrate, type TestDatabase } from '@kasgres/database';
+import { migrate } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 

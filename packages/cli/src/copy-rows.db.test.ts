@@ -1,4 +1,5 @@
-import { createTestDatabase, inTransaction, type TestDatabase } from '@kasgres/database';
+import { inTransaction } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { columnTypeOf } from './export/columns.ts';
 import { copyOut } from './copy-rows.ts';

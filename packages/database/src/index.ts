@@ -1,4 +1,4 @@
-/** The database: connections, schema, COPY, keys, tags, clusters, logins, and embedded Postgres servers. */
+/** The database: connections, schema, COPY, keys, tags, clusters and logins. Embedded Postgres and test helpers have separate entries. */
 export { approveCluster, listClustersAtLimit, rejectHeldMerges } from './clusters/cluster-reviews.ts';
 export { clusterRoots } from './clusters/cluster-roots.ts';
 export { addTagsOfMembers, moveClusterTags, splitClusterTags } from './clusters/cluster-tags.ts';
@@ -33,7 +33,6 @@ export {
   type TransactionKey,
   UTXOS,
 } from './copy/tables.ts';
-export { type EmbeddedPostgres, startEmbeddedPostgres, startTemporaryPostgres } from './embedded/embedded-postgres.ts';
 export {
   type BlockingSession,
   describeBlocking,
@@ -92,10 +91,6 @@ export {
   type TemplateSource,
   type TemplateSourceChanges,
 } from './template-names/template-sources.ts';
-export { type ReplicatedPostgres, startReplicatedPostgres } from './testing/replicated-postgres.ts';
-export { insertCluster } from './testing/insert-cluster.ts';
-export { createTestDatabase, type TestDatabase } from './testing/test-database.ts';
-export { createMigratedDatabase, startTestServer } from './testing/test-server.ts';
 export { addUsage, dayOf, endOf, firstDayOf, type KeyUsage, listUsage, type QuotaPeriod } from './keys/usage.ts';
 export { releaseWriterLock, takeWriterLock } from './connection/writer-lock.ts';
 export { clientConfig, SERVER_KEEP_ALIVE } from './connection/client-config.ts';

@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createTestDatabase, listTemplateSources, type TestDatabase } from '@kasgres/database';
+import { listTemplateSources } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { importShippedFile, importTemplateNames } from './import-template-names.ts';
 

@@ -1,5 +1,6 @@
 /** Two operations on one webhook at the same time leave what one of them after the other would have left. */
-import { createKey, createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createKey } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ActiveWebhook, type PendingDelivery, WebhookQueue } from './queue.ts';

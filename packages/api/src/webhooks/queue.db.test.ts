@@ -1,4 +1,5 @@
-import { createKey, createTestDatabase, type Database, type TestDatabase } from '@kasgres/database';
+import { createKey, type Database } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { Kysely, PostgresDialect } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type ActiveWebhook, type PendingDelivery, WebhookQueue } from './queue.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createTestDatabase, insertCluster, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, insertCluster, type TestDatabase } from '@kasgres/database/testing';
 import { addressToScript, scriptToAddress } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

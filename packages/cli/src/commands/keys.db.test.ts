@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { addUsage, createTestDatabase, findKey, hashKey, type TestDatabase } from '@kasgres/database';
+import { addUsage, findKey, hashKey } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const COMMAND = fileURLToPath(new URL('../../bin/kasgres.js', import.meta.url));

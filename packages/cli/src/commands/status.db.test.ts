@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { statusOf } from './status.ts';
 

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createTestDatabase, findOwnTag, insertCluster, type TestDatabase } from '@kasgres/database';
+import { findOwnTag } from '@kasgres/database';
+import { createTestDatabase, insertCluster, type TestDatabase } from '@kasgres/database/testing';
 import { scriptToAddress } from '@kasgres/kaspa';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 

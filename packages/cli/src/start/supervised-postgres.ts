@@ -1,5 +1,5 @@
 /** The embedded Postgres, restarted when it exits. packages/database ensures that it stops when this process does. */
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '@kasgres/database';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '@kasgres/database/embedded';
 import { backoff, sleep } from '@kasgres/runtime';
 
 interface SupervisedPostgresOptions {

@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import type { Queryable } from '@kasgres/state';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EVERYTHING } from './since.ts';

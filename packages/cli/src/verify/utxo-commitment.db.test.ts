@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
-import { createTestDatabase, inTransaction, type TestDatabase } from '@kasgres/database';
+import { inTransaction } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { copyCommittedSet } from './utxo-commitment.ts';
 

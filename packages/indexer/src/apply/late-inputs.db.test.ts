@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import type { PoolClient } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { resolveAllLateInputs, resolveLateInputs } from './late-inputs.ts';

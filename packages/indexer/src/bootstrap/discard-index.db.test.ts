@@ -1,4 +1,4 @@
-import { createTestDatabase } from '@kasgres/database';
+import { createTestDatabase } from '@kasgres/database/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { CHAIN_TABLES } from './discard-index.ts';
 

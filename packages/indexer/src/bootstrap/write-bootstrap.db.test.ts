@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import type { ClientBase, PoolClient } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { writeUtxoSet } from './write-bootstrap.ts';

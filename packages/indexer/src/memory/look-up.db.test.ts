@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { getNetwork, NATIVE_SUBNETWORK } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
 import type { PoolClient, QueryResult } from 'pg';

@@ -1,4 +1,4 @@
-import { createTestDatabase } from '@kasgres/database';
+import { createTestDatabase } from '@kasgres/database/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { StateChanges } from '../state-changes.ts';
 import { HourlyDeltas } from '../hourly-balance-changes/hourly-deltas.ts';

@@ -1,4 +1,5 @@
-import { createTestDatabase, inTransaction } from '@kasgres/database';
+import { inTransaction } from '@kasgres/database';
+import { createTestDatabase } from '@kasgres/database/testing';
 import type { ClientBase } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { StateChanges } from '../state-changes.ts';

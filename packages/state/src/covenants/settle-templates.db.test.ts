@@ -1,4 +1,4 @@
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { blake2b256 } from '@kasgres/kaspa';
 import { describeProgram } from '@kasgres/programs';
 import { afterEach, beforeEach, expect, test } from 'vitest';

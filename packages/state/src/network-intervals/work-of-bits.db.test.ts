@@ -1,5 +1,5 @@
 /** A rebuild of the intervals uses the database function work_of_bits, which must agree with workFromBits. */
-import { createTestDatabase, type TestDatabase } from '@kasgres/database';
+import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { workFromBits } from '@kasgres/kaspa';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,0 +1,5 @@
+/** Databases and servers for tests and benchmarks. No program loads this entry. */
+export { insertCluster } from './insert-cluster.ts';
+export { type ReplicatedPostgres, startReplicatedPostgres } from './replicated-postgres.ts';
+export { createTestDatabase, type TestDatabase } from './test-database.ts';
+export { createMigratedDatabase, startTestServer } from './test-server.ts';
