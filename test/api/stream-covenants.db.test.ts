@@ -330,13 +330,26 @@ test.each([
   expect((json['details'] as { path: string }[])[0]?.path).toBe(path);
 });
 
-test('a webhook for covenants names some', async () => {
-  const { status, json } = await harness.api.post('/v1/webhooks', {
-    url: 'https://example.org/',
-    events: ['covenant'],
-  });
+test.each([
+  [['covenant'], 'covenants'],
+  [['address'], 'addresses'],
+  [['covenant', 'address'], 'addresses'],
+  [[], 'events'],
+])('a subscription to %j that would get nothing is a 400 that names the field', async (events, path) => {
+  const { api } = harness;
+  for (const { status, json } of [
+    await api.post('/v1/stream', { events }),
+    await api.post('/v1/webhooks', { url: 'https://example.org/', events }),
+  ]) {
+    expect(status).toBe(400);
+    expect(json['details']).toMatchObject([{ path }]);
+  }
+});
+
+test.each(['covenant', 'address'])('one to %s in a URL, too', async (event) => {
+  const { status, json } = await harness.api.get(`/v1/stream?events=${event}`);
   expect(status).toBe(400);
-  expect(json['details']).toMatchObject([{ path: 'covenants' }]);
+  expect(json['details']).toMatchObject([{ path: event }]);
 });
 
 const held = (covenants: number, template: string | null = null) => ({

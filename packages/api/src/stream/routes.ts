@@ -152,6 +152,30 @@ export function requireOneChoice(
   }
 }
 
+/** The addresses and covenants of a subscription. */
+export interface Watched {
+  addresses: readonly string[];
+  covenants: readonly string[];
+  template?: string | null | undefined;
+}
+
+/**
+ * @param names of the fields in the request
+ * @throws HttpError 400 for a subscription that would get nothing, or names covenants in two ways
+ */
+export function requireWatched(
+  events: readonly EventName[],
+  { addresses, covenants, template }: Watched,
+  names = { addresses: 'addresses', covenants: 'covenants' },
+): void {
+  requireOneChoice({ covenants: covenants.length, template });
+  const needsNone = events.some((event) => event !== 'address' && event !== 'covenant');
+  if (needsNone || addresses.length > 0 || covenants.length > 0 || template != null) return;
+  if (events.length === 0) throw badRequest({ path: 'events', message: 'must name at least one kind of event' });
+  const [path, event] = events.includes('address') ? [names.addresses, 'address'] : [names.covenants, 'covenant'];
+  throw badRequest({ path, message: `must not be empty for the event ${event}` });
+}
+
 async function stream(
   services: Services,
   request: FastifyRequest,
@@ -251,7 +275,11 @@ export const getStream = rawRoute(
     request,
     reply,
     { query: { address: addresses = [], covenant: covenants = [], from: start, ...given } },
-  ) => stream(services, request, reply, await toSubscription(services, { ...given, addresses, covenants }), start),
+  ) => {
+    const watched = { ...given, addresses, covenants };
+    requireWatched(given.events, watched, { addresses: 'address', covenants: 'covenant' });
+    return stream(services, request, reply, await toSubscription(services, watched), start);
+  },
 );
 
 export const postStream = rawRoute(
@@ -265,8 +293,10 @@ export const postStream = rawRoute(
     query: z.strictObject(inUrl),
     body,
   },
-  async (services, request, reply, { body: { from: start, ...given } }) =>
-    stream(services, request, reply, await toSubscription(services, given), start),
+  async (services, request, reply, { body: { from: start, ...given } }) => {
+    requireWatched(given.events, given);
+    return stream(services, request, reply, await toSubscription(services, given), start);
+  },
 );
 
 export const createStreamToken = route(

@@ -11,10 +11,17 @@ import { list } from '../schemas/list.ts';
 import { address, count, decimal, hash, hashInput, hexHashInput, timestamp } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
 import { eventsOf } from '../stream/messages.ts';
-import { addressList, covenantList, requireOneChoice, subscriptionBody, toSubscription } from '../stream/routes.ts';
+import {
+  addressList,
+  covenantList,
+  requireWatched,
+  subscriptionBody,
+  toSubscription,
+  type Watched,
+} from '../stream/routes.ts';
 import { testBodyOf } from './deliverer.ts';
 import { createSecret, formatSecret, type SecretBox, SecretKeyError } from './secrets.ts';
-import { type Delivery, WEBHOOK_EVENTS, type Webhook, type WebhookEvent } from './store.ts';
+import { type Delivery, WEBHOOK_EVENTS, type Webhook } from './store.ts';
 import { checkUrl, TargetError } from './targets.ts';
 
 const MAX_URL_LENGTH = 2000;
@@ -136,22 +143,6 @@ async function openSecrets({ services, request }: RequestContext): Promise<Secre
     request.log.error({ reason: error.message }, 'could not open the key of the secrets of webhooks');
     throw unavailable('Webhooks are not available: the operator must set WEBHOOK_SECRET_KEY', 60, error);
   }
-}
-
-/** The addresses and covenants of a webhook. */
-interface Watched {
-  addresses: readonly string[];
-  covenants: readonly string[];
-  template?: string | null | undefined;
-}
-
-/** @throws HttpError 400 for a webhook that would get nothing, or names covenants in two ways */
-function requireWatched(events: readonly WebhookEvent[], watched: Watched): void {
-  const { addresses: listed, covenants: ids, template } = watched;
-  requireOneChoice({ covenants: ids.length, template });
-  if (events.includes('chain') || listed.length > 0 || ids.length > 0 || template != null) return;
-  const [path, event] = events.includes('address') ? ['addresses', 'address'] : ['covenants', 'covenant'];
-  throw badRequest({ path, message: `must not be empty for the event ${event}` });
 }
 
 /** Returns the block to begin after. @throws HttpError 404 if it is unknown, 409 if the chain cannot be followed from it */
