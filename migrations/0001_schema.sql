@@ -1417,7 +1417,7 @@ create table inscription_kinds (
 );
 -- Empty texts stand for none: nulls could not be compared by an index and a join at once.
 create unique index inscription_kinds_all on inscription_kinds (protocol, operation, tick);
-create index inscription_kinds_tick on inscription_kinds (lower(tick)) where tick <> '';
+create index inscription_kinds_tick on inscription_kinds (lower(tick), tick) where tick <> '';
 comment on table inscription_kinds is 'Combinations of protocol, operation and tick that occur, once each.';
 comment on column inscription_kinds.id is 'Key.';
 comment on column inscription_kinds.protocol is 'Protocol, such as krc-20.';

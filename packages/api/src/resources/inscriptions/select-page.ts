@@ -51,7 +51,7 @@ const cursor = (parameter: ParameterOf<InscriptionParameters>): RawBuilder<unkno
     ${parameter('input', 'integer')} < 0 or ${parameter('input', 'integer')} = 32767 or exists (
       select from transaction_inputs where transaction_id = transactions.id and index = ${parameter('input', 'integer')} offset 0))`;
 
-/** Compares the kind `k`. Spellings of a tick differ in case only in some protocols, so few kinds have the same. */
+/** Compares the kind `k`. Anybody can add spellings of a tick, so those that are not wanted are left out by the index. */
 function ofKind(
   parameter: ParameterOf<InscriptionParameters>,
   { byTick, byProtocol, byOperation }: InscriptionFilter,
