@@ -76,11 +76,13 @@ export const spending = sql`
     where input.previous_transaction_id = output.transaction_id and input.previous_index = output.index limit 4) found
   join transactions spender on spender.id = found.id`;
 
-/** The event of the covenant of `output`. */
-const covenantEvent = sql<RestOutputJson['covenantEvent'] & string>`(
-  select event.kind from covenants join covenant_events event on event.covenant_id = covenants.id
-  where covenants.covenant_id = output.covenant_id and event.chain_index = transactions.accepting_index
-    and event.transaction_id = transactions.id limit 1)`;
+/** The kinds of the events of a transaction by covenant, read once: any number of outputs may have one covenant. */
+const covenantEvents = sql`
+  select jsonb_object_agg(encode(covenants.covenant_id, 'hex'), event.kind) as kinds
+  from covenant_events event join covenants on covenants.id = event.covenant_id
+  where event.transaction_id = transactions.id and event.chain_index = transactions.accepting_index`;
+
+const covenantEvent = sql<RestOutputJson['covenantEvent'] & string>`events.kinds ->> encode(output.covenant_id, 'hex')`;
 
 const outputsWith = (withPrograms: boolean) =>
   jsonArray(
@@ -99,6 +101,7 @@ const outputsWith = (withPrograms: boolean) =>
     sql`
     from transaction_outputs output join scripts script on script.id = output.script_id
     cross join lateral (${spending}) spending
+    ${withPrograms ? sql`cross join (${covenantEvents} offset 0) events` : sql``}
     where output.transaction_id = transactions.id order by output.index`,
   );
 
