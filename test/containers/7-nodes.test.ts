@@ -98,7 +98,7 @@ async function makeCargo(kaspad: string | undefined): Promise<void> {
   write(
     'docker-compose.cargo.yml',
     `services:
-kaspad: { build: { additional_contexts: { "rust:1.95-bookworm": "docker-image://kasgres-test-cargo" } } }
+  kaspad: { build: { additional_contexts: { "rust:1.95-bookworm": "docker-image://kasgres-test-cargo" } } }
 `,
   );
 }
