@@ -261,8 +261,8 @@ class Connection {
 
 /** Returns what a connection will watch. @throws HttpError 400 if that is too much */
 function sumOf(subscription: Subscription, added: Subscription): Subscription {
-  const addresses = subscription.addresses.union(added.addresses);
-  const covenants = subscription.covenants.union(added.covenants);
+  const addresses = new Set([...subscription.addresses, ...added.addresses]);
+  const covenants = new Set([...subscription.covenants, ...added.covenants]);
   const template = added.template ?? subscription.template;
   for (const [name, { size }] of Object.entries({ addresses, covenants })) {
     if (size > MAX_WATCHED) {
