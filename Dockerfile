@@ -37,7 +37,7 @@ COPY packages/cli/package.json packages/cli/
 COPY packages/devnet/package.json packages/devnet/
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 
-# Bundles the web explorer. Its packages are not needed afterwards.
+# Bundles the web explorer. Its packages are not needed afterwards, and no types: those of packages/client are not generated here.
 FROM node:24-bookworm-slim AS explorer
 WORKDIR /app
 COPY --from=dependencies /app ./

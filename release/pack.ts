@@ -55,7 +55,8 @@ const scalar: Plugin = {
 
 await rm(OUTPUT, { recursive: true, force: true });
 await mkdir(STAGE, { recursive: true });
-await Promise.all([run('tsc', ['-p', 'release']), run(process.execPath, ['packages/explorer/prepare.js'])]);
+await run('npm', ['run', 'prepare']);
+await run('tsc', ['-p', 'release']);
 await buildPrograms();
 for (const asset of ASSETS) await cp(join(ROOT, asset), join(STAGE, asset), { recursive: true });
 await writeFile(join(STAGE, 'packages/api/src/docs', SCALAR.file), await readScalar());

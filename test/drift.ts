@@ -29,7 +29,6 @@ const GENERATORS: Record<string, () => Promise<Files>> = {
   'openapi.json from the routes of the API': async () => ({
     'openapi.json': `${JSON.stringify(await generateDocument(), undefined, 2)}\n`,
   }),
-  'types of the client from openapi.json': generateClient,
   'docs/configuration.md from the environment schemas': async () => ({
     'docs/configuration.md': describeConfiguration(),
   }),
@@ -51,6 +50,8 @@ for (const [name, generateFiles] of Object.entries(GENERATORS)) {
     stale.length > 0 ? `STALE: ${name}: ${stale.join(', ')}` : `${isFixing ? 'generated' : 'up to date'}: ${name}`,
   );
 }
+// They are not committed, and follow from openapi.json.
+if (isFixing) await run(process.execPath, ['packages/client/prepare.js'], { cwd: REPOSITORY });
 if (process.exitCode === 1) console.error('Run `npm run generate` and commit what it writes.');
 
 async function generateProtocol(): Promise<Files> {
@@ -97,16 +98,6 @@ async function generateDatabase(): Promise<Files> {
   } finally {
     await server.stop();
   }
-}
-
-/** openapi-typescript is a dependency of packages/client, with the TypeScript that it needs. */
-async function generateClient(): Promise<Files> {
-  const program = join(REPOSITORY, 'packages/client/node_modules/.bin/openapi-typescript');
-  const { stdout } = await run(program, ['openapi.json', '--default-non-nullable=false'], {
-    cwd: REPOSITORY,
-    maxBuffer: 2 ** 26,
-  });
-  return { 'packages/client/src/generated/api.ts': stdout };
 }
 
 function describeConfiguration(): string {
