@@ -76,7 +76,10 @@ async function buildPrograms(): Promise<void> {
     cwd: ROOT,
     input: [
       `${POLYFILLS}.ts`,
-      ...globSync(`packages/{${PACKAGES.join()}}/src/**/{main,check-environment,*.worker}.ts`, { cwd: ROOT }),
+      ...globSync(`packages/{${PACKAGES.join()}}/src/**/{main,check-environment,*.worker}.ts`, {
+        cwd: ROOT,
+        exclude: ['**/testing/**'],
+      }),
     ],
     platform: 'node',
     external: (id) => !/^(?:[./]|packages\/|release\/|@kasgres\/)/.test(id),
