@@ -24,6 +24,7 @@ import {
 
 const MINED_BLOCKS = 30;
 const COMPOSE_FILE = 'docker-compose.yml:docker-compose.override.yml:docker-compose.receiver.yml';
+const RUST = 'rust:1.95-bookworm';
 /** Installs a program that is there instead of building the crate for half an hour. */
 const CARGO = `#!/bin/sh
 [ "$1 $2 $3 $5 $6" = 'install kaspad --version --locked --root' ] || { echo "unexpected: cargo $*" >&2; exit 1; }
@@ -39,7 +40,10 @@ while (my $client = $server->accept()) { close $client }
 
 describe.skipIf(engine.missing !== undefined)('a node', () => {
   let host: Program | undefined;
-  afterAll(async () => await host?.stop());
+  afterAll(async () => {
+    await host?.stop();
+    if (engine.isOwn) await tryShell(`docker image rm ${RUST}`);
+  });
 
   test.runIf(engine.isOwn)('on the machine of the engine is found as docs/operations.md says', async () => {
     await untilFollowing();
@@ -63,10 +67,10 @@ describe.skipIf(engine.missing !== undefined)('a node', () => {
 
   test('of the profile `kaspad` is built, starts, and is followed where kaspad is there', async () => {
     const kaspad = findKaspad();
-    await makeCargo(kaspad);
     await compose(`--profile '*' down --volumes --remove-orphans`);
     // The default is the node of the profile.
-    set({ NODE_URL: undefined, WEBHOOK_ALLOW: undefined, COMPOSE_FILE: `${COMPOSE_FILE}:docker-compose.cargo.yml` });
+    set({ NODE_URL: undefined, WEBHOOK_ALLOW: undefined });
+    await makeCargo(kaspad);
     const start =
       commandsInComments('docker-compose.yml').find((command) => command.includes('--profile kaspad')) ?? '';
     await follow(start);
@@ -94,13 +98,19 @@ async function makeCargo(kaspad: string | undefined): Promise<void> {
     'cargo/Dockerfile',
     'FROM debian:bookworm-slim\nCOPY --chmod=755 cargo /usr/local/bin/\nCOPY --chmod=755 program /opt/\n',
   );
+  if (engine.isOwn) {
+    await shell(`docker build --quiet --tag ${RUST} cargo`);
+    return;
+  }
+  // The image of this name may be in use. BuildKit can replace it since Docker 23.
   await shell('docker build --quiet --tag kasgres-test-cargo cargo');
   write(
     'docker-compose.cargo.yml',
     `services:
-  kaspad: { build: { additional_contexts: { "rust:1.95-bookworm": "docker-image://kasgres-test-cargo" } } }
+  kaspad: { build: { additional_contexts: { "${RUST}": "docker-image://kasgres-test-cargo" } } }
 `,
   );
+  set({ COMPOSE_FILE: `${COMPOSE_FILE}:docker-compose.cargo.yml` });
 }
 
 /** On simnet every block of a template is valid. */
