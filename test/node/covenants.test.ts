@@ -1,6 +1,7 @@
 /**
- * Covenants and programs of a real node, whose indexer follows from the first block and is killed three times, with competing blocks: the index has
- * what is true by the accepted transactions, and equals a fresh one (invariants 4 and 5).
+ * Covenants and programs of a real node, whose indexer follows from the first block and is killed three times, with competing blocks. Then a second
+ * node's branch undoes the last rounds. Before and after it, the index has what is true by the accepted transactions, and equals a fresh one
+ * (invariants 4 and 5).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '@kasgres/devnet';
@@ -9,17 +10,21 @@ import { describe, expect, test } from 'vitest';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { expectInvariants, snapshotOfFreshIndex } from '../support/harness.ts';
 import { findKaspad } from '../support/kaspad.ts';
-import { startIndex, startIndexing, startPeer, untilIndexed } from './harness.ts';
+import { type Index, type Peer, sinkOf, startIndex, startIndexing, startPeer, untilIndexed } from './harness.ts';
 import { CovenantLoad, type CovenantFacts } from './load/covenant-load.ts';
+import { mineTemplate } from './load/miner.ts';
+import { chainAbove, copyBlocks } from './load/second-node.ts';
 
 const { COVENANT_SEEDS = '1,2,3' } = process.env;
 const ROUNDS = 200;
+/** The depth of the reorg, in blocks of the chain. */
+const DEPTH = 30;
 const KILLS = 3;
 const MOST_MS_TO_KILL = 4_000;
 
 describe.skipIf(findKaspad() === undefined)('an index of covenants', () => {
   test.for(COVENANT_SEEDS.split(','))('it has what is true, with the seed %s', async (seed) => {
-    const peer = await startPeer();
+    const [peer, other] = [await startPeer(), await startPeer()];
     const random = new Random(seed, 'kills');
     const index = await startIndex([peer]);
     const load = new CovenantLoad(peer.node, seed);
@@ -27,6 +32,10 @@ describe.skipIf(findKaspad() === undefined)('an index of covenants', () => {
       await load.warmUp();
       for (let round = 0; round < ROUNDS; round += 1) await load.round();
       await load.settle();
+      const fork = await copyBlocks(peer.node, other.node, '');
+      while ((await chainAbove(peer.node, fork)) < DEPTH) await load.round();
+      await load.settle();
+      return fork;
     })();
     loading.catch(() => undefined);
     for (let kill = 0; kill < KILLS; kill += 1) {
@@ -34,14 +43,39 @@ describe.skipIf(findKaspad() === undefined)('an index of covenants', () => {
       await index.indexer.kill();
       index.indexer = startIndexing(index.database, [peer]);
     }
-    await loading;
-    await untilIndexed(index, peer);
-    const { pool } = index.database;
-    expect(await readIndexed(pool)).toEqual(await load.facts());
-    await expectInvariants(pool, peer.node);
-    expect(differencesOf(await snapshotOfFreshIndex(peer.kaspad.url, peer.node), await takeSnapshot(pool))).toEqual([]);
+    const fork = await loading;
+    const before = await load.facts();
+    await expectFacts(index, peer, before);
+
+    expect(await reorganise(peer, other, fork)).toBeGreaterThanOrEqual(DEPTH);
+    const after = await load.facts();
+    expect(after).not.toEqual(before);
+    await expectFacts(index, peer, after);
   });
 });
+
+/** Gives the node the branch of the other one, which gets more work. Returns how many blocks of its chain that removes. */
+async function reorganise(peer: Peer, other: Peer, fork: string): Promise<number> {
+  while ((await blueWorkOf(other)) <= (await blueWorkOf(peer))) await mineTemplate(other.node);
+  const startHash = await sinkOf(peer);
+  await copyBlocks(other.node, peer.node, fork);
+  const chain = await peer.node.call('getVirtualChainFromBlock', { startHash, includeAcceptedTransactionIds: false });
+  return chain.removedChainBlockHashes.length;
+}
+
+/** The difficulty depends on the rate of blocks, so that a branch with more blocks may have less work. */
+async function blueWorkOf(peer: Peer): Promise<bigint> {
+  const { block } = await peer.node.call('getBlock', { hash: await sinkOf(peer), includeTransactions: false });
+  return BigInt(`0x${block?.header?.blueWork}`);
+}
+
+async function expectFacts(index: Index, peer: Peer, facts: CovenantFacts): Promise<void> {
+  await untilIndexed(index, peer);
+  const { pool } = index.database;
+  expect(await readIndexed(pool)).toEqual(facts);
+  await expectInvariants(pool, peer.node);
+  expect(differencesOf(await snapshotOfFreshIndex(peer.kaspad.url, peer.node), await takeSnapshot(pool))).toEqual([]);
+}
 
 async function readIndexed(pool: Pick<Pool, 'query'>): Promise<CovenantFacts> {
   const { rows: events } = await pool.query<{ covenantId: string; transactionId: string; kind: string }>(

@@ -9,8 +9,8 @@ import { requiredStorageMass } from '../../../packages/devnet/src/economy/build-
 import { outpointKey, type UtxoEntry } from '../../../packages/devnet/src/economy/utxo.ts';
 import { getTemplate, mine, submit } from './miner.ts';
 
-/** Blocks until the first coinbases are mature, with a reserve. */
-const WARM_UP_BLOCKS = 1_030;
+/** Blocks until the first coinbases are mature, with a reserve: births in 250 rounds spend about 140 coinbases. */
+const WARM_UP_BLOCKS = 1_180;
 const FEE = 20_000n;
 const LEAST_SPLIT = 400_000_000n;
 /** Enough for the largest program here. */

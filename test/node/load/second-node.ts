@@ -108,7 +108,8 @@ async function mineChain(
   }
 }
 
-async function chainAbove(node: NodeClient, fork: string): Promise<number> {
+/** Returns the number of blocks of the node's chain above this one. */
+export async function chainAbove(node: NodeClient, fork: string): Promise<number> {
   const request = { startHash: fork, includeAcceptedTransactionIds: false };
   return (await node.call('getVirtualChainFromBlock', request)).addedChainBlockHashes.length;
 }
@@ -121,7 +122,7 @@ async function blueScore(node: NodeClient): Promise<bigint> {
  * Submits all blocks above `lowHash` of one node to the other.
  * @returns the sink of the node that has them
  */
-async function copyBlocks(from: NodeClient, to: NodeClient, lowHash: string): Promise<string> {
+export async function copyBlocks(from: NodeClient, to: NodeClient, lowHash: string): Promise<string> {
   const blocks = new Map<string, protocol.Block>();
   const { sink } = await from.call('getSink', {});
   let next = lowHash;
