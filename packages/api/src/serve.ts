@@ -3,14 +3,13 @@ import cluster from 'node:cluster';
 import type { Server as HttpsServer } from 'node:https';
 import { type Connection, checkSchema, SchemaError } from '@kasgres/database';
 import {
-  backoff,
   FatalError,
   type Logger,
   type Program,
   type Readiness,
   readFileLimit,
   type Registry,
-  sleep,
+  retry,
   toListenError,
   untilAborted,
 } from '@kasgres/runtime';
@@ -142,16 +141,12 @@ export async function serve({ program, env, logger, registry, admission, onServe
 
 /** Retries a check during outages. @throws FatalError, which stops the program, if the check fails */
 async function checkOnceReachable(check: () => Promise<void>, logger: Logger, signal: AbortSignal): Promise<void> {
-  for (const pauseMs of backoff()) {
-    try {
-      return await check();
-    } catch (error) {
-      if (error instanceof FatalError || toHttpError(error) === undefined) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
-      logger.warn({ reason, pauseMs }, 'could not check database and node, retrying');
-    }
-    await sleep(pauseMs, signal);
-  }
+  const onFailure = (error: unknown, pauseMs: number): void => {
+    if (error instanceof FatalError || toHttpError(error) === undefined) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    logger.warn({ reason, pauseMs }, 'could not check database and node, retrying');
+  };
+  await retry(check, { signal, onFailure });
 }
 
 /** A replica gets a new schema some time after its primary, so a missing schema is fatal only if the primary lacks it, too. */

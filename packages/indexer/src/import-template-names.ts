@@ -16,7 +16,7 @@ import {
   SHIPPED_TEMPLATE_SOURCE,
   TEMPLATE_NAMES_FILE,
 } from '@kasgres/programs';
-import { backoff, type Logger, sleep } from '@kasgres/runtime';
+import { type Logger, retry } from '@kasgres/runtime';
 
 const MAX_DELAY_MS = 60_000;
 
@@ -27,21 +27,16 @@ interface Dependencies {
 
 /** Imports the file unless the database has it already. Retries after failures; never throws. */
 export async function importTemplateNames({ database, log }: Dependencies, signal: AbortSignal): Promise<void> {
-  const delays = backoff({ maxMs: MAX_DELAY_MS });
-  while (!signal.aborted) {
-    try {
-      await checkSchema(database.pool);
-      const changes = await importShippedFile(database);
-      if (changes !== undefined) log.info(changes, 'imported names of templates');
-      return;
-    } catch (error) {
-      if (signal.aborted) return;
-      const delayMs = delays.next().value;
-      const isTransient = isRetryableDatabaseError(error) || isQueryCanceled(error);
-      log[isTransient ? 'warn' : 'error']({ err: error, delayMs }, 'retrying the import of names of templates');
-      await sleep(delayMs, signal).catch(() => undefined);
-    }
-  }
+  const onFailure = (error: unknown, delayMs: number): void => {
+    const isTransient = isRetryableDatabaseError(error) || isQueryCanceled(error);
+    log[isTransient ? 'warn' : 'error']({ err: error, delayMs }, 'retrying the import of names of templates');
+  };
+  const run = async (): Promise<void> => {
+    await checkSchema(database.pool);
+    const changes = await importShippedFile(database);
+    if (changes !== undefined) log.info(changes, 'imported names of templates');
+  };
+  await retry(run, { maxMs: MAX_DELAY_MS, signal, onFailure });
 }
 
 /** Returns undefined if the database has the names of this file. */

@@ -2,7 +2,7 @@
 import type { Connection } from '@kasgres/database';
 import { type DaaTimestamp, type Network, spreadDaaScores } from '@kasgres/kaspa';
 import { type NodeClient, NodeProtocolError } from '@kasgres/node';
-import { backoff, type Logger, sleep } from '@kasgres/runtime';
+import { type Logger, retry } from '@kasgres/runtime';
 import { columnsOf } from '@kasgres/state';
 
 const SCORES = 1_000;
@@ -23,22 +23,17 @@ export class PreBootstrapTimes {
   /** Retries until the times are stored, or until the signal. Never throws. */
   async learn(dependencies: TimesDependencies, signal: AbortSignal): Promise<void> {
     const { database, log } = dependencies;
-    for (const pauseMs of backoff(RETRY)) {
-      if (signal.aborted) return;
-      try {
-        const first = await getFirstIndexed(database);
-        if (first.daaScore === this.#knownUntil) return;
-        const times = await requestTimes(dependencies, first, signal);
-        await writeTimes(database, times);
-        this.#knownUntil = first.daaScore;
-        if (times.length > 0) log.info({ times: times.length }, 'stored times from before the index');
-        return;
-      } catch (error) {
-        if (signal.aborted) return;
-        log.warn({ err: error, pauseMs }, 'could not learn times from before the index; retrying');
-      }
-      await sleep(pauseMs, signal).catch(() => undefined);
-    }
+    const onFailure = (error: unknown, pauseMs: number): void =>
+      log.warn({ err: error, pauseMs }, 'could not learn times from before the index; retrying');
+    const run = async (): Promise<void> => {
+      const first = await getFirstIndexed(database);
+      if (first.daaScore === this.#knownUntil) return;
+      const times = await requestTimes(dependencies, first, signal);
+      await writeTimes(database, times);
+      this.#knownUntil = first.daaScore;
+      if (times.length > 0) log.info({ times: times.length }, 'stored times from before the index');
+    };
+    await retry(run, { ...RETRY, signal, onFailure });
   }
 }
 

@@ -29,5 +29,6 @@ export {
   Shutdown,
   type ShutdownProblem,
 } from './run-program.ts';
+export { retry, type RetryOptions } from './retry.ts';
 export { backoff, type BackoffOptions, isAbortError, sleep, untilAborted } from './sleep.ts';
 export { VERSION } from './version.ts';

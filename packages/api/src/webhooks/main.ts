@@ -1,14 +1,13 @@
 /** `kasgres webhooks` as a process: delivers until it is stopped. */
 import { type Connection, checkSchema, SchemaError } from '@kasgres/database';
 import {
-  backoff,
   createLogger,
   createRegistry,
   FatalError,
   type Program,
   readEnv,
+  retry,
   runProgram,
-  sleep,
   startProbes,
 } from '@kasgres/runtime';
 import { openDatabase } from '../database.ts';
@@ -71,12 +70,8 @@ async function run({ signal, shutdown, useLogger }: Program): Promise<void> {
 
 /** Waits for a database that is out of reach. @throws FatalError for a schema of another version */
 async function untilMigrated({ pool }: Connection, signal: AbortSignal): Promise<void> {
-  for (const pauseMs of backoff()) {
-    try {
-      return await checkSchema(pool);
-    } catch (error) {
-      if (error instanceof SchemaError) throw new FatalError(error.message);
-    }
-    await sleep(pauseMs, signal);
-  }
+  const onFailure = (error: unknown): void => {
+    if (error instanceof SchemaError) throw new FatalError(error.message);
+  };
+  await retry(() => checkSchema(pool), { signal, onFailure });
 }

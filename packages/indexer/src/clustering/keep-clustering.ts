@@ -1,7 +1,7 @@
 /** Clusters the chain at a depth below the sink, on a separate connection. Failures do not affect the indexing of the chain. */
 import { type Connection, checkSchema, isQueryCanceled, isRetryableDatabaseError } from '@kasgres/database';
 import { getNetwork } from '@kasgres/kaspa';
-import { backoff, type Logger, sleep } from '@kasgres/runtime';
+import { type Logger, retry, sleep } from '@kasgres/runtime';
 import { type ClusteringOptions, clusterStep, flagStep, type Step } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import { findNetworkOfDatabase } from '../apply/checkpoint.ts';
@@ -34,28 +34,22 @@ export interface KeepClusteringOptions {
 export async function keepClustering(dependencies: KeepClusteringOptions, signal: AbortSignal): Promise<void> {
   const { database, log, metrics } = dependencies;
   const sessions = new Sessions();
-  let delays = backoff({ maxMs: MAX_DELAY_MS });
-  while (!signal.aborted) {
+  const onFailure = (error: unknown, delayMs: number): void => {
+    metrics.failures.inc();
+    const isTransient = isRetryableDatabaseError(error) || isQueryCanceled(error);
+    log[isTransient ? 'warn' : 'error']({ err: error, delayMs }, 'retrying clustering');
+  };
+  const run = async (succeeded: () => void): Promise<void> => {
+    await checkSchema(database.pool);
+    const client = await database.pool.connect();
     try {
-      await checkSchema(database.pool);
-      const client = await database.pool.connect();
-      try {
-        await sessions.succeed([client]);
-        await follow(client, dependencies, signal, () => {
-          delays = backoff({ maxMs: MAX_DELAY_MS });
-        });
-      } finally {
-        client.release(true);
-      }
-    } catch (error) {
-      if (signal.aborted) return;
-      metrics.failures.inc();
-      const delayMs = delays.next().value;
-      const isTransient = isRetryableDatabaseError(error) || isQueryCanceled(error);
-      log[isTransient ? 'warn' : 'error']({ err: error, delayMs }, 'retrying clustering');
-      await sleep(delayMs, signal).catch(() => undefined);
+      await sessions.succeed([client]);
+      await follow(client, dependencies, signal, succeeded);
+    } finally {
+      client.release(true);
     }
-  }
+  };
+  await retry(run, { maxMs: MAX_DELAY_MS, signal, onFailure });
 }
 
 async function follow(

@@ -1,6 +1,6 @@
 /** Decodes inscriptions again after an upgrade to other decoders, on a separate connection, a range of transactions at a time. */
 import { checkSchema, type Connection } from '@kasgres/database';
-import { backoff, type Logger, sleep } from '@kasgres/runtime';
+import { type Logger, retry, sleep } from '@kasgres/runtime';
 import { backfillInscriptions } from '@kasgres/state';
 
 /** The first catch-up may end meanwhile, and a version that came later may have been replaced by an earlier one. */
@@ -14,21 +14,18 @@ export interface BackfillOptions {
 
 /** Returns when the signal is aborted, and never throws. Each step locks the checkpoint, so that batches wait for it. */
 export async function keepInscriptions({ database, log }: BackfillOptions, signal: AbortSignal): Promise<void> {
-  let delays = backoff({ maxMs: MAX_DELAY_MS });
-  while (!signal.aborted) {
-    try {
+  const onFailure = (error: unknown, delayMs: number): void =>
+    log.warn({ err: error, delayMs }, 'retrying to decode inscriptions again');
+  const run = async (succeeded: () => void): Promise<void> => {
+    while (!signal.aborted) {
       await checkSchema(database.pool);
       const steps = await backfill(database, log, signal);
       if (steps > 0) log.info({ steps }, 'decoded inscriptions again');
-      delays = backoff({ maxMs: MAX_DELAY_MS });
+      succeeded();
       await sleep(IDLE_MS, signal).catch(() => undefined);
-    } catch (error) {
-      if (signal.aborted) return;
-      const delayMs = delays.next().value;
-      log.warn({ err: error, delayMs }, 'retrying to decode inscriptions again');
-      await sleep(delayMs, signal).catch(() => undefined);
     }
-  }
+  };
+  await retry(run, { maxMs: MAX_DELAY_MS, signal, onFailure });
 }
 
 async function backfill({ pool }: Connection, log: Logger, signal: AbortSignal): Promise<number> {
