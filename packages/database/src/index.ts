@@ -49,6 +49,7 @@ export {
   PoolExhaustedError,
   SchemaError,
 } from './connection/errors.ts';
+export { holdSession, type SessionOptions } from './connection/hold-session.ts';
 export { inPipeline } from './connection/in-pipeline.ts';
 export { BEGIN_SNAPSHOT, inTransaction } from './connection/in-transaction.ts';
 export { type DatabaseState, inspectDatabase } from './schema/inspect.ts';

@@ -2,12 +2,12 @@
  * Says when the index may have changed: at each commit of the indexer (`LISTEN` on the primary), and at intervals, since notifications may be lost.
  * A replica has a commit some time after its notification, so it is polled more often.
  */
-import { clientConfig, listenTo } from '@kasgres/database';
-import { Client } from 'pg';
+import { clientConfig, holdSession, listenTo } from '@kasgres/database';
+import { retry, untilAborted } from '@kasgres/runtime';
 
 const POLL_MS = 1000;
 const REPLICA_POLL_MS = 50;
-const RECONNECT_MS = 1000;
+const RETRY_MS = 1000;
 
 export interface WakeUpOptions {
   /** URL of the primary. */
@@ -18,9 +18,9 @@ export interface WakeUpOptions {
 
 export class WakeUps {
   readonly #options: WakeUpOptions;
-  #client: Client | undefined;
+  readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
+  #listening: Promise<void> | undefined;
 
   constructor(options: WakeUpOptions) {
     this.#options = options;
@@ -28,47 +28,40 @@ export class WakeUps {
 
   start(): void {
     this.#timer = setInterval(this.#options.onWakeUp, POLL_MS).unref();
-    void this.#choose();
-  }
-
-  async #choose(): Promise<void> {
-    const isReplica = await this.#options.isReplica().catch(() => undefined);
-    if (this.#isClosed) return;
-    if (isReplica === undefined) this.#retry(() => void this.#choose());
-    else if (isReplica) {
-      clearInterval(this.#timer);
-      this.#timer = setInterval(this.#options.onWakeUp, REPLICA_POLL_MS).unref();
-    } else this.#listen();
+    void this.#listenOrPoll();
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     clearInterval(this.#timer);
-    await this.#client?.end().catch(() => undefined);
+    await this.#listening;
+  }
+
+  async #listenOrPoll(): Promise<void> {
+    const { isReplica, onWakeUp } = this.#options;
+    const { signal } = this.#closing;
+    const replica = await retry(isReplica, { firstMs: RETRY_MS, maxMs: RETRY_MS, signal, onFailure: () => undefined });
+    if (signal.aborted) return;
+    if (replica !== true) {
+      this.#listening = this.#listen();
+      return;
+    }
+    clearInterval(this.#timer);
+    this.#timer = setInterval(onWakeUp, REPLICA_POLL_MS).unref();
   }
 
   /** Until the connection is back, polling continues. */
-  #listen(): void {
-    if (this.#isClosed) return;
-    const client = new Client({ ...clientConfig(this.#options.databaseUrl), application_name: 'kasgres api listens' });
-    this.#client = client;
-    let isLost = false;
-    const lose = (): void => {
-      if (isLost) return;
-      isLost = true;
-      void client.end().catch(() => undefined);
-      this.#retry(() => this.#listen());
-    };
-    client.on('error', lose);
-    client.on('end', lose);
-    client.on('notification', this.#options.onWakeUp);
-    client
-      .connect()
-      .then(() => listenTo(client, 'commits'))
-      .catch(lose);
-  }
-
-  #retry(again: () => void): void {
-    if (!this.#isClosed) setTimeout(again, RECONNECT_MS).unref();
+  async #listen(): Promise<void> {
+    const { databaseUrl, onWakeUp } = this.#options;
+    await holdSession({
+      config: { ...clientConfig(databaseUrl), application_name: 'kasgres api listens' },
+      signal: this.#closing.signal,
+      use: async (client, ended) => {
+        client.on('notification', onWakeUp);
+        await listenTo(client, 'commits');
+        await untilAborted(ended);
+      },
+      onLost: () => undefined,
+    });
   }
 }

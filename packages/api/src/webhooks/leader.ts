@@ -1,8 +1,7 @@
 /** Lets one process at a time deliver: the one whose session holds a lock of the database. Others take over when that session ends. */
-import { clientConfig, listenTo, SERVER_KEEP_ALIVE } from '@kasgres/database';
-import type { Logger } from '@kasgres/runtime';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
+import { clientConfig, holdSession, listenTo, SERVER_KEEP_ALIVE } from '@kasgres/database';
+import { type Logger, sleep } from '@kasgres/runtime';
+import type { Client } from 'pg';
 
 const RETRY_MS = 1000;
 const KEEP_ALIVE_MS = 10_000;
@@ -19,53 +18,36 @@ interface LeaderOptions {
 
 /** Resolves when the signal is aborted. */
 export async function whileLeading(options: LeaderOptions): Promise<void> {
-  const { logger, signal } = options;
-  while (!signal.aborted) {
-    try {
-      await leadOnce(options);
-    } catch (error) {
-      logger.warn({ reason: String(error) }, 'lost the connection that holds the lock of webhooks, retrying');
-    }
-    await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
-  }
-}
-
-async function leadOnce({ databaseUrl, logger, signal, work, onNotification }: LeaderOptions): Promise<void> {
-  const client = new Client({
+  const { databaseUrl, logger, signal } = options;
+  const config = {
     // The server must end the session of a host that was lost, so that another process can take over.
     ...clientConfig(databaseUrl, SERVER_KEEP_ALIVE),
     application_name: 'kasgres webhooks leader',
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-  });
-  const lost = new AbortController();
-  let failure: Error | undefined;
-  client.on('error', (error) => {
-    failure = error;
-    lost.abort();
-  });
-  client.on('end', () => lost.abort());
+  };
+  const onLost = (error: unknown): void =>
+    logger.warn({ reason: String(error) }, 'lost the connection that holds the lock of webhooks, retrying');
+  await holdSession({ config, signal, onLost, use: (client, ended) => lead(client, options, ended) });
+}
+
+async function lead(
+  client: Client,
+  { logger, work, onNotification }: LeaderOptions,
+  ended: AbortSignal,
+): Promise<void> {
   client.on('notification', onNotification);
-  try {
-    await client.connect();
-    const either = AbortSignal.any([signal, lost.signal]);
-    if (!(await tryLock(client))) {
-      logger.info('another process delivers to webhooks: waiting for it to stop');
-      while (!(await tryLock(client))) {
-        await sleep(RETRY_MS, undefined, { signal: either }).catch(() => undefined);
-        if (either.aborted) break;
-      }
+  if (!(await tryLock(client))) {
+    logger.info('another process delivers to webhooks: waiting for it to stop');
+    while (!(await tryLock(client))) {
+      await sleep(RETRY_MS, ended).catch(() => undefined);
+      if (ended.aborted) return;
     }
-    if (!either.aborted) {
-      await listenTo(client, 'commits', 'webhooks');
-      logger.info('delivering to webhooks');
-      await work(either);
-    }
-  } finally {
-    await client.end().catch(() => undefined);
   }
-  if (failure !== undefined) throw failure;
+  await listenTo(client, 'commits', 'webhooks');
+  logger.info('delivering to webhooks');
+  await work(ended);
 }
 
 async function tryLock(client: Client): Promise<boolean> {

@@ -19,7 +19,7 @@ interface Session {
 const sessions = new WeakMap<PoolClient, Session>();
 
 /** The socket of a connection; destroying it ends the session. */
-export const socketOf = (client: PoolClient): Socket => client.connection.stream as Socket;
+export const socketOf = (client: Pick<PoolClient, 'connection'>): Socket => client.connection.stream as Socket;
 
 /**
  * Cuts a connection in use on which nothing has arrived for `limitMs`: its query fails, and the pool drops it. The `query_timeout` of pg
