@@ -5,7 +5,7 @@ import { createLogger, runProgram, sleep, untilAborted } from '@kasgres/runtime'
 import { landmarks } from './economy/keyring.ts';
 import { readDevnetEnv } from './env.ts';
 import { NodeServer } from './rpc/server.ts';
-import { makePast, openSimulatedDag, type SimulatedDag, type Simulation } from './simulation/index.ts';
+import { makePast, openSimulatedDag, type OpenSimulatedDag, type Simulation } from './simulation/index.ts';
 
 /** The longest delay of a timer that later events make up for. */
 const MADE_UP_MS = 1_000;
@@ -42,7 +42,7 @@ function announce(message: { url: string }): void {
 }
 
 /** Writes an address with a long history and the tags of large owners, for the program that starts a demo. */
-function writeDemoFile(path: string, { node, simulation }: SimulatedDag): void {
+function writeDemoFile(path: string, { node, simulation }: OpenSimulatedDag): void {
   const tags = landmarks(simulation.keyring, node.network.addressPrefix);
   const demo = { network: node.network.id, address: tags[0]?.address, tags };
   // The rename is atomic, so a kill leaves no incomplete file.

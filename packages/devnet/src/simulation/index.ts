@@ -4,4 +4,4 @@ export { MAINNET_LEVELS } from './consensus/parent-levels.ts';
 export { DEFAULT_OPTIONS, type SimulationOptions } from '../economy/options.ts';
 export { makePast, type Past, Simulation } from './generator/simulation.ts';
 export { SimulatedNode, type SimulatedNodeOptions } from './node/simulated-node.ts';
-export { openSimulatedDag, type SimulatedDag, type SimulatedDagOptions } from './simulated-dag.ts';
+export { openSimulatedDag, type OpenSimulatedDag, type SimulatedDagOptions } from './simulated-dag.ts';

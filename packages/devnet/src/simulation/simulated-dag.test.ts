@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DEFAULT_OPTIONS } from '../economy/options.ts';
 import { makePast } from './generator/simulation.ts';
 import { START_TIME } from './testing/small-simulated-dag.ts';
-import { openSimulatedDag, type SimulatedDag } from './simulated-dag.ts';
+import { openSimulatedDag, type OpenSimulatedDag } from './simulated-dag.ts';
 
 const PAST = { pastBlocks: 150, pastTransactions: 200, blocksPerSecond: 2 };
 
@@ -88,16 +88,16 @@ test('a journal that ends in garbage loses only the garbage', async () => {
   expect(summary(closed(open()))).toEqual(summary(first));
 });
 
-function open({ seed = 'simulatedDag', coinbaseMaturity = 30 } = {}): SimulatedDag {
+function open({ seed = 'simulatedDag', coinbaseMaturity = 30 } = {}): OpenSimulatedDag {
   return openSimulatedDag({ options: { ...DEFAULT_OPTIONS, seed }, coinbaseMaturity, dataDir, now: () => now });
 }
 
-function closed(simulatedDag: SimulatedDag): SimulatedDag {
+function closed(simulatedDag: OpenSimulatedDag): OpenSimulatedDag {
   simulatedDag.close();
   return simulatedDag;
 }
 
-function grow({ node, simulation }: SimulatedDag, blocks: number): void {
+function grow({ node, simulation }: OpenSimulatedDag, blocks: number): void {
   const target = node.consensus.size + blocks;
   while (node.consensus.size < target) {
     now += 500;
@@ -106,11 +106,11 @@ function grow({ node, simulation }: SimulatedDag, blocks: number): void {
   }
 }
 
-function transactionsIn({ node }: SimulatedDag): number {
+function transactionsIn({ node }: OpenSimulatedDag): number {
   return [...node.dag.allBlocks()].reduce((sum, { transactions }) => sum + transactions.length - 1, 0);
 }
 
-function summary({ node }: SimulatedDag): unknown {
+function summary({ node }: OpenSimulatedDag): unknown {
   const { consensus, dag } = node;
   return {
     blocks: [...dag.allBlocks()].map(({ hash }) => hash),

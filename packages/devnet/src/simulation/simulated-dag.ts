@@ -8,7 +8,8 @@ import { Simulation } from './generator/simulation.ts';
 import { BlockDecoder, encodeBlock, Journal } from './journal.ts';
 import { SimulatedNode } from './node/simulated-node.ts';
 
-export interface SimulatedDag {
+/** To be closed. */
+export interface OpenSimulatedDag {
   node: SimulatedNode;
   simulation: Simulation;
   close: () => void;
@@ -35,7 +36,7 @@ const foundation = z.object({
 type Foundation = z.infer<typeof foundation>;
 
 /** Opens a simulated DAG. An existing chain keeps its seed and its coinbase maturity. */
-export function openSimulatedDag(simulatedDagOptions: SimulatedDagOptions): SimulatedDag {
+export function openSimulatedDag(simulatedDagOptions: SimulatedDagOptions): OpenSimulatedDag {
   const { options, coinbaseMaturity = SIMNET_PARAMS.coinbaseMaturity, dataDir } = simulatedDagOptions;
   const wanted: Foundation = { format: 3, seed: options.seed, coinbaseMaturity };
   if (dataDir === undefined) return simulatedDagOn(wanted, simulatedDagOptions, [], undefined);
@@ -52,7 +53,7 @@ function simulatedDagOn(
   { options, now, blockLevels }: SimulatedDagOptions,
   blocks: readonly Buffer[],
   journal: Journal | undefined,
-): SimulatedDag {
+): OpenSimulatedDag {
   const params = { ...SIMNET_PARAMS, coinbaseMaturity, blockLevels };
   const decoder = new BlockDecoder();
   const node = new SimulatedNode({
