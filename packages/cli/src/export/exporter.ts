@@ -25,6 +25,7 @@ import { type FactFiles, giveName, type Manifest, type Part, settle, writeManife
 import { PartFile } from './part-file.ts';
 import type { ExportProgress } from './progress.ts';
 import type { Fact } from './relations.ts';
+import { findDatabase } from './find-database.ts';
 
 /** A file ends with the day, or after the segment of the chain that reaches this many rows. */
 const FILE_ROWS = 2_000_000;
@@ -389,14 +390,6 @@ export class Exporter {
     };
     return await inTransaction(this.#client, readComplete, { readsSnapshot: true });
   }
-}
-
-/** Returns the identity of the database; undefined if no indexer has written to it. */
-export async function findDatabase(
-  client: Pick<PoolClient, 'query'>,
-): Promise<{ network: string; database: string } | undefined> {
-  const { rows } = await client.query<{ network: string; created_at: Date }>('select network, created_at from meta');
-  return rows[0] && { network: rows[0].network, database: rows[0].created_at.toISOString() };
 }
 
 function padded(index: number): string {
