@@ -24,7 +24,7 @@ if (!existing.startsWith(origin)) {
     console.log('The types of packages/client were not written, since openapi-typescript is not installed.');
   } else {
     const { astToString, default: generate } = generator;
-    const types = await generate(JSON.parse(document), { defaultNonNullable: false });
+    const types = await generate(document, { defaultNonNullable: false });
     await mkdir(join(FOLDER, 'src/generated'), { recursive: true });
     await writeFile(TYPES, origin + astToString(types));
   }

@@ -70,8 +70,10 @@ async function run({ signal, shutdown, useLogger }: Program): Promise<void> {
 
 /** Waits for a database that is out of reach. @throws FatalError for a schema of another version */
 async function untilMigrated({ pool }: Connection, signal: AbortSignal): Promise<void> {
-  const onFailure = (error: unknown): void => {
-    if (error instanceof SchemaError) throw new FatalError(error.message);
-  };
-  await retry(() => checkSchema(pool), { signal, onFailure });
+  await retry(() => checkSchema(pool), {
+    signal,
+    onFailure: (error) => {
+      if (error instanceof SchemaError) throw new FatalError(error.message);
+    },
+  });
 }
