@@ -4,6 +4,8 @@ import { retry } from './retry.ts';
 /** Pauses of 2, 4, 8, … milliseconds. */
 const PAUSES = { firstMs: 2, maxMs: 1000, random: () => 1 };
 
+const fail = (): Promise<never> => Promise.reject(new Error('failed'));
+
 test('it retries with growing pauses until the task succeeds', async () => {
   const pauses: number[] = [];
   let runs = 0;
@@ -31,12 +33,11 @@ test('it begins with the first pause after the task has succeeded for a while', 
 });
 
 test('it throws what onFailure throws', async () => {
-  const onFailure = (): never => {
-    throw new Error('fatal');
-  };
-  const retrying = retry(() => Promise.reject(new Error('failed')), {
+  const retrying = retry(fail, {
     signal: new AbortController().signal,
-    onFailure,
+    onFailure: () => {
+      throw new Error('fatal');
+    },
   });
   await expect(retrying).rejects.toThrow('fatal');
 });
@@ -56,6 +57,5 @@ test('it returns undefined when the signal is aborted: before, during and after 
 
   const pausing = new AbortController();
   const abort = (): void => void setTimeout(() => pausing.abort(), 1);
-  const task = (): Promise<never> => Promise.reject(new Error('failed'));
-  expect(await retry(task, { firstMs: 60_000, signal: pausing.signal, onFailure: abort })).toBeUndefined();
+  expect(await retry(fail, { firstMs: 60_000, signal: pausing.signal, onFailure: abort })).toBeUndefined();
 });
