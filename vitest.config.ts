@@ -36,10 +36,10 @@ const FIRST = [
  * `npm test` must take at most six minutes on two quiet cores, and keeps representative scenarios of each layer.
  */
 const FULL = [
-  // Of the tests with database faults, `npm test` keeps full disks and restarts.
+  // `npm test` keeps full disks and restarts of the tests with database faults.
   'test/database-faults/*.db.test.ts',
   '!test/database-faults/{disk-full,wal-disk-full,restarts}.db.test.ts',
-  // Of the simulation, `npm test` keeps reorgs with restarts, tags, lanes and bootstraps.
+  // `npm test` keeps reorgs with restarts, tags, lanes and bootstraps of the simulation.
   'test/simulation/*.db.test.ts',
   '!test/simulation/{fresh-index-comparison,reorgs-above-bootstrap,tags,lanes,atomic-batches}.db.test.ts',
   'test/api/{outages,hostile-bodies,walks,walks-while-writing,tls,quotas,rate-limits,nodes,shared-limits-under-load,rest-history,explorer-pages,slow-readers}.db.test.ts',

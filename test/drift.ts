@@ -58,7 +58,7 @@ async function generateProtocol(): Promise<Files> {
   const binaries = join(REPOSITORY, 'node_modules/.bin');
   const output = await mkdtemp(join(tmpdir(), 'kasgres-protocol-'));
   try {
-    // What to generate, and how, is in packages/node/buf.gen.yaml.
+    // packages/node/buf.gen.yaml says what to generate, and how.
     await run(join(binaries, 'buf'), ['generate', '--output', output], {
       cwd: join(REPOSITORY, 'packages/node'),
       env: { ...process.env, PATH: `${binaries}${delimiter}${process.env['PATH'] ?? ''}` },

@@ -15,7 +15,7 @@ const findGenerator = () => import('openapi-typescript').catch(() => undefined);
 
 const document = await readFile(DOCUMENT, 'utf8');
 const manifest = await readFile(join(FOLDER, 'package.json'), 'utf8');
-// What follows from the same document and generator is not written again: that takes seconds.
+// Types from the same document and generator are not written again: that takes seconds.
 const origin = `/** From openapi.json by prepare.js: ${createHash('sha256').update(document).update(manifest).digest('hex')} */\n`;
 const existing = await readFile(TYPES, 'utf8').catch(() => '');
 if (!existing.startsWith(origin)) {

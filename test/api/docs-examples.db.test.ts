@@ -1,5 +1,5 @@
 /**
- * What somebody executes on /docs as it stands finds something: the document of the page has examples from the very index that serves it. The
+ * Examples that somebody executes on /docs as they stand find something: the document of the page has examples from the very index that serves it. The
  * committed document stays as it is.
  */
 import { readFile } from 'node:fs/promises';

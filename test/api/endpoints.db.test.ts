@@ -293,7 +293,7 @@ test('it responds with the status without a key', async () => {
   });
 });
 
-/** What each of them says is for separate test files. */
+/** Separate test files check the contents of their responses. */
 test('it serves every listing and every look-up', async () => {
   const { sink } = await harness.node.call('getSink', {});
   const { block } = await harness.node.call('getBlock', { hash: sink, includeTransactions: true });

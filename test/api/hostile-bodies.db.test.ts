@@ -184,7 +184,7 @@ describe('a hostile URL', () => {
 const many = <T>(count: number, itemOf: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => itemOf(index));
 const withMass = (list: object[]) => list.map((each) => ({ ...each, mass: '1' }));
-// What passes validation gets as far as the node, or to the look-up of a storage mass that was left out.
+// Bodies that pass validation get as far as the node, or to the look-up of a storage mass that was left out.
 const expectedRefusal = (text: string): unknown =>
   text.includes('"block"') && !text.includes('"mass"')
     ? 'The request is not valid'

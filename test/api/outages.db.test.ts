@@ -8,11 +8,11 @@ import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
-/** No request may hang. What falls silent is given up after some seconds; what is refused at once gets a response at once. */
+/** No request may hang. Connections that fall silent are given up after some seconds; a refusal gets a response at once. */
 const SOON_MS = 4000;
 const SILENCE_MS = 9000;
 
-/** Of responses on their way through the sockets of both ends, on one machine. */
+/** Bytes of responses on their way through the sockets of both ends, on one machine. */
 const MORE_THAN_SOCKETS_HOLD = 12 * 2 ** 20;
 
 let harness: Harness;
@@ -281,7 +281,7 @@ describe('a slow client', () => {
          and state = 'idle in transaction' and state_change < now() - interval '2 seconds'`,
     );
     expect(rows).toEqual([]);
-    // What was not read was kept, and comes when it is read.
+    // Unread bytes were kept, and come when they are read.
     let received = '';
     slow.on('data', (data) => {
       received += data.toString('latin1');

@@ -36,7 +36,7 @@ test.each(['day', 'month'] as const)('it enforces a quota of a %s exactly', asyn
   expect(refused.headers.get('ratelimit-remaining')).toBe('0');
   expect(Math.abs(Number(refused.headers.get('retry-after')) - secondsLeft)).toBeLessThanOrEqual(2);
   expect(refused.headers.get('ratelimit-reset')).toBe(refused.headers.get('retry-after'));
-  // What was refused was not spent.
+  // Refused requests spent nothing.
   expect((await cheap(client)).status).toBe(200);
   expect((await cheap(client)).status).toBe(429);
 });

@@ -1,4 +1,4 @@
-/** What the API refuses, over HTTP against the real process: to the letter where the specification speaks, in one envelope everywhere. */
+/** Refusals of the API, over HTTP against the real process: to the letter where the specification speaks, in one envelope everywhere. */
 import { createKey, revokeKey } from '@kasgres/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiRequest } from '../support/api-client.ts';
@@ -14,7 +14,7 @@ afterAll(() => harness.close());
 const GET_BLOCKS = '/v1/rpc/getBlocks';
 const ACCEPTANCE = '/v1/transactions/acceptance';
 const ID = 'ab'.repeat(32);
-/** Of mainnet, and well-formed. */
+/** A well-formed address of mainnet. */
 const FOREIGN = 'kaspa:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula74r2ccn0c';
 
 const refusal = async (path: string, request?: ApiRequest) => {

@@ -272,7 +272,7 @@ describe('the balance history', () => {
     const sinkTime = Math.max(...times);
     for (const address of someAddresses(accounts, 20)) {
       const changes = accounts.changes(address);
-      // What comes and goes within an hour changes nothing.
+      // An amount that comes and goes within an hour changes nothing.
       const changedHours = [...Map.groupBy(changes, ({ time }) => endOf.hour(time) - HOUR)].flatMap(([hour, some]) =>
         sumOf(some) === 0n ? [] : [hour],
       );
@@ -306,7 +306,7 @@ describe('the balance history', () => {
     expect((await harness.api.getChecked(TEMPLATE, { address: STRANGER })).json).toEqual({ history: [] });
   });
 
-  /** Of years that no test can wait for: an old change is put under those that the indexer wrote. */
+  /** Changes of years that no test can wait for: an old change is put under those that the indexer wrote. */
   test('per hour goes back 10,000 hours, and begins with the previous balance', async () => {
     const [address = ''] = accounts.holders;
     const read = async (interval: string) => {

@@ -201,7 +201,7 @@ interface Utxo {
   scriptPublicKeyAddress: string | null;
 }
 
-/** What the transaction, as it must be shown, moves to and from the address. */
+/** The amounts that the transaction, as it must be shown, moves to and from the address. */
 function expectedSums({ inputs, outputs }: Json, address: string): Json {
   const sum = (utxos: readonly Utxo[]) =>
     utxos

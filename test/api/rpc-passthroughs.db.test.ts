@@ -12,7 +12,7 @@ const BALANCES = '/v1/rpc/getBalancesByAddresses';
 const UTXOS = '/v1/rpc/getUtxosByAddresses';
 const ID = 'ab'.repeat(32);
 const STRANGER = 'kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t';
-/** Of mainnet, and well-formed. */
+/** A well-formed address of mainnet. */
 const FOREIGN = 'kaspa:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula74r2ccn0c';
 
 let harness: Harness;

@@ -18,7 +18,7 @@ import { openHarness, type Harness } from './harness.ts';
 
 /** Half of it, after compression, is more than the kernel takes for a client that does not read: up to 5 MB on loopback. */
 const RESPONSE_BYTES = 16 * 2 ** 20;
-/** What no client has read counts up to 256 MiB, and what was made in the two seconds of grace; then there is the program. */
+/** Bytes that no client has read count up to 256 MiB, and those that were made in the two seconds of grace; then there is the program. */
 const MAX_RSS_MB = 1000;
 /** Without progress for 30 s, after a time in which all responses are made. */
 const CUT_OFF_WITHIN_MS = 60_000;

@@ -1,4 +1,4 @@
-/** What one client does with streams leaves the others their share. */
+/** The streams of one client leave the others their share. */
 import { randomBytes } from 'node:crypto';
 import { createKey } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';

@@ -216,7 +216,7 @@ test('below the finality depth, only what is kept of removed blocks is known', a
 test('new blocks are sent as in the DAG, also before they are merged', async () => {
   const { until, close } = await open('/v1/stream?events=block,chain', withKey());
   await until(/heartbeat/);
-  // What was indexed before the stream was read for the first time is not announced.
+  // Blocks that were indexed before the stream was read for the first time are not announced.
   const mining = setInterval(() => harness.simulatedDag.mine(1), 300);
   const text = await until(/event: block\ndata: (.*)\n/).finally(() => clearInterval(mining));
   await harness.atRest();

@@ -26,7 +26,7 @@ function poison(byte: number, paid: bigint): { parents: DagTransaction[]; spende
 
 let harness: Harness;
 let address: string;
-/** Of UTXOs that do not exist, whose amounts are known. */
+/** Inputs of UTXOs that do not exist, whose amounts are known. */
 let spenders: string[];
 /** Spends an accepted output, and pays less or more than that. */
 let affordable: DagTransaction;

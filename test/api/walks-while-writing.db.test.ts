@@ -91,7 +91,7 @@ async function walkForwards(listing: Listing, limit: number, isOnlyAddedTo: bool
   const met = [...page.cursors];
   while (page.hasMore) {
     page = await read(listing, limit, { starting_after: met.at(-1) as string });
-    // What is older than an item stays where it is.
+    // Items that are older than an item stay where they are.
     if (isOnlyAddedTo) expect(page.cursors).not.toEqual([]);
     met.push(...page.cursors);
   }

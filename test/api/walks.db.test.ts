@@ -226,7 +226,7 @@ describe.each(Object.entries(LISTINGS))('%s', (_name, describeListing) => {
   });
 });
 
-/** Of the same form, and in no listing. */
+/** Returns a cursor of the same form that is in no listing. */
 function strangerLike(cursor: string): string {
   const stranger = 'kaspasim:qr559rjklgdt576fdeuydxqjnsz7ycqj770ys3gr7dn7p3u96ula76nheyd3t';
   return cursor

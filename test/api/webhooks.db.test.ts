@@ -144,7 +144,7 @@ test('it delivers only the steps that concern the addresses, and moves the curso
   expect(receiver.received.flatMap(({ events }) => events).every(({ event }) => event === 'address')).toBe(true);
 }, 60_000);
 
-/** Of this network, and never seen. */
+/** An address of this network that was never seen. */
 function unusedAddress(known: string): string {
   const { prefix, version } = decodeAddress(known);
   return encodeAddress({ prefix, version, payload: randomBytes(32) });

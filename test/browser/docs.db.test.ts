@@ -11,7 +11,7 @@ describe.skipIf(!hasChromium)('/docs', () => {
   let harness: Harness;
   let browser: Browser;
   let page: Page;
-  /** What the page asked for, and what it complained of. */
+  /** Requests and complaints of the page. */
   let requested: string[];
   let complaints: string[];
 

@@ -1,14 +1,22 @@
-/** `npm run check:language`: fails if a name, a comment, a string or a document uses a retired word of docs/glossary.md. */
+/**
+ * `npm run check:language`: fails if a name, a comment, a string or a document uses a retired word of docs/glossary.md, or if a comment opens with
+ * "Of" or "What".
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { findOpenings } from './openings.ts';
 import { retiredWordFinder } from './retired-words.ts';
 
 const REPOSITORY = new URL('../../', import.meta.url);
 
-const CHECKED_FILES = /\.(ts|js|md|sql|sh|py|toml|ya?ml|json|html|css)$|Dockerfile$|^\.ci\//;
+const CHECKED_FILES = /\.(tsx?|js|md|sql|sh|py|toml|ya?ml|json|html|css)$|Dockerfile$|^\.ci\//;
 /** Generated and recorded files, the glossary, and this check with its examples. */
 const EXEMPT_FILES =
   /(^|\/)(generated|recorded)\/|^test\/language\/|^package-lock\.json$|^openapi\.json$|^docs\/(glossary|schema|cookbook)\.md$/;
+
+const PROGRAMS = /\.(tsx?|js)$/;
+/** Benchmarks keep their comments until they are written again. */
+const EXEMPT_OPENINGS = /^bench\//;
 
 const read = (file: string): string => readFileSync(new URL(file, REPOSITORY), 'utf8');
 const findRetired = retiredWordFinder(read('docs/glossary.md'), read('docs/schema.md'));
@@ -29,9 +37,12 @@ const uses = files.flatMap((file) => [
     .split('\n')
     .flatMap((line, index) => findRetired(line).map((word) => `${file}:${index + 1}: retired "${word}"`)),
 ]);
-for (const use of uses) console.error(use);
-console.log(`${files.length} files, ${uses.length} uses of retired words`);
-if (uses.length > 0) {
-  console.error('docs/glossary.md names the replacements.');
-  process.exitCode = 1;
-}
+const openings = files
+  .filter((file) => PROGRAMS.test(file) && !EXEMPT_OPENINGS.test(file))
+  .flatMap((file) => findOpenings(read(file)).map((line) => `${file}:${line}: the comment opens with "Of" or "What"`));
+for (const fault of [...uses, ...openings]) console.error(fault);
+console.log(
+  `${files.length} files, ${uses.length} uses of retired words, ${openings.length} comments without a subject`,
+);
+if (uses.length > 0) console.error('docs/glossary.md names the replacements.');
+if (uses.length + openings.length > 0) process.exitCode = 1;

@@ -26,7 +26,7 @@ test.skipIf(prometheus === undefined)('it fires alerts as each case expects', as
   await copyFile(RULES, join(directory, 'alerts.yml'));
   await copyFile(CASES, join(directory, 'alerts.test.yml'));
   const promtool = join(dirname(prometheus as string), 'promtool');
-  // What it finds wrong is on standard output or error, and in the message of the error.
+  // Its complaints are on standard output or error, and in the message of the error.
   const { stdout } = await promisify(execFile)(promtool, ['test', 'rules', join(directory, 'alerts.test.yml')]);
   expect(stdout).toContain('SUCCESS');
 });

@@ -20,7 +20,7 @@ const INSUFFICIENT_PRIVILEGE = '42501';
 const suffix = randomBytes(6).toString('hex');
 const ALICE = `alice_${suffix}`;
 const TIMEOUT_SECONDS = 2;
-/** What the watch may add: two of its pauses, and time on a busy machine. */
+/** The time that the watch may add: two of its pauses, and time on a busy machine. */
 const GRACE_MS = 20_000;
 
 /** Made for another application, which did not close it. */
@@ -50,7 +50,7 @@ async function asOwner(name: string, ...statements: string[]): Promise<void> {
   await client.end();
 }
 
-/** What the command prints; rejects with what it says when it fails. */
+/** Returns the output of the command; rejects with its message if it fails. */
 async function analysts(...args: string[]): Promise<string> {
   return await analystsAs(database.url, ...args);
 }
@@ -455,7 +455,7 @@ test('it lets an owner without superuser rights create and remove logins, and pr
       `A superuser can prevent it: alter role ${erin} set temp_file_limit = '2097152kB'; alter role ${erin} set log_min`,
     );
     expect(stderr).not.toContain('no privileges could be revoked');
-    // What the warning says helps.
+    // The advice of the warning helps.
     await asOwner(name, 'select admit_analysts()');
     const client = new Client({ connectionString: stdout.trim() });
     // The removal ends its session.

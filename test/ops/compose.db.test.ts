@@ -64,7 +64,7 @@ function environmentOf(name: string): Record<string, string> {
   return { ...(Object.fromEntries(here) as Record<string, string>), PGPORT: port, PATH: process.env['PATH'] ?? '' };
 }
 
-/** What a program reads of it to reach Postgres. */
+/** The variables that a program reads to reach Postgres. */
 function programEnvironment(name: string): Record<string, string> {
   const { DATABASE_URL = '', PGPASSFILE = '' } = environmentOf(name);
   return { DATABASE_URL, PGPASSFILE };

@@ -31,7 +31,7 @@ const GRID_COLUMNS = 24;
 const read = (name: string): Dashboard =>
   JSON.parse(readFileSync(new URL(`../../ops/grafana/${name}`, import.meta.url), 'utf8')) as Dashboard;
 
-/** What each asks, and the kinds of panels that it has: every Grafana has them. */
+/** The query of each, and the kinds of panels that it has: every Grafana has them. */
 const dashboards = [
   { name: 'kasgres.json', source: 'prometheus', kinds: ['stat', 'timeseries'] },
   { name: 'kasgres-network.json', source: 'grafana-postgresql-datasource', kinds: ['stat', 'table', 'timeseries'] },

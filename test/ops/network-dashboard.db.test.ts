@@ -118,5 +118,5 @@ test('it shows only the chosen time range', async () => {
   }
 });
 
-/** Of tables. */
+/** The largest number of rows of tables. */
 const LIMIT = 50;

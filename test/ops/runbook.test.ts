@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** What runs in operation. Commands speak to the person who runs them. */
+/** Programs that run in operation. Commands speak to the person who runs them. */
 const PACKAGES = ['runtime', 'database', 'state', 'node', 'indexer', 'api'];
 /** Where lines are written, and errors made that end a program with code 1 and their message. */
 const SPEAKS =
   /(?:(?:log|logger|logger\?)(?:\.(?:warn|error)|\[[^\]]*'(?:warn|error)'[^\]]*\])|new (?:FatalError|SchemaError|EnvError|NodeUnsuitableError|CheckpointMovedError))\(/g;
-/** Of a message, so many words at most: numbers and names may follow. */
+/** The largest number of words of a message: numbers and names may follow. */
 const WORDS = 5;
 
 const runbook = readFileSync(join(ROOT, 'docs', 'operations.md'), 'utf8').split('## Runbook')[1] ?? '';

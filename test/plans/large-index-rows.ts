@@ -69,7 +69,7 @@ const ownerOf = (t: string): string => `case
   when ${isRefused(t)} or ((${t}) < ${SPENT_AFTER} and (${t}) % 50 = 1) then ${PAID_IN_VAIN}
   when (${t}) % 50 = 7 then ${BUSY}
   else ${FIRST_OTHER} + (${t}) * 7919 % ${OTHERS} end`;
-/** Of the large cluster, by the place. */
+/** A script of the large cluster, by its place. */
 const memberAt = (m: string): string => `(11 + (${m}) / 2 * 10 + (${m}) % 2)`;
 /** First those of two single scripts, then those of two pairs, and so on. */
 const mergeOf = (m: string): string => `((${m}) & -(${m})) * ${LARGE_CLUSTER} + (${m})`;
@@ -78,10 +78,10 @@ const isSpent = (t: string): string => {
   const spender = `(${t}) + ${SPENT_AFTER}`;
   return `${spender} < ${TRANSACTIONS} and ${hasInput(spender)} and ${acceptingBlockOf(spender)} is not null`;
 };
-/** Of the second output: each spender keeps what the dust and the fee leave. */
+/** The amount of the second output: each spender keeps what the dust and the fee leave. */
 const amountOf = (t: string): string => `1000000000 - (${t}) / ${SPENT_AFTER} * ${DUST + FEE}`;
 
-/** Of the UTXO of an earlier transaction, numbered from 1. */
+/** The owner of the UTXO of an earlier transaction, numbered from 1. */
 const earlierOwnerOf = (e: string): string =>
   `case when ${e} % 4 = 0 then ${PAID_BY_ALL} else ${FIRST_OTHER} + ${e} * 7919 % ${OTHERS} end`;
 const earlier = `generate_series(1::bigint, ${EARLIER_TRANSACTIONS}) as e`;
@@ -170,7 +170,7 @@ export const FIRST_STATEMENTS: readonly string[] = [
    select k, date '2026-01-01' + day, 100, 10 from generate_series(1, 20000) as k, generate_series(0, 4) as day`,
 ];
 
-/** Of what the first ones made; independent of each other. */
+/** Statements that read what the first ones made; independent of each other. */
 export const SECOND_STATEMENTS: readonly string[] = [
   `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, highest_transaction, lowest_transaction,
      hash, blue_score)

@@ -25,7 +25,7 @@ const CONNECTIONS = 2;
 /** Sorts and joins in memory if the machine has it. */
 const SETTINGS = { work_mem: '256MB', maintenance_work_mem: '256MB' };
 
-/** What triggers and the end of a first catch-up write. */
+/** Tables that triggers and the end of a first catch-up write. */
 const ROLLUPS = [
   'insert into balance_tiers select balance_tier(balance), count(*), sum(balance) from balances where balance > 0 group by 1',
   `insert into network_intervals

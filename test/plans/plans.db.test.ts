@@ -100,7 +100,7 @@ describe.each(Object.entries(listings()))('%s', (name, listing) => {
     const costs: [string, number][] = [];
     for (const [place, request] of pages) costs.push([place, await ask(`${name}, ${place}`, request)]);
     const least = Math.min(...costs.map(([, cost]) => cost));
-    // What is on a page costs more or less: unaccepted transactions have no spenders, the newest blocks no merging block.
+    // The items of a page cost more or less: unaccepted transactions have no spenders, the newest blocks no merging block.
     expect(costs.filter(([, cost]) => cost > 1.5 * least + 50)).toEqual([]);
   });
 });

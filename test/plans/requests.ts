@@ -19,13 +19,13 @@ const DEEP_POSITION = 2 ** 15 - 2;
 export interface Landmarks {
   transactionIds: string[];
   covenantIds: string[];
-  /** Of 300 transactions. */
+  /** The hash of a block of 300 transactions. */
   fullBlock: string;
   chainBlock: string;
   /** Neither on the chain nor near the sink. */
   sideBlock: string;
   daaScores: string[];
-  /** Of an old chain block, Unix milliseconds. */
+  /** The timestamp of an old chain block, Unix milliseconds. */
   time: number;
   /** scripts.id of an address with ten transactions. */
   ten: number;

@@ -17,7 +17,7 @@ const RUN = { npm: ['npx', 'kasgres'], pnpm: ['pnpm', 'exec', 'kasgres'] } as co
 interface Setup {
   node: string;
   manager: 'npm' | 'pnpm';
-  /** Of the installation. */
+  /** Options of the installation. */
   options?: string[];
   folder?: string;
   user?: User;

@@ -11,7 +11,7 @@ import { atRest } from '../support/harness.ts';
 import { startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
 
 const COMMAND = fileURLToPath(new URL('../../packages/cli/bin/kasgres.js', import.meta.url));
-/** What passes by itself: a busy machine may take its time. */
+/** A bound for states that pass by themselves: a busy machine may take its time. */
 const SOON = { timeout: 60_000 };
 const LOAD = `insert into utxo_set_load values (true, '\\xab', 1, 5, '')`;
 const LOADED_UTXO = `insert into loaded_utxos values ('', 0, 5, 0, '', 'nonstandard', null, 0, false, null)`;
@@ -65,7 +65,7 @@ function outcomesOf(verified: string): string[] {
   return [...outcomes].map(([, ...words]) => words.join(' '));
 }
 
-/** What the command prints; rejects with what it says when it fails. */
+/** Returns the output of the command; rejects with its message if it fails. */
 async function kasgres(databaseUrl: string, ...args: string[]): Promise<string> {
   const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl, PORT: String(await freePort()) };
   return (await promisify(execFile)(process.execPath, [COMMAND, ...args], { env })).stdout;

@@ -1,4 +1,4 @@
-/** What a chain block had accepted is known after a reorganisation has removed it, down to finality. */
+/** The transactions that a chain block had accepted are known after a reorganisation has removed it, down to finality. */
 import { createTestDatabase } from '@kasgres/database/testing';
 import { NodeClient } from '@kasgres/node';
 import { expect, test } from 'vitest';

@@ -7,7 +7,7 @@ import { startAt } from './start-at.ts';
 
 type Db = Pick<Connection, 'pool'>;
 
-/** What sums up history, or describes the index rather than the chain. */
+/** Tables that sum up history, or describe the index rather than the chain. */
 const SUMS = new Set([
   'rollups of scripts',
   'intervals',

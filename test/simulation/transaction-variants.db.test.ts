@@ -213,7 +213,7 @@ async function countAmbiguous({ database }: Harness): Promise<{ ids: number; unr
 
 interface KnownBody {
   transaction_id: Buffer;
-  /** Of the variant, whose number may differ between indexes. */
+  /** The hash of the variant, whose number may differ between indexes. */
   hash: Buffer;
   parent: string;
 }

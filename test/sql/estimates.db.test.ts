@@ -1,5 +1,5 @@
 /**
- * What Postgres expects of the views, against what they have: a query whose join is expected to return three rows of thousands gets a plan that takes
+ * Compares what Postgres expects of the views with what they have: a query whose join is expected to return three rows of thousands gets a plan that takes
  * minutes. Every view, with the filters that the cookbook uses, and every query of the cookbook, on the demo network.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * What the views show of a chain is what its node's DAG tells (test/cookbook/history.ts, which reads no database): a chain with reorganisations, red
+ * The views show of a chain what its node's DAG tells (test/cookbook/history.ts, which reads no database): a chain with reorganisations, red
  * blocks, refused transactions, ids with several bodies and scripts without an address. What people add, and clusters, are compared with what
  * was put in.
  */

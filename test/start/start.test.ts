@@ -132,7 +132,7 @@ function apiOf(started: Started): ApiClient {
   return new ApiClient(`http://127.0.0.1:${env.PORT}`, keyIn(started.output));
 }
 
-/** Of the sink, 0 while the API has none to tell, because the database is away. */
+/** The blue score of the sink, 0 while the API has none to tell, because the database is away. */
 async function findBlueScore(): Promise<number> {
   const now = await apiOf(started)
     .read('/v1/status', status)

@@ -12,7 +12,7 @@ export interface StartOptions {
   env?: Record<string, string>;
   /** User to run as; the one that runs the tests by default. */
   user?: { uid: number; gid: number };
-  /** What a person would type. */
+  /** The command line as a person would type it. */
   command?: readonly [string, ...string[]];
 }
 

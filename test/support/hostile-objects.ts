@@ -1,4 +1,4 @@
-/** What the API shows of blocks and transactions that a hostile miner made, compared with what the node accepted. */
+/** Responses of the API for blocks and transactions that a hostile miner made, compared with what the node accepted. */
 import type { DagTransaction } from '@kasgres/devnet';
 import { scriptToAddress, toHex } from '@kasgres/kaspa';
 import { expect } from 'vitest';

@@ -29,7 +29,7 @@ export interface ProgramEnv {
   databaseUrl: string;
   /** The directory that the API is started from; default: this one. */
   checkout?: string;
-  /** Of open files; default: that of the tests. */
+  /** The limit of open files; default: that of the tests. */
   fileLimit?: number;
 }
 

@@ -21,7 +21,7 @@ const FOR_ALL = 'mempool';
 const MAX_ENTRIES = 50_000;
 /** Longer responses are not received. */
 const MAX_BYTES = 256 * 1024 * 1024;
-/** Of a response; all processes together. */
+/** Limits the sizes of responses of all processes together. */
 const MAX_BYTES_PER_MS = 8000;
 /** A sample begins at the earliest after this many times what the last one took, up to MAX_SLOW_PAUSE_MS. */
 const SPARE_FACTOR = 10;
@@ -74,7 +74,7 @@ export class MempoolSamples {
   #nextAt = Number.NEGATIVE_INFINITY;
   /** In succession. */
   #failures = 0;
-  /** Of the mempool that was too large to be listed: its number of transactions, and until when it is taken to be too large. */
+  /** The mempool that was too large to be listed: its number of transactions, and until when it is taken to be too large. */
   #tooLarge: { size: bigint; until: number } | undefined;
   /** Bytes of the last sample for each of its transactions. */
   #bytesPerEntry = 0;

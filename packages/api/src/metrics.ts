@@ -45,7 +45,7 @@ function countSpentUnits(registry: Registry): { units: number } {
   return spent;
 }
 
-/** Of the process that charges limits. */
+/** Counted by the process that charges limits. */
 export const createRateLimitStoreFailures = (registry: Registry) =>
   new Counter({
     name: 'kasgres_api_rate_limit_store_failures_total',

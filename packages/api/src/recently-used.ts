@@ -1,5 +1,5 @@
 /**
- * A map of what is in use, by name. What is unused stays until there is much of it, since adding and removing an entry for each request is slow
+ * A map of what is in use, by name. Unused entries stay until there are many, since adding and removing an entry for each request is slow
  * (linked-list.ts).
  */
 const MAX_UNUSED = 10_000;

@@ -202,7 +202,7 @@ export function route<
   });
 }
 
-/** Of operations without a body, to which clients may send an empty object. Fastify validates null if there is no body. */
+/** The body of operations without one, to which clients may send an empty object. Fastify validates null if there is no body. */
 const noBody = z.strictObject({}).nullable();
 
 function define(operation: AnyOperation, handler: Handler): ApiPlugin {

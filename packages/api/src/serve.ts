@@ -34,7 +34,7 @@ interface ServeOptions {
   logger: Logger;
   registry: Registry;
   admission: Admission;
-  /** Receives the readiness check before the server listens. What it adds to the shutdown is closed after the server. */
+  /** Receives the readiness check before the server listens. Parts that it adds to the shutdown are closed after the server. */
   onServer: (ready: () => Promise<Readiness>) => Promise<void> | void;
 }
 

@@ -29,7 +29,7 @@ export interface StreamEvent {
   data: unknown;
 }
 
-/** What happened until the chain block `cursor` was reached: apply it as a whole. Events that belong to no step come alone, without a cursor. */
+/** The events until the chain block `cursor` was reached: apply it as a whole. Events that belong to no step come alone, without a cursor. */
 export interface StreamStep {
   cursor: string | undefined;
   events: StreamEvent[];

@@ -33,7 +33,7 @@ export interface IndexerOptions extends SourceLimits {
   bootstrapTiming?: BootstrapTiming;
   /** The longest pause after a failure; by default ten seconds. */
   maxPauseMs?: number;
-  /** What is older is removed; undefined: nothing. */
+  /** Older rows are removed; undefined: none. */
   retention?: Retention | undefined;
 }
 

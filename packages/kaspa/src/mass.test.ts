@@ -100,7 +100,7 @@ test('compute and transient mass of a small payment, counted by hand', () => {
 });
 
 describe('storage mass', () => {
-  /** What a UTXO of 1 KAS counts, and one of 2 KAS half of it. */
+  /** The mass of a UTXO of 1 KAS; one of 2 KAS counts half of it. */
   const ONE = 10_000n;
 
   test('is zero if UTXOs are merged', () => {

@@ -20,7 +20,7 @@ export interface ListedEntry {
 const PREFIX_BYTES = 5;
 /** Hex of the largest transaction that fits into a block. */
 const MAX_ENTRY_BYTES = 4 * 1024 * 1024;
-/** Of a field: its tag and its length, or its number. */
+/** The bytes of a field's head: its tag and its length, or its number. */
 const MAX_HEAD_BYTES = 15;
 
 const WIRE_VARINT = 0;
@@ -49,7 +49,7 @@ export interface ListingReaderOptions {
 export class ListingReader {
   readonly #options: ListingReaderOptions;
   readonly #responseField: number;
-  /** What is received and not read yet. It is joined when enough for the next step has been received. */
+  /** Bytes that are received and not read yet. They are joined when enough for the next step has been received. */
   #parts: Uint8Array[] = [];
   #received = 0;
   #needed = PREFIX_BYTES;

@@ -6,7 +6,7 @@ import { NodeProtocolError, NodeUnavailableError } from './errors.ts';
 import { encodeFrame } from './grpc-frames.ts';
 import { connect, respondSink, FakeNode, type FakeStream, startNode } from './testing/fake-node.ts';
 
-/** What a node does instead of responding, and the error that the call fails with. */
+/** Each thing that a node does instead of responding, and the error that the call fails with. */
 const faults: [
   string,
   (stream: FakeStream, node: FakeNode) => void,

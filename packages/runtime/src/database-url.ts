@@ -22,7 +22,7 @@ export interface DatabaseAddress {
 }
 
 const SSL_MODES: ReadonlySet<string> = new Set<SslMode>(['disable', 'require', 'verify-ca', 'verify-full']);
-/** Of one host and programs that set them, these change nothing. */
+/** With one host and programs that set them, these change nothing. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   'application_name',
   'connect_timeout',

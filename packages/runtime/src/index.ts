@@ -1,4 +1,4 @@
-/** What every program needs and that does not depend on Kaspa. */
+/** Parts that every program needs and that do not depend on Kaspa. */
 export { type DatabaseAddress, libpqUrl, readDatabaseUrl } from './database-url.ts';
 export { documentEnv, EnvError, type EnvSchema, parsed, postgresUrl, printEnvProblems, readEnv } from './env.ts';
 export { readFileLimit } from './file-limit.ts';

@@ -2,7 +2,7 @@ import { backoff, type BackoffOptions, sleep } from './sleep.ts';
 
 export interface RetryOptions extends BackoffOptions {
   signal: AbortSignal;
-  /** Called before each pause. What it throws ends the retries, and is thrown. */
+  /** Called before each pause. An error that it throws ends the retries, and is thrown. */
   onFailure: (error: unknown, pauseMs: number) => void;
 }
 

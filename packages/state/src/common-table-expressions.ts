@@ -64,7 +64,7 @@ export const belowRoots = (condition: string): string => `
     union all
     select m.script_id, members.cluster_id from members join cluster_members m on m.parent_id = members.script_id)`;
 
-/** The first chain block if retention removed the chain before it; no row otherwise. What sums up the removed part can only be checked in parts. */
+/** The first chain block if retention removed the chain before it; no row otherwise. Sums of the removed part can only be checked in parts. */
 export const CUT = `
   cut as (select index, chain_time from chain_blocks where index = (select min(index) from chain_blocks) and index > 0)`;
 

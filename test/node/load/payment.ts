@@ -27,7 +27,7 @@ export interface Payment {
 }
 
 export interface SignOptions {
-  /** Of each input of a version 1 transaction. The id leaves it out. The default is that of the economy. */
+  /** The budget of each input of a version 1 transaction. The id leaves it out. The default is that of the economy. */
   computeBudget?: number;
   /** Breaks the first signature: the transaction keeps its id and is invalid. */
   isBroken?: boolean;

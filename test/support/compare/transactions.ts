@@ -181,7 +181,7 @@ export class NodeTransactions {
   }
 }
 
-/** What of a response is one of several right ones. */
+/** The parts of a response that may have one of several right values. */
 interface ShownTransaction {
   hash?: unknown;
   outputs?: { spentBy?: string | null }[];

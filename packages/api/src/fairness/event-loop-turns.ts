@@ -30,7 +30,7 @@ export class EventLoopTurns {
 export class Slices {
   readonly #turns: EventLoopTurns;
   readonly #caller: string;
-  /** Of the current slice; undefined before the first one. */
+  /** When the current slice ends; undefined before the first one. */
   #endsAt: number | undefined;
 
   constructor(turns: EventLoopTurns, caller: string) {

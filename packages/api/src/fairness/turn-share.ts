@@ -1,7 +1,7 @@
 /** Runs what waits for a share of each turn of the event loop, so that everything else continues meanwhile. */
 
 interface TurnShareOptions {
-  /** Of the time since the turn before: a turn is long if there is much else to do, or other programs use the processor. */
+  /** A share of the time since the turn before: a turn is long if there is much else to do, or other programs use the processor. */
   share: number;
   minMs: number;
   maxMs: number;

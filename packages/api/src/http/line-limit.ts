@@ -1,4 +1,4 @@
-/** Limits log lines that others can cause as often as they like. What is left out is counted. */
+/** Limits log lines that others can cause as often as they like. It counts the lines that it leaves out. */
 export class LineLimit {
   readonly #maxPerSecond: number;
   #since = Number.NEGATIVE_INFINITY;

@@ -78,7 +78,7 @@ function* detailsOf(issue: z.core.$ZodIssue, path: readonly PropertyKey[]): Deta
     for (const key of issue.keys) yield { path: [...path, key].join('.'), message: UNKNOWN_FIELD };
     return;
   }
-  // Of several forms of a value, the one that matches its type has the useful message.
+  // If a value may have several forms, the one that matches its type has the useful message.
   const matching = issue.code === 'invalid_union' ? issue.errors.find(fitsType) : undefined;
   if (matching === undefined) yield { path: path.join('.'), message: issue.message };
   else yield* toDetails({ issues: matching }, path);

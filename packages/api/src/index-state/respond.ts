@@ -13,7 +13,7 @@ const ANY_ETAG = '*';
 const JSON_TYPE = 'application/json; charset=utf-8';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 
-/** What a response is made of. A Buffer has JSON. */
+/** The content of a response. A Buffer has JSON. */
 export interface Content {
   state: IndexState;
   body: unknown;

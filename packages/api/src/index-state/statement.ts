@@ -28,7 +28,7 @@ const compiler = new Kysely<Database>({
 /** Selects the blue score of the sink within a statement. */
 export const sinkBlueScore = sql<bigint>`state.sink_blue_score`;
 
-/** What a statement selects. The body is null if there is a problem. */
+/** The row that a statement selects. The body is null if there is a problem. */
 interface Content<Response> {
   body: Expression<Response | null>;
   /** The name of a problem that makes the response an error, or null. */

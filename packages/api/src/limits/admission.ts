@@ -12,7 +12,7 @@ import { type Bucket, type Charge, Limits, type Verdict } from './limits.ts';
 import { UsageMeter } from './usage-meter.ts';
 import type { Windows } from './windows.ts';
 
-/** What requests need of a key. */
+/** The part of a key that requests need. */
 export interface RequestKey {
   /** Null for an anonymous client. */
   id: bigint | null;
@@ -54,7 +54,7 @@ export interface AdmissionOptions {
   anonymousRateRu?: number | undefined;
 }
 
-/** What limits are charged to. */
+/** A key with the bucket that limits are charged to. */
 export interface LocalKey extends RequestKey {
   bucket: Bucket;
 }

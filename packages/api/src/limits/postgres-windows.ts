@@ -36,7 +36,7 @@ interface Refusal {
 interface BucketRow {
   key: string;
   granted: bigint;
-  /** What the window had left before the grant. Negative after a limit was lowered. */
+  /** The rest of the window before the grant. Negative after a limit was lowered. */
   available: bigint;
   window: bigint;
   ends_in_ms: bigint;

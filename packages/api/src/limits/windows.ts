@@ -45,7 +45,7 @@ export class MemoryWindows implements Windows {
       this.#windows.set(bucket, window);
     }
     const remaining = Math.max(limit.hundredths - window.spent, 0);
-    // Of a new window, the difference of the times may round to more than the duration.
+    // The difference of the times of a new window may round to more than the duration.
     return { charged, remaining, window: window.endsAt, endsInMs: isOpen ? window.endsAt - now : durationMs };
   }
 

@@ -176,7 +176,7 @@ const WITHOUT_KEY = new Set([401]);
 const MAYBE_WITH_KEY = new Set([500, 503]);
 const WITH_RETRY = new Set([429, 503]);
 const WITH_STATE = new Set([200, 304]);
-/** Of these errors, only those that were found in the index name its state. */
+/** Only those of these errors that were found in the index name its state. */
 const MAYBE_WITH_STATE = new Set([400, 404, 409, 503]);
 
 function describeHeaders(status: number, needsKey: boolean, isFromIndex: boolean): object {

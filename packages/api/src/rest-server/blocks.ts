@@ -14,7 +14,7 @@ import { toBlock, toChainTransaction, type TransactionForm } from './forms.ts';
 import * as queries from './queries.ts';
 import { forEachTransaction } from './transactions.ts';
 
-/** Of the virtual chain: blue scores of a response. */
+/** Numbers of blue scores that a response has of the virtual chain. */
 const LIMITS = [10, 100];
 
 interface BlockOptions {

@@ -1,4 +1,4 @@
-/** What the routes of /rest share: reads of the index, and parameters in the forms of kaspa-rest-server. */
+/** Shared by the routes of /rest: reads of the index, and parameters in the forms of kaspa-rest-server. */
 import { SOMPI_PER_KAS } from '@kasgres/kaspa';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';

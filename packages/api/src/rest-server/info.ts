@@ -22,7 +22,7 @@ import {
 } from './call.ts';
 import * as network from './network-queries.ts';
 
-/** Of the fields of the original's market data, those that pages read. A chain has no prices. */
+/** The fields of the original's market data that pages read. A chain has no prices. */
 const NO_MARKET_DATA = {
   current_price: { usd: null },
   market_cap: { usd: null },

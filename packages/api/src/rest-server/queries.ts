@@ -1,4 +1,4 @@
-/** What the forms of kaspa-rest-server need beyond the statements of this API. */
+/** Statements that the forms of kaspa-rest-server need beyond those of this API. */
 import { SOMPI_PER_KAS } from '@kasgres/kaspa';
 import { type RawBuilder, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
@@ -230,7 +230,7 @@ export interface AcceptingBlock {
   blueScore: number;
   daaScore: number;
   timestamp: number;
-  /** Of accepted transactions, in the order of the node. */
+  /** Ids of accepted transactions, in the order of the node. */
   ids: string[];
 }
 

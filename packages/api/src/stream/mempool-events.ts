@@ -20,7 +20,7 @@ interface Options {
 export class MempoolEvents {
   readonly #options: Options;
   readonly #subscribers: ReadonlySet<Subscriber>;
-  /** What each subscriber knows of the mempool: all of it, or that it cannot be read. */
+  /** The knowledge that each subscriber has of the mempool: all of it, or that it cannot be read. */
   readonly #informed = new WeakMap<Subscriber, 'whole' | 'unavailable'>();
   readonly #pendingMoves: PendingMoves;
   #last: MempoolSample | undefined;

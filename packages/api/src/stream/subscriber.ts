@@ -62,7 +62,7 @@ interface SubscriberOptions {
   sink: Sink;
 }
 
-/** What a subscription must no longer have. */
+/** The parts that a subscription must no longer have. */
 interface Unsubscribed {
   events: readonly EventName[];
   addresses: readonly string[];

@@ -41,7 +41,7 @@ const COMMAND_RU = 0.1;
 const WATCHED_PER_COST = 20;
 const LARGE_COMMAND_BYTES = 4096;
 const REFUSAL_PAUSE_MS = 1000;
-/** Of what a command gives. */
+/** The path of errors in the parameters of a command. */
 const PATH = 'subscribe.';
 
 const id = z.int().optional();

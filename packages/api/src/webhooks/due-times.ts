@@ -4,7 +4,7 @@ import type { ActiveWebhook } from './queue.ts';
 type Pending = Pick<ActiveWebhook, 'id' | 'revision' | 'failures' | 'dueInMs'> & { deliveryId: bigint };
 
 interface Due {
-  /** What the pause belongs to. */
+  /** The cause that the pause belongs to. */
   cause: string;
   /** By performance.now(). */
   at: number;

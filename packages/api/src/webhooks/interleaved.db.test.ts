@@ -87,7 +87,7 @@ async function prepare(isPending: boolean): Promise<Listed> {
   return { id, webhook, delivery: await queue.findDelivery(deliveryId ?? 0n) };
 }
 
-/** What is left, without ids and times. Also deliveries of a webhook that is deleted. */
+/** The rows that are left, without ids and times. Also deliveries of a webhook that is deleted. */
 async function stateOf(id: bigint): Promise<string> {
   const { rows: webhooks } = await database.pool.query(
     `select encode(cursor, 'hex') as cursor, sequence, revision, status, failures, pause_ms > 0 as is_paused, url, encode(secret, 'hex') as secret

@@ -1,4 +1,4 @@
-/** What `kasgres webhooks` reads and writes: which webhooks have something to do, their deliveries, and the outcome of attempts. */
+/** The rows that `kasgres webhooks` reads and writes: which webhooks have something to do, their deliveries, and the outcome of attempts. */
 import { sql } from 'kysely';
 import type { Db } from '../index-state/sql.ts';
 import type { Outcome } from './attempt.ts';
@@ -53,7 +53,7 @@ export interface PendingDelivery {
   cursor: string;
   body: string;
   url: string;
-  /** Of its webhook, when it was read. */
+  /** The revision of its webhook when it was read. */
   revision: number;
   failures: number;
   secret: Buffer;

@@ -41,7 +41,7 @@ export function toGroups(
   });
 }
 
-/** What a read is made with. */
+/** The parts of a read that make it slow. */
 interface Cost {
   /** Addresses and covenants. */
   watched: number;

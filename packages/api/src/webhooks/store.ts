@@ -67,7 +67,7 @@ export interface WebhookChanges {
   status?: 'active' | 'disabled' | undefined;
 }
 
-/** What a webhook has after a success, or a change by its owner: its next delivery is attempted without a pause. */
+/** Applies after a success, or a change by the owner: the next delivery is attempted without a pause. */
 export const NO_FAILURES = sql`failures = 0, failing_since = null, failing_ms = 0, next_attempt_at = null, pause_ms = 0`;
 
 /** Tells `kasgres webhooks` of changes by owners. */

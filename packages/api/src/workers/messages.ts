@@ -15,7 +15,7 @@ export interface CallError {
   retryAfterSeconds?: number | undefined;
 }
 
-/** Of a RequestKey: JSON has no bigint. */
+/** A RequestKey as a message: JSON has no bigint. */
 export interface KeyMessage {
   id: string | null;
   readOnly: boolean;
@@ -35,7 +35,7 @@ export interface Reply {
   error?: CallError;
 }
 
-/** What the primary process reads from a worker. */
+/** Topics that the primary process reads from a worker. */
 export type Topic = 'metrics' | 'ready';
 
 export interface ToPrimary {

@@ -20,7 +20,7 @@ export class Workers {
   readonly #options: WorkersOptions;
   readonly #running = new Set<WorkerProcess>();
   readonly #closing = new AbortController();
-  /** What ended workers have counted. */
+  /** The counts of ended workers. */
   #ended: Promise<Metrics> = Promise.resolve([]);
 
   constructor(options: WorkersOptions) {

@@ -61,7 +61,7 @@ const wrongVariants = ({ transactionId }: From): Faults => ({
     )`,
 });
 
-/** What bounds the scans of requests with a range of time. */
+/** Faults of columns that bound the scans of requests with a range of time. */
 const wrongBounds = ({ chainIndex }: From): Faults => ({
   'chain block {}': `
     select format('%s has other transactions than its bounds allow', c.index)

@@ -162,7 +162,7 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
     union all
     select encode(t.transaction_id, 'hex') from transactions t
     where t.id >= ${transactionId} and t.accepting_index >= ${chainIndex} and not exists (select from last where last.id = t.id)`,
-  // Of a pre-bootstrap transaction only the UTXOs of the bootstrap's set are known, until a block carries it again.
+  // Only the UTXOs of the bootstrap's set are known of a pre-bootstrap transaction, until a block carries it again.
   'transaction {}: an input has lost its UTXO, or has another amount or script than its UTXO': `
     select encode(t.transaction_id, 'hex') from transaction_inputs i
     join transactions t on t.id = i.transaction_id

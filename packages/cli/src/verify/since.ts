@@ -8,7 +8,7 @@ import type { Queryable } from '@kasgres/state';
 export interface Since {
   chainIndex: bigint;
   blockId: bigint;
-  /** Of the block's coinbase. */
+  /** The key of the block's coinbase. */
   transactionId: bigint;
   hash: string;
   blueWork: string;

@@ -40,7 +40,7 @@ export function clientConfig(url: string, settings: Readonly<Record<string, stri
   const address = readDatabaseUrl(url);
   const { username, password, hostname, port, pathname } = address.url;
   const database = decodeURIComponent(pathname.slice(1));
-  // What is missing comes from PGUSER and the like, as for libpq.
+  // Missing parts come from PGUSER and the like, as for libpq.
   return {
     ...(username !== '' && { user: decodeURIComponent(username) }),
     password: password === '' ? findPassword : decodeURIComponent(password),

@@ -20,7 +20,7 @@ async function catchError(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** What the two requests say of an error. */
+/** Both classifications of an error. */
 function classify(error: unknown): string {
   if (isDatabaseUnavailable(error)) return isRetryableDatabaseError(error) ? 'unavailable' : 'contradiction';
   return isRetryableDatabaseError(error) ? 'retryable' : 'permanent';

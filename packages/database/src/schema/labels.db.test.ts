@@ -96,7 +96,7 @@ test('dust-sweeper: many UTXOs of a small average in one transaction', async () 
   expect(await labelsBy({ ...sweeper, utxo_count: 6 })).toEqual(['reused']);
   expect(await labelsBy({ ...sweeper, received: 35 * KAS })).toEqual(['reused']);
   expect(await labelsBy({ ...sweeper, sending_count: 2 })).toEqual(['reused']);
-  // What was held at the start of an index was paid before it: more is left than was ever seen to come in.
+  // UTXOs at the start of an index were paid before it: more is left than was ever seen to come in.
   expect(await labelsBy({ ...sweeper, utxo_count: 1000 })).toEqual(['reused']);
 });
 

@@ -22,7 +22,7 @@ beforeEach(async () => {
   );
 });
 
-/** What a source says of the address with this number. */
+/** A source's attribution of the address with this number. */
 function says(number: number, name: string, more: Partial<Attribution> = {}): Attribution {
   return { ...toAttribution({ address: addressOf(number), name, link: '', labels: [] }), ...more };
 }

@@ -32,7 +32,7 @@ import { createdEntries, outpointKey, spentKeysOf, type UtxoEntry } from './utxo
 
 /** The miner's view of the chain. */
 export interface HostileView {
-  /** Of the next block. */
+  /** The DAA score of the next block. */
   readonly daaScore: number;
   /** Returns an output that is unspent now. */
   find(key: string): UtxoEntry | undefined;

@@ -1,4 +1,4 @@
-/** What a client makes a message of, a node reads as the same: headers and transactions, over the wire and back. */
+/** A node reads a message as the same that a client made it of: headers and transactions, over the wire and back. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { Header, Transaction } from '@kasgres/kaspa';
 import { protocol, toHeaderMessage, toTransactionMessage } from '@kasgres/node';

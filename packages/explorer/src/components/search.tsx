@@ -147,10 +147,10 @@ export function Search() {
     const aborting = new AbortController();
     const search = async (): Promise<void> => {
       try {
-        const answer = await request((client) =>
+        const response = await request((client) =>
           client.get('/v1/search', { params: { query: { q: query } }, signal: aborting.signal }),
         );
-        const results = answer.results.length > 0 ? answer.results.map(toShown) : await findElsewhere(query);
+        const results = response.results.length > 0 ? response.results.map(toShown) : await findElsewhere(query);
         if (aborting.signal.aborted) return;
         setFailure(undefined);
         setFound({ text: query, results });

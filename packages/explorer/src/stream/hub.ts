@@ -8,7 +8,7 @@ import type { FromHub, PageState, Sink, StreamMessage } from './messages.ts';
 
 interface Page {
   state: PageState | undefined;
-  /** What the server refused, and so is not asked for again. */
+  /** The wish that the server refused, and that is not sent again. */
   refused: string | undefined;
   send: (message: FromHub) => void;
 }
@@ -204,6 +204,6 @@ function refusalOf(error: unknown): Refusal | undefined {
   return error instanceof ApiError && FINAL.has(error.status) ? error : undefined;
 }
 
-/** What a page asks for. */
+/** The subscription of a page as a text. */
 const wishOf = ({ apiKey, addresses, wantsMempool }: PageState): string =>
   JSON.stringify([apiKey ?? null, addresses, wantsMempool]);

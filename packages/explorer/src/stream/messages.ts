@@ -39,7 +39,7 @@ export type StreamMessage =
   | { event: 'address'; data: AddressEvent }
   | { event: 'mempool'; data: MempoolChange };
 
-/** What a page wants of the stream. */
+/** The subscription of a page. */
 export interface PageState {
   isVisible: boolean;
   apiKey: string | undefined;

@@ -43,7 +43,7 @@ const beginning = new Promise<void>((resolve) => {
   hasBegun = resolve;
 });
 
-/** What the stream loaded when it began, by the key of the resource: pages need not load it again. */
+/** The resources that the stream loaded when it began, by the key of the resource: pages need not load it again. */
 export const loadedByStream = new Map<string, unknown>();
 
 /** Resolves once the stream has begun or failed, or takes too long: what is loaded after the beginning need not be loaded again. */

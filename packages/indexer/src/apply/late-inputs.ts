@@ -43,7 +43,7 @@ const INPUT =
 interface Completed {
   /** The scripts that each transaction touches through the completed inputs, and not through others. */
   scripts: number[];
-  /** What the inputs spend. */
+  /** The outputs that the inputs spend. */
   outputs: SpentOutput[];
 }
 

@@ -6,7 +6,7 @@ import { FILLED_TABLES } from '@kasgres/state';
 import type { ClientBase, Pool } from 'pg';
 import { GROWING_TABLES } from './first-catch-up.ts';
 
-/** Of blocks and transactions. A larger index does not double between two runs of autovacuum. */
+/** The number of blocks and transactions of a small index. A larger one does not double between two runs of autovacuum. */
 const SMALL_ROWS = 100_000;
 const MIN_GROWTH = 100;
 

@@ -29,7 +29,7 @@ import type { HashJob } from './utxo-set-hash.worker.ts';
 const SEGMENT_UTXOS = 50_000;
 const SEGMENT_BYTES = 32 * 1024 * 1024;
 const PRODUCT_HEX_DIGITS = 768;
-/** Of a bigint column. */
+/** The largest value of a bigint column. */
 const MAX_DAA_SCORE = 2n ** 63n - 1n;
 const LINE_MS = 5_000;
 
@@ -82,7 +82,7 @@ async function loadOnce(dependencies: BootstrapDependencies, block: RpcBlock): P
   try {
     await readAll(dependencies, block, load, hasher);
   } catch (error) {
-    // What this node sent before is probably wrong, too, and would cost the next node a second download.
+    // UTXOs that this node sent before are probably wrong, too, and would cost the next node a second download.
     if (error instanceof NodeProtocolError) await forgetUtxoSet(client);
     if (!(error instanceof NodeUnavailableError)) throw error;
     throw new NodeUnavailableError(

@@ -46,7 +46,7 @@ test('it keeps known keys, and does not list an accepted transaction as pre-boot
     { transaction: 'cc', index: 0, amount: 3, script: 'a1' },
     { transaction: 'dd', index: 0, amount: 4, script: 'c3' },
   ]);
-  // Of another version than the one that is known.
+  // It is of another version than the one that is known.
   expect(await write()).toEqual({ nextTransactionId: 101, nextScriptId: 12 });
   const utxos = await bootstrapUtxos();
   expect(utxos.map(({ transaction_id, amount }) => [transaction_id, amount])).toEqual([

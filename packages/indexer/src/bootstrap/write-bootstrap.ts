@@ -87,7 +87,7 @@ export async function writeGap(client: ClientBase, after: Hash, before: Hash, re
 }
 
 interface Replacement {
-  /** Of the bootstrap block, Unix milliseconds. */
+  /** The timestamp of the bootstrap block, Unix milliseconds. */
   chainTime: bigint;
   fromTransactionId: number;
   isGap: boolean;

@@ -224,7 +224,7 @@ async function queryByHash<Row extends object>(
   const distinct = new Set(hashes.map(latin1));
   const { rows } = await client.query<Row>({
     name,
-    // Of an array Postgres expects few rows, so that the generic plan costs no more than one for these hashes, and is kept.
+    // Postgres expects few rows of an array, so that the generic plan costs no more than one for these hashes, and is kept.
     text: `with wanted as (
              select hash
                from unnest(array(

@@ -1,7 +1,7 @@
 import type { ScriptPublicKey, Transaction } from '@kasgres/kaspa';
 import { readEnvelope, shapeOf } from '@kasgres/programs';
 
-/** Of the spend of a key. With a signature and an envelope it is longer. */
+/** The size of the spend of a key. With a signature and an envelope it is longer. */
 const SIGNATURE_SCRIPT_BYTES = 66;
 
 /**

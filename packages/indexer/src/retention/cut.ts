@@ -214,7 +214,7 @@ async function forgetSpentOutputs(client: ClientBase, { generation }: CutPoint, 
   );
   await client.query('create index on cut_lost (transaction_id)');
   await client.query('analyze cut_lost');
-  // Of kept transactions only the copies, so that no batch waits for the cut.
+  // Only the copies of kept transactions, so that no batch waits for the cut.
   for (const [inputs, transactions, lost] of [
     ['transaction_inputs', 'transactions', `(select * from cut_lost where transaction_id >= ${bound})`],
     [keptPartition('transaction_inputs', generation), keptPartition('transactions', generation), 'cut_lost'],

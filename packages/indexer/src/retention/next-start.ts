@@ -11,7 +11,7 @@ import type { ClientBase } from 'pg';
 import type { CutPoint } from './cut-point.ts';
 import type { UtxoChanges } from './utxo-changes.worker.ts';
 
-/** Of one transaction; hashing that many UTXOs takes a second. */
+/** A bound for one database transaction: hashing the UTXOs of as many takes a second. */
 const TRANSACTIONS_AT_ONCE = 5_000;
 const CHAIN_BLOCKS_AT_ONCE = 1_000;
 const UTXOS_AT_ONCE = 20_000;

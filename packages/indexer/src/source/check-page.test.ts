@@ -37,7 +37,7 @@ test('blocks of a real node have no fault', async () => {
 test('a fault is found in the block that has it, which is then refused', async () => {
   const page = recordedPage();
   const { blocks } = decodeBlocksResponse(page);
-  // Of a block whose mergeset is in the page, so that nothing else keeps it from being taken.
+  // Its mergeset is in the page, so that nothing else keeps it from being taken.
   const names = new Set(blocks.map(({ hash }) => toHex(hash)));
   const index = blocks.findIndex((block) => {
     const mergeSet = mergeSetOf(block);

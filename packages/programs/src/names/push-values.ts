@@ -1,4 +1,4 @@
-/** Values of pushes as text. What does not fit its type is shown as hex, so that nothing is hidden. */
+/** Values of pushes as text. A value that does not fit its type is shown as hex, so that nothing is hidden. */
 import { hexOf } from '../hex.ts';
 
 export const PUSH_TYPES = [

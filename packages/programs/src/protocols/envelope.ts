@@ -47,7 +47,7 @@ export function readEnvelope(program: Uint8Array): Envelope | undefined {
   return { marker, owner, ...readContent(reader) };
 }
 
-/** Reads up to two pairs, in any order. What follows them is not looked at, as in the reference indexer. */
+/** Reads up to two pairs, in any order. Anything after them is not looked at, as in the reference indexer. */
 function readContent(reader: ScriptReader): Pick<Envelope, 'content' | 'contentOpcode'> {
   const none = { content: undefined, contentOpcode: 0 };
   let found: Pick<Envelope, 'content' | 'contentOpcode'> = none;

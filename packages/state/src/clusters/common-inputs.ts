@@ -7,7 +7,7 @@ export type ScriptType = 'pubkey' | 'pubkeyecdsa' | 'scripthash' | 'nonstandard'
 export interface SpentInput {
   script: bigint;
   type: ScriptType;
-  /** Of the accepted variant; of all variants while the accepted one is unknown. */
+  /** Those of the accepted variant; of all variants while the accepted one is unknown. */
   signatureScripts: readonly Uint8Array[];
   /** Whether the UTXO carries a covenant; null if its output is unknown. */
   hasCovenant: boolean | null;

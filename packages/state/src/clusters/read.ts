@@ -187,7 +187,7 @@ export interface KnownCluster extends Cluster {
 export interface Neighbourhood {
   roots: Map<bigint, bigint>;
   clusters: KnownCluster[];
-  /** Of scripts outside of clusters, sompi. */
+  /** Balances of scripts outside of clusters, sompi. */
   balances: Map<bigint, bigint>;
 }
 

@@ -14,7 +14,7 @@ const MAX_SEARCHED = 4;
 interface Claims {
   /** Keys of transactions that were written. */
   spending: readonly number[];
-  /** What inputs spend that were completed. */
+  /** The outputs that completed inputs spend. */
   outputs: readonly SpentOutput[];
 }
 

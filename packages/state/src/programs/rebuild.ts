@@ -1,5 +1,5 @@
 /**
- * Computes programs, templates and their counts from rows. What only JavaScript can read of a script goes through temporary tables, so that the
+ * Computes programs, templates and their counts from rows. The parts of a script that only JavaScript can read go through temporary tables, so that the
  * memory does not grow with the chain.
  */
 import { describeProgram, type ProgramDescription } from '@kasgres/programs';

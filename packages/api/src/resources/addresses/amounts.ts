@@ -1,4 +1,4 @@
-/** What transactions move from and to an address. */
+/** The amounts that transactions move from and to an address. */
 import { type RawBuilder, sql } from 'kysely';
 import { isAccepted, joinPrevious } from '../transactions/fields.ts';
 import { utxoExists } from '../transactions/rest/select-transactions.ts';

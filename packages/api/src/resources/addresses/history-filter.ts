@@ -24,7 +24,7 @@ export interface HistoryFilter {
   min_amount?: bigint | undefined;
 }
 
-/** What distinguishes statements, with values as parameters or inline. */
+/** The part of a filter that distinguishes statements, with values as parameters or inline. */
 export interface FilterShape {
   acceptedOnly: boolean;
   isTimed: boolean;

@@ -34,7 +34,7 @@ interface Variant {
   includeTransactions: boolean;
 }
 
-/** Of the addresses in its transactions, and of its miner. */
+/** The tags of the addresses in its transactions, and of its miner. */
 const tagsOfBlock = tagsOfScripts(sql`
   select script_deltas.script_id
   from block join block_transactions contained on contained.block_id = block.id

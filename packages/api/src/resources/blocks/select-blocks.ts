@@ -26,7 +26,7 @@ const parentsByLevel: RawBuilder<string[][]> = sql`(
     '[["' || string_agg(parent.hash, '","' order by parent.index) || '"]' || unpack_parents(block.parents_by_level) || ']' end
   from (select ${hashOf(sql`link.parent_id`)} as hash, link.index from block_parents link where link.block_id = block.id) parent)::json`;
 
-/** What the node computes of a row `block`. */
+/** The difficulty as the node computes it, of a row `block`. */
 export const difficultyOf: RawBuilder<number> = sql`
   5.78960446186581e76::float8 / nullif(
     case when block.bits & 16777215 <= 8388607 then floor((block.bits & 16777215) * 256::float8 ^ ((block.bits >> 24) - 3)) end, 0)`;

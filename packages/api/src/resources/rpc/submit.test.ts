@@ -1,4 +1,4 @@
-/** What reaches the node of a submitted transaction or block, in every form that the API itself emits, and that nothing else does. */
+/** A submitted transaction or block reaches the node in every form that the API itself emits, and nothing else does. */
 import { NodeRpcError } from '@kasgres/node';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { post, serverOnNode } from '../../testing/node-stub.ts';

@@ -1,4 +1,4 @@
-/** What is accepted and paid for, on DAGs of a few blocks made by hand. */
+/** Acceptance and rewards on DAGs of a few blocks made by hand. */
 import { toHex } from '@kasgres/kaspa';
 import { describe, expect, test } from 'vitest';
 import type { DagTransaction } from '../../dag/dag.ts';
@@ -107,7 +107,7 @@ function receiveAll(node: SimulatedNode, bodies: readonly BlockBody[]): string[]
   return bodies.map((body) => node.receive(body).id);
 }
 
-/** What the virtual block accepts: merged block and transaction. */
+/** The transactions that the virtual block accepts: merged block and transaction. */
 function accepted(node: SimulatedNode): string[] {
   return node.consensus.virtual.acceptance.accepted.map(({ block, index }) => {
     const transaction = block.transactions[index];

@@ -1,5 +1,5 @@
 /**
- * What a node checks of every block without its UTXOs. A block that breaks one of these rules is not merged; one that breaks only rules of the chain
+ * Rules that a node checks of every block without its UTXOs. A block that breaks one of these rules is not merged; one that breaks only rules of the chain
  * is. Masses are left to the miners, since tests make blocks beyond the limits. Source: rusty-kaspa, consensus/src/processes/transaction_validator/tx_validation_in_isolation.rs and tx_validation_in_header_context.rs.
  */
 import { classifySubnetwork, isCoinbase, toHex } from '@kasgres/kaspa';

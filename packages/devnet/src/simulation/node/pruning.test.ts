@@ -18,7 +18,7 @@ import {
 const NOT_ON_ITS_CHAIN = 'the queried hash does not have retention root on its chain';
 
 let simulatedDag: SmallSimulatedDag;
-/** Of all blocks before the pruning, as the node told of them then. */
+/** All blocks before the pruning, as the node told of them then. */
 let blocks: Map<string, { block: DagBlock; transactionCount: number; mergingIndex: number | undefined }>;
 let pruningPoint: DagBlock;
 let pruningIndex: number;

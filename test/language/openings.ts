@@ -1,0 +1,14 @@
+/** Finds comments that open with "Of …" or "What …": they have no subject, or hide it in a clause. */
+
+const OPENING = /^(?:Of|What)\b/;
+
+/** Returns the numbers of the lines on which such comments begin. */
+export function findOpenings(text: string): number[] {
+  const lines = text.split('\n');
+  return lines.flatMap((line, index) => {
+    const [, comment] = /(?:^|\s)(?:\/\*\*|\/\/) (.*)/.exec(line) ?? [];
+    const [, first] = lines[index - 1]?.trim() === '/**' ? (/^\s*\* (.*)/.exec(line) ?? []) : [];
+    const continues = /^\s*\/\/ /.test(line) && /^\s*\/\/ /.test(lines[index - 1] ?? '');
+    return OPENING.test(first ?? (continues ? '' : (comment ?? ''))) ? [index + 1] : [];
+  });
+}
