@@ -15,7 +15,7 @@ import { expectBootstrappedAtFirst, firstIndex } from './retention-oracle.ts';
 
 const TIMEOUT_MS = 300_000;
 /** No reorg of the simulation is deeper, and without late red blocks no merge either. */
-const VARIABLES = { FINALITY_DEPTH: '60', PRUNING_DEPTH: '70', RETENTION: '100' };
+const VARIABLES = { FINALITY_DEPTH: '80', PRUNING_DEPTH: '90', RETENTION: '120' };
 const CLUSTER_DEPTH = 10n;
 type Db = Harness['database'];
 
