@@ -1431,8 +1431,7 @@ create table inscriptions (
   input smallint not null
 );
 create index inscriptions_transaction_id on inscriptions (transaction_id);
--- Keys that 512 transactions share take 8 bytes instead of 16, and equal ones are stored once. A page sorts the rows of a key. It suffices for 2^40 transactions.
-create index inscriptions_kind_id on inscriptions (kind_id, ((transaction_id >> 9)::integer));
+create index inscriptions_kind_id on inscriptions (kind_id, transaction_id);
 create index inscriptions_owner_script_id on inscriptions (owner_script_id, transaction_id);
 comment on table inscriptions is 'Operations of protocols that accepted transactions state, in their payload or in a program that an input reveals. Whether one has an effect, only the indexer of the protocol knows.';
 comment on column inscriptions.transaction_id is 'The transaction.';

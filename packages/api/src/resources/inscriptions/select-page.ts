@@ -69,9 +69,6 @@ function ofKind(
   );
 }
 
-/** The second column of the index inscriptions_kind_id. */
-const groupOf = (transaction: RawBuilder<unknown>): RawBuilder<unknown> => sql`(${transaction} >> 9)::integer`;
-
 /**
  * Builds the parts of a statement: `page` with the columns of the inscriptions, one more than the page has. Rows of a tick are read by kind, all
  * others in the order of the listing, of which a filter examines a bounded number.
@@ -81,7 +78,6 @@ export function inscriptionPage(parameter: ParameterOf<InscriptionParameters>, {
   const [behind, order] = start === 'before' ? [sql`>`, sql`asc`] : [sql`<`, sql`desc`];
   const inOrder = sql`i.transaction_id ${order}, i.input ${order}`;
   const place = sql`(select key from cursor), (select input from cursor)`;
-  const within = start === 'before' ? sql`>=` : sql`<=`;
   const fromCursor = start === 'first' ? sql`true` : sql`(i.transaction_id, i.input) ${behind} (${place})`;
   const isByKind = by.byTick && !by.byAddress;
   const isFiltered = !isByKind && (by.byProtocol || by.byOperation || by.byTick);
@@ -92,15 +88,11 @@ export function inscriptionPage(parameter: ParameterOf<InscriptionParameters>, {
     where i.owner_script_id between (select id from script) and (select id from script) and ${fromCursor}
     order by ${readOrder}`;
   const ofAll = sql`select i.* from inscriptions i where ${fromCursor} order by ${readOrder}`;
-  const groupFromCursor =
-    start === 'first'
-      ? sql`true`
-      : sql`${groupOf(sql`i.transaction_id`)} ${within} ${groupOf(sql`(select key from cursor)`)}`;
   const ofTick = sql`
     select i.*
     from inscription_kinds k cross join lateral (
-      select i.* from inscriptions i where i.kind_id between k.id and k.id and ${groupFromCursor} and ${fromCursor}
-      order by i.kind_id ${order}, ${groupOf(sql`i.transaction_id`)} ${order}, ${inOrder} limit ${sql.lit(MAX_LIMIT + 1)}) i
+      select i.* from inscriptions i where i.kind_id between k.id and k.id and ${fromCursor}
+      order by i.kind_id ${order}, ${inOrder} limit ${sql.lit(MAX_LIMIT + 1)}) i
     where ${ofKind(parameter, by)} order by ${readOrder}`;
   const examined = by.byAddress ? ofAddress : isByKind ? ofTick : ofAll;
   const isWanted = isFiltered
