@@ -10,18 +10,22 @@
  */
 import { parseArgs } from 'node:util';
 import {
+  buildTransaction,
   createdEntries,
+  type DagTransaction,
   digest,
   type Draft,
-  buildTransaction,
   foundedBy,
   NodeServer,
+  p2shOf,
+  payToKey,
+  push,
   Random,
+  type UtxoEntry,
   withDerived,
 } from '@kasgres/devnet';
-import type { UtxoEntry } from '@kasgres/devnet';
-import { blake2b256, type ScriptPublicKey, workFromBits } from '@kasgres/kaspa';
-import type { RpcBlock, RpcTransaction } from '@kasgres/node';
+import { workFromBits } from '@kasgres/kaspa';
+import type { RpcBlock } from '@kasgres/node';
 import { makeBlock, makeGenesis } from './request-chain/blocks.ts';
 import { network, StaticNode } from './static-node.ts';
 
@@ -32,14 +36,13 @@ const BLOCK_MS = 1_000;
 const BEGINS_AT = Date.UTC(2026, 6, 1);
 const FUNDS = 10e8;
 const FEE = 1e5;
-const STATE_BYTES = 32;
-/** What a covenant adds to an output, in bytes. */
+/** A covenant makes an output longer by as many bytes. */
 const BINDING_BYTES = 34;
 /** OpDrop OpTxInputIndex OpInputCovenantId OpDrop OpTrue, and the same number of other opcodes. */
 const RULES = Buffer.from('75b9cf7551', 'hex');
 const PLAIN_RULES = Buffer.from('7561616151', 'hex');
 /** A constant part, so that a program has the length of usual ones. */
-const PADDING = Buffer.concat([Buffer.of(0x4c, 200), Buffer.alloc(200, 1), Buffer.of(0x75)]);
+const PADDING = Buffer.concat([push(Buffer.alloc(200, 1)), Buffer.of(0x75)]);
 
 interface State {
   entry: UtxoEntry;
@@ -53,67 +56,68 @@ const covenants = Number(values.covenants);
 const random = new Random('covenants', 'bench');
 const node = new StaticNode();
 const genesis = makeGenesis(network);
-const miner = payTo(digest(['miner']));
+const miner = payToKey(digest(['miner']));
 const live: State[] = [];
+let blocks = 0;
 let states = 0;
 let parent: RpcBlock = genesis;
 let funds: UtxoEntry[] = [];
 
-for (let number = 1, founded = 0; ; number += 1) {
-  const isLast = founded >= covenants;
-  const payments = isLast
-    ? []
-    : funds.flatMap((entry) => [
-        found(entry),
-        ...times(MOVES_PER_COVENANT).flatMap(move),
-        ...times(BURNS_PER_COVENANT).flatMap(burn),
-      ]);
-  founded += funds.length;
-  const block = mine(number, payments);
-  const [coinbase] = block.transactions;
-  funds = coinbase === undefined ? [] : createdEntries(coinbase, number, true);
-  node.add(block.header, block.transactions.map(withDerived));
-  parent = block;
-  if (isLast) break;
+// The first block only has funds.
+for (let left = covenants + FOUNDED_PER_BLOCK; left > 0; left -= FOUNDED_PER_BLOCK) {
+  mine(
+    funds.flatMap((entry) => [
+      found(entry),
+      ...times(MOVES_PER_COVENANT).flatMap(move),
+      ...times(BURNS_PER_COVENANT).flatMap(burn),
+    ]),
+  );
 }
+// It accepts the transactions of the last one.
+mine([]);
 const server = await NodeServer.start({ state: node.state(node.dag.genesis.hash) });
 console.log(server.url);
 
-function mine(number: number, payments: readonly RpcTransaction[]): RpcBlock {
+/** Adds a block, whose coinbase has the funds of the next covenants. */
+function mine(payments: readonly DagTransaction[]): void {
   const { header } = parent;
-  return makeBlock({
-    number,
+  blocks += 1;
+  parent = makeBlock({
+    number: blocks,
     genesis,
     selectedParent: parent,
     blues: [parent],
     reds: [],
     blueWork: header.blueWork + workFromBits(header.bits),
     bits: header.bits,
-    timestamp: BigInt(BEGINS_AT + number * BLOCK_MS),
+    timestamp: BigInt(BEGINS_AT + blocks * BLOCK_MS),
     miner: { scriptPublicKey: miner, extraData: '2.1.0/', subsidy: 0 },
     rewards: Array.from({ length: FOUNDED_PER_BLOCK }, () => ({ amount: FUNDS, scriptPublicKey: miner })),
     payments,
   });
+  const coinbases = parent.transactions.slice(0, 1).map(withDerived);
+  funds = coinbases.flatMap((coinbase) => createdEntries(coinbase, blocks, true));
+  node.add(parent.header, [...coinbases, ...payments]);
 }
 
-function found(entry: UtxoEntry): RpcTransaction {
+function found(entry: UtxoEntry): DagTransaction {
   return pay({ entry, redeemScript: undefined }, nextProgram());
 }
 
-function move(): RpcTransaction[] {
+function move(): DagTransaction[] {
   const state = takeState();
   return state === undefined ? [] : [pay({ entry: state.entry, redeemScript: state.program }, nextProgram())];
 }
 
-function burn(): RpcTransaction[] {
+function burn(): DagTransaction[] {
   const state = takeState();
   return state === undefined ? [] : [pay({ entry: state.entry, redeemScript: state.program })];
 }
 
 /** @param program of the new state; without it the covenant ends */
-function pay(input: Draft['utxos'][number], program?: Uint8Array): RpcTransaction {
+function pay(input: Draft['utxos'][number], program?: Uint8Array): DagTransaction {
   const amount = Number(input.entry.amount) - FEE;
-  const output = { amount, scriptPublicKey: program === undefined ? miner : scriptHashOf(program) };
+  const output = { amount, scriptPublicKey: program === undefined ? miner : p2shOf(program) };
   const isBound = program !== undefined && !values.plain;
   const covenant = isBound && {
     covenant: { authorizingInput: 0, covenantId: input.entry.covenantId ?? foundedBy(input.entry, [[0, output]]) },
@@ -142,18 +146,5 @@ function times(average: number): undefined[] {
 
 function nextProgram(): Uint8Array {
   states += 1;
-  return Buffer.concat([
-    Buffer.of(STATE_BYTES),
-    digest(['state', states]),
-    PADDING,
-    values.plain ? PLAIN_RULES : RULES,
-  ]);
-}
-
-function scriptHashOf(program: Uint8Array): ScriptPublicKey {
-  return { version: 0, script: Buffer.concat([Buffer.of(0xaa, 0x20), blake2b256(program), Buffer.of(0x87)]) };
-}
-
-function payTo(key: Uint8Array): ScriptPublicKey {
-  return { version: 0, script: Buffer.concat([Buffer.of(0x20), key, Buffer.of(0xac)]) };
+  return Buffer.concat([push(digest(['state', states])), PADDING, values.plain ? PLAIN_RULES : RULES]);
 }

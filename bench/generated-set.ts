@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { NodeServer, UtxoSetServer } from '@kasgres/devnet';
+import { NodeServer, payToKey, UtxoSetServer } from '@kasgres/devnet';
 import { type Hash, type Header, headerHash, MuHash, type Utxo } from '@kasgres/kaspa';
 import { network, StaticNode } from './static-node.ts';
 
@@ -50,10 +50,7 @@ function* utxos(from: number, to: number, count: number): Generator<Utxo> {
     yield {
       outpoint: { transactionId: id, index: number - Math.ceil(transaction * UTXOS_PER_TRANSACTION) },
       amount: BigInt(number) * 1_000n + 1n,
-      scriptPublicKey: {
-        version: 0,
-        script: Buffer.concat([Buffer.of(0x20), digest('script', owner), Buffer.of(0xac)]),
-      },
+      scriptPublicKey: payToKey(digest('script', owner)),
       blockDaaScore: BigInt(number),
       isCoinbase: number % 4 === 0,
       covenantId: undefined,

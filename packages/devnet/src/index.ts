@@ -47,6 +47,7 @@ export { HOSTILE_KINDS, type HostileKind, HostileTransactions } from './economy/
 export { Applications } from './economy/applications.ts';
 export { Payments } from './economy/payments.ts';
 export { digest, Random } from './economy/random.ts';
+export { p2shOf, payToKey, push } from './economy/scripts.ts';
 export { createdEntries, outpointKey, scriptKey, type UtxoEntry } from './economy/utxo.ts';
 export { type Ledger, Wallet } from './economy/wallet.ts';
 export type { Fault, FaultPlan } from './rpc/server.ts';

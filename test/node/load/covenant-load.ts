@@ -2,7 +2,7 @@
  * Covenants on a real simnet node, whose only miner this is: births of one and of two, moves, splits, merges, burns, a new covenant from the UTXO of
  * another one, as bare scripts and as programs, and rival spends in sibling blocks. What is true in the end is computed from the transactions alone.
  */
-import { type DagTransaction, Random, withDerived } from '@kasgres/devnet';
+import { type DagTransaction, p2shOf, push, Random, withDerived } from '@kasgres/devnet';
 import { blake2b256, covenantId, NATIVE_SUBNETWORK, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
 import type { NodeClient } from '@kasgres/node';
 import { requiredStorageMass } from '../../../packages/devnet/src/economy/build-transaction.ts';
@@ -52,11 +52,8 @@ export interface CovenantFacts {
   programs: Set<string>;
 }
 
-const push = (data: Uint8Array): Buffer => Buffer.concat([Buffer.of(data.length), data]);
-
 function programLock(program: Uint8Array): Lock {
-  const script = Buffer.concat([Buffer.of(0xaa, 0x20), blake2b256(program), Buffer.of(0x87)]);
-  return { scriptPublicKey: { version: 0, script }, signatureScript: push(program), program };
+  return { scriptPublicKey: p2shOf(program), signatureScript: push(program), program };
 }
 
 /** The lock that pays the miner. */

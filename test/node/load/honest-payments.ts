@@ -1,5 +1,12 @@
 /** Full blocks of ordinary payments, which a node accepts: from outputs that anybody may spend to an address and back. */
-import { ANYONES_SCRIPT, type DagTransaction, MassBudget, requiredStorageMass, withDerived } from '@kasgres/devnet';
+import {
+  ANYONES_SCRIPT,
+  type DagTransaction,
+  MassBudget,
+  payToKey,
+  requiredStorageMass,
+  withDerived,
+} from '@kasgres/devnet';
 import { NATIVE_SUBNETWORK, type Transaction } from '@kasgres/kaspa';
 import type { HostileMiner } from './hostile-miner.ts';
 
@@ -51,7 +58,6 @@ export class HonestPayments {
   }
 
   #someAddress() {
-    const key = this.#miner.random.bytes(32);
-    return { version: 0, script: Buffer.concat([Uint8Array.of(0x20), key, Uint8Array.of(0xac)]) };
+    return payToKey(this.#miner.random.bytes(32));
   }
 }

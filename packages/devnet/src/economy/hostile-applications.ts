@@ -19,7 +19,7 @@ import {
 } from './hostile-parts.ts';
 import { envelopeOf } from './protocols.ts';
 import type { Random } from './random.ts';
-import { p2shOf, push } from './scripts.ts';
+import { p2shOf, payToKey, push } from './scripts.ts';
 import { createdEntries, type UtxoEntry } from './utxo.ts';
 
 /** The miner's knowledge of the chain. */
@@ -34,7 +34,7 @@ const FEE = 1_000n;
 const LARGEST_PROGRAM_BYTES = 240_000;
 const DEPTH = 10_000;
 const MAX_JSON_BYTES = 65_536;
-const KEY_SCRIPT = Buffer.concat([Uint8Array.of(0x20), Buffer.alloc(32, 7), Uint8Array.of(0xac)]);
+const { script: KEY_SCRIPT } = payToKey(Buffer.alloc(32, 7));
 const INTROSPECTION = Uint8Array.of(0xb9, 0x75);
 const TRUE = Uint8Array.of(0x51);
 

@@ -2,7 +2,7 @@ import { type AddressPrefix, type ScriptPublicKey, scriptToAddress } from '@kasg
 import { scriptKey } from './utxo.ts';
 import type { EconomyOptions } from './options.ts';
 import { Random } from './random.ts';
-import { p2shOf } from './scripts.ts';
+import { p2shOf, payToKey } from './scripts.ts';
 
 export interface Owner {
   kind: 'miner' | 'exchange' | 'user';
@@ -106,15 +106,15 @@ function unsignedScript(
   // Large owners use plain Schnorr keys.
   const form = kind === 'user' ? random.fraction() : 1;
   const publicKey = random.bytes(32);
-  const toSchnorr = Buffer.concat([Uint8Array.of(0x20), publicKey, Uint8Array.of(0xac)]);
+  const toSchnorr = payToKey(publicKey);
   if (form < ecdsaShare) {
     const script = Buffer.concat([Uint8Array.of(0x21, random.pick([0x02, 0x03])), publicKey, Uint8Array.of(0xab)]);
     return { scriptPublicKey: { version: 0, script }, redeemScript: undefined };
   }
   if (form < ecdsaShare + scriptHashShare) {
-    return { scriptPublicKey: p2shOf(toSchnorr), redeemScript: toSchnorr };
+    return { scriptPublicKey: p2shOf(toSchnorr.script), redeemScript: toSchnorr.script };
   }
-  return { scriptPublicKey: { version: 0, script: toSchnorr }, redeemScript: undefined };
+  return { scriptPublicKey: toSchnorr, redeemScript: undefined };
 }
 
 export interface Landmark {

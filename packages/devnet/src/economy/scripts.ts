@@ -7,6 +7,7 @@ const OP_PUSH_DATA_2 = 0x4d;
 const OP_PUSH_DATA_4 = 0x4e;
 const OP_EQUAL = 0x87;
 const OP_BLAKE2B = 0xaa;
+const OP_CHECK_SIG = 0xac;
 const MAX_UINT8 = 0xff;
 const MAX_UINT16 = 0xffff;
 
@@ -18,6 +19,11 @@ export function push(data: Uint8Array): Uint8Array {
   const size = Buffer.alloc(length <= MAX_UINT16 ? 2 : 4);
   size.writeUIntLE(length, 0, size.length);
   return Buffer.concat([Uint8Array.of(length <= MAX_UINT16 ? OP_PUSH_DATA_2 : OP_PUSH_DATA_4), size, data]);
+}
+
+/** Returns the script that pays a Schnorr key. */
+export function payToKey(publicKey: Uint8Array): ScriptPublicKey {
+  return { version: 0, script: Buffer.concat([push(publicKey), Uint8Array.of(OP_CHECK_SIG)]) };
 }
 
 /** Returns the script that commits to a program. */
