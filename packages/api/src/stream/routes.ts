@@ -161,14 +161,13 @@ export interface Watched {
 
 /**
  * @param names of the fields in the request
- * @throws HttpError 400 for a subscription that would get nothing, or names covenants in two ways
+ * @throws HttpError 400 for a subscription that would get nothing
  */
 export function requireWatched(
   events: readonly EventName[],
   { addresses, covenants, template }: Watched,
   names = { addresses: 'addresses', covenants: 'covenants' },
 ): void {
-  requireOneChoice({ covenants: covenants.length, template });
   const needsNone = events.some((event) => event !== 'address' && event !== 'covenant');
   if (needsNone || addresses.length > 0 || covenants.length > 0 || template != null) return;
   if (events.length === 0) throw badRequest({ path: 'events', message: 'must name at least one kind of event' });

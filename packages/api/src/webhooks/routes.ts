@@ -14,6 +14,7 @@ import { eventsOf } from '../stream/messages.ts';
 import {
   addressList,
   covenantList,
+  requireOneChoice,
   requireWatched,
   subscriptionBody,
   toSubscription,
@@ -187,6 +188,7 @@ export const createWebhook = route(
     const keyId = keyOf(request);
     requireUrl(services, body.url);
     requireNetworkOfAll(await services.index.getNetwork(), body.addresses);
+    requireOneChoice({ covenants: body.covenants.length, template: body.template });
     requireWatched(body.events, body);
     const events = eventsOf(body.events, body);
     const secrets = await openSecrets(context);
@@ -268,11 +270,13 @@ export const updateWebhook = route(
     if (Object.values(watched).some((changed) => changed !== undefined)) {
       requireNetworkOfAll(await services.index.getNetwork(), body.addresses ?? []);
       const { addresses: listed, covenants: ids, template } = webhook;
-      requireWatched(webhook.events, {
+      const after = {
         addresses: watched.addresses ?? listed,
         covenants: watched.covenants ?? ids,
         template: watched.template === undefined ? template : watched.template,
-      });
+      };
+      requireOneChoice({ covenants: after.covenants.length, template: after.template });
+      requireWatched(webhook.events, after);
     }
     const changes = { url: given, ...watched, status };
     if (!(await webhooksOf(services).store.update(keyOf(request), id, changes))) throw unknown();
