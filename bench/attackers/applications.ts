@@ -13,6 +13,7 @@ import {
   withKey,
 } from './attack.ts';
 import { holdStream, repeatCommands, RETRY_MS } from './streams.ts';
+import { changeWebhook, createWebhook } from './webhooks.ts';
 
 const MAX_IDS = 500;
 const MAX_WATCHED = 1_000;
@@ -89,36 +90,24 @@ async function openStreams(attacker: Attacker): Promise<void> {
 
 /** Webhooks from the first block on, whose receiver closes every connection. They are deleted before they have failed often. */
 async function renewWebhooks(attacker: Attacker): Promise<void> {
-  const { url, firstBlock, applications } = attacker.options;
-  const covenants = covenantsOf(attacker.options, MAX_WATCHED);
+  const { key, options } = attacker;
+  const { firstBlock: from, applications } = options;
+  const covenants = covenantsOf(options, MAX_WATCHED);
   const server = createServer((socket) => {
     attacker.count(DELIVERIES);
     socket.destroy();
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  const receiver = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const headers = { 'x-api-key': attacker.key, 'content-type': 'application/json' };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   await attacker.repeat(
     WEBHOOKS,
     async (index) => {
       const watched = index % 2 === 0 ? { covenants } : { template: applications.templates[0] };
-      const body = JSON.stringify({
-        url: receiver,
-        events: ['covenant'],
-        confirmations: 3,
-        from: firstBlock,
-        ...watched,
-      });
-      const created = await fetch(`${url}/v1/webhooks`, { method: 'POST', headers, body });
-      const { id } = (await created.json()) as { id?: string };
+      const body = { url, events: ['covenant'], confirmations: 3, from, ...watched };
+      const { status, id } = await createWebhook(attacker, key, body);
       await attacker.pause(WEBHOOK_EVERY_MS);
-      if (id === undefined) return created.status;
-      const deleted = await fetch(`${url}/v1/webhooks/${id}`, {
-        method: 'DELETE',
-        headers: { 'x-api-key': attacker.key },
-      });
-      await deleted.arrayBuffer();
-      return created.status;
+      if (id !== undefined) await changeWebhook(attacker, key, 'DELETE', id);
+      return status;
     },
     RETRY_MS,
   );

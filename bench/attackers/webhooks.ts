@@ -58,38 +58,47 @@ async function startReceiver(attacker: Attacker, kind: string): Promise<Server> 
   return server;
 }
 
-async function register(attacker: Attacker, key: string, url: string): Promise<string | undefined> {
-  const response = await fetch(`${attacker.options.url}/v1/webhooks`, {
+/** @param body names the receiver and what it gets; `id` is undefined if that is refused */
+export async function createWebhook(
+  { options: { url } }: Attacker,
+  key: string,
+  body: object,
+): Promise<{ status: number; id: string | undefined }> {
+  const response = await fetch(`${url}/v1/webhooks`, {
     method: 'POST',
     headers: { 'x-api-key': key, 'content-type': 'application/json' },
-    body: JSON.stringify({ url, addresses: attacker.options.addresses.slice(0, 100), confirmations: 3 }),
+    body: JSON.stringify(body),
   });
-  attacker.count(response.status);
   const { id } = (await response.json()) as { id?: string };
-  return id;
+  return { status: response.status, id };
 }
 
-async function change(attacker: Attacker, key: string, method: 'POST' | 'DELETE', path: string): Promise<void> {
-  const response = await fetch(`${attacker.options.url}/v1/webhooks/${path}`, {
-    method,
-    headers: { 'x-api-key': key },
-  });
+/** Sends a request without a body. Returns the status. */
+export async function changeWebhook(
+  { options: { url } }: Attacker,
+  key: string,
+  method: 'POST' | 'DELETE',
+  path: string,
+): Promise<number> {
+  const response = await fetch(`${url}/v1/webhooks/${path}`, { method, headers: { 'x-api-key': key } });
   await response.arrayBuffer();
-  attacker.count(response.status);
+  return response.status;
 }
 
 async function renewWebhook(attacker: Attacker, key: string, url: string): Promise<void> {
   while (!attacker.isOver) {
-    const id = await register(attacker, key, url);
+    const addresses = attacker.options.addresses.slice(0, 100);
+    const { status, id } = await createWebhook(attacker, key, { url, addresses, confirmations: 3 });
+    attacker.count(status);
     if (id === undefined) {
       await attacker.pause(TEST_EVERY_MS);
       continue;
     }
     for (let waited = 0; waited < LIFE_MS && !attacker.isOver; waited += TEST_EVERY_MS) {
-      await change(attacker, key, 'POST', `${id}/test`);
+      attacker.count(await changeWebhook(attacker, key, 'POST', `${id}/test`));
       await attacker.pause(TEST_EVERY_MS);
     }
-    await change(attacker, key, 'DELETE', id);
+    attacker.count(await changeWebhook(attacker, key, 'DELETE', id));
   }
 }
 
