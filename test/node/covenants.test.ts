@@ -13,7 +13,7 @@ import { findKaspad } from '../support/kaspad.ts';
 import { type Index, type Peer, sinkOf, startIndex, startIndexing, startPeer, untilIndexed } from './harness.ts';
 import { CovenantLoad, type CovenantFacts } from './load/covenant-load.ts';
 import { mineTemplate } from './load/miner.ts';
-import { chainAbove, copyBlocks } from './load/second-node.ts';
+import { chainAbove, copyBlocks, moveToBranch } from './load/second-node.ts';
 
 const { COVENANT_SEEDS = '1,2,3' } = process.env;
 const ROUNDS = 200;
@@ -57,10 +57,7 @@ describe.skipIf(findKaspad() === undefined)('an index of covenants', () => {
 /** Gives the node the branch of the other one, which gets more work. Returns how many blocks of its chain that removes. */
 async function reorganise(peer: Peer, other: Peer, fork: string): Promise<number> {
   while ((await blueWorkOf(other)) <= (await blueWorkOf(peer))) await mineTemplate(other.node);
-  const startHash = await sinkOf(peer);
-  await copyBlocks(other.node, peer.node, fork);
-  const chain = await peer.node.call('getVirtualChainFromBlock', { startHash, includeAcceptedTransactionIds: false });
-  return chain.removedChainBlockHashes.length;
+  return await moveToBranch(peer.node, other.node, fork);
 }
 
 /** The difficulty depends on the rate of blocks, so that a branch with more blocks may have less work. */

@@ -50,10 +50,7 @@ export class SecondNode {
     await mineChain(this.#second, this.#mining, fork, Number(ahead), otherPayments);
     await beforeReorg?.();
 
-    const { sink } = await this.#first.call('getSink', {});
-    await copyBlocks(this.#second, this.#first, fork);
-    const request = { startHash: sink, includeAcceptedTransactionIds: false };
-    return (await this.#first.call('getVirtualChainFromBlock', request)).removedChainBlockHashes.length;
+    return await moveToBranch(this.#first, this.#second, fork);
   }
 
   /** Gives the first node a branch too short to reorganise its chain, so that several blocks in a row stay unmerged. */
@@ -106,6 +103,14 @@ async function mineChain(
     const share = left.splice(0, perBlock);
     await mining.submit(templates.map((template) => mining.make(template, share)));
   }
+}
+
+/** Gives the node the branch of another one above the fork, which has more work. Returns how many blocks that removes from its chain. */
+export async function moveToBranch(node: NodeClient, other: NodeClient, fork: string): Promise<number> {
+  const { sink } = await node.call('getSink', {});
+  await copyBlocks(other, node, fork);
+  const request = { startHash: sink, includeAcceptedTransactionIds: false };
+  return (await node.call('getVirtualChainFromBlock', request)).removedChainBlockHashes.length;
 }
 
 /** Returns the number of blocks of the node's chain above this one. */
