@@ -4,7 +4,7 @@ import type { Connection } from '@kasgres/database';
 const SAMPLES = 1_000;
 
 export interface ApplicationSamples {
-  /** The same in each run, in no order. */
+  /** A sample that is the same in each run, in no particular order. */
   covenants: readonly string[];
   /** Those with the most events. */
   busyCovenants: readonly string[];
@@ -30,7 +30,7 @@ export async function hasApplications({ pool }: Connection): Promise<boolean> {
 
 export async function findApplicationSamples({ pool }: Connection): Promise<ApplicationSamples> {
   const list = async (text: string): Promise<string[]> =>
-    (await pool.query<{ value: string }>({ text, values: [] })).rows.map(({ value }) => value);
+    (await pool.query<{ value: string }>(text)).rows.map(({ value }) => value);
   return {
     covenants: await list(
       `select encode(covenant_id, 'hex') as value from covenants order by md5(id::text) limit ${SAMPLES}`,

@@ -31,7 +31,7 @@ export interface Attacked {
   url: string;
   metricsUrl: string;
   tlsUrl: string;
-  /** Of the node that the indexer follows. */
+  /** The address of the node that the indexer follows. */
   nodeUrl: string;
   database: Connection;
   databaseUrl: string;

@@ -52,7 +52,7 @@ interface Phase {
   memory: number[];
 }
 
-/** What the attackers ask for. */
+/** Items of the index that the attackers ask for. */
 type Targets = Pick<AttackOptions, 'addresses' | 'applications'>;
 
 const phases: Phase[] = [];

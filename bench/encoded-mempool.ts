@@ -8,7 +8,7 @@ import { network } from './static-node.ts';
 /** A few transactions; 49,000 of them; 165 MB of large ones. */
 export type MempoolKind = 'few' | 'many' | 'large';
 
-/** Of a listing: a page leaves the mempool, and another one enters it, every second. */
+/** The pages of a listing: one leaves the mempool, and another one enters it, every second. */
 interface Pages {
   pages: readonly Buffer[];
   /** How many pages the mempool has at once. */
@@ -62,7 +62,7 @@ export class EncodedMempool {
 }
 
 interface MadePages {
-  /** Of an entry, about. */
+  /** The approximate size of an entry. */
   bytes: number;
   entriesPerPage: number;
   shown: number;

@@ -1,5 +1,5 @@
 /**
- * What blocks of a hostile miner cost the indexer, in processor time of its process and of its connections to Postgres, relative to honest blocks of
+ * The cost of blocks of a hostile miner for the indexer, in processor time of its process and of its connections to Postgres, relative to honest blocks of
  * equal mass; and whether the tip, memory, responses, `verify` and a restart hold.
  *
  *   npm run bench:hostile [-- --json] [--blocks 100] [--honest 30] [--maturity 100] [--seconds 60]
@@ -25,7 +25,7 @@ import { readMemory } from './process-memory.ts';
 import { createRunDatabase } from './run-database.ts';
 import { withTemporaryKey } from './temporary-key.ts';
 
-/** Of a block: the sum of the masses of its transactions is near the limit of each kind. */
+/** The sizes of a block: the sum of the masses of its transactions is near the limit of each kind. */
 const SIZES: Record<HostileKind, HostileSize> = {
   phantoms: { transactions: 300, inputs: 2, blocks: 1 },
   sums: { transactions: 40, inputs: 1, blocks: 1 },

@@ -1,5 +1,5 @@
 /**
- * What streams cost: the time from the node's notification of a sink to its event at each of many clients, the tip with and without them, and the
+ * The cost of streams: the time from the node's notification of a sink to its event at each of many clients, the tip with and without them, and the
  * memory of clients that receive nothing but heartbeats.
  *
  *   npm run bench:streams [-- --json] [--runs 3] [--seconds 30] [--clients 2000] [--idle 10000]

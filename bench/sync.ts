@@ -36,7 +36,7 @@ interface Run {
   nodeBytes: number;
   /** From `npm start` until /v1/status is synced. */
   nodeToCommitSeconds: number;
-  /** Of these, from the moment when the indexer begins to follow the node to the end of the first catch-up. */
+  /** The part of it from the moment when the indexer begins to follow the node to the end of the first catch-up. */
   catchUpSeconds: number;
   ratioToNode: number;
   transactionsPerSecond: number;

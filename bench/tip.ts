@@ -30,7 +30,7 @@ interface Run {
   blocksPerSecond: number;
   transactionsPerSecond: number;
   walBytesPerTransaction: number;
-  /** Of these; undefined if the WAL cannot be read. */
+  /** The part of them that is images of whole pages; undefined if the WAL cannot be read. */
   fullPageBytesPerTransaction: number | undefined;
   /** Undefined without --reads-per-second. */
   readP50Ms: number | undefined;

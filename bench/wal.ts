@@ -17,7 +17,7 @@ export async function enableWalStatistics({ pool }: Connection): Promise<boolean
 export interface Wal {
   bytes: number;
   /**
-   * Of these: images of whole pages, which Postgres writes when a page changes for the first time after a checkpoint. Undefined if they cannot
+   * The part of them that is images of whole pages, which Postgres writes when a page changes for the first time after a checkpoint. Undefined if they cannot
    * be read.
    */
   fullPageBytes: number | undefined;

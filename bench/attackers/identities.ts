@@ -4,7 +4,7 @@ import { type Attack, type Attacker, countOf, onlyExpects, UNANSWERED } from './
 
 const MAX_KEY_ID = 2n ** 63n;
 const TOKEN_MS = 60_000;
-/** Of the requests without a key. */
+/** The cost of a request without a key. */
 const COST_RU = 0.1;
 /** Bursts, and the part of a window that has begun. */
 const SPARE_SECONDS = 10;

@@ -15,8 +15,6 @@ const EXEMPT_FILES =
   /(^|\/)(generated|recorded)\/|^test\/language\/|^package-lock\.json$|^openapi\.json$|^docs\/(glossary|schema|cookbook)\.md$/;
 
 const PROGRAMS = /\.(tsx?|js)$/;
-/** Benchmarks keep their comments until they are written again. */
-const EXEMPT_OPENINGS = /^bench\//;
 
 const read = (file: string): string => readFileSync(new URL(file, REPOSITORY), 'utf8');
 const findRetired = retiredWordFinder(read('docs/glossary.md'), read('docs/schema.md'));
@@ -38,7 +36,7 @@ const uses = files.flatMap((file) => [
     .flatMap((line, index) => findRetired(line).map((word) => `${file}:${index + 1}: retired "${word}"`)),
 ]);
 const openings = files
-  .filter((file) => PROGRAMS.test(file) && !EXEMPT_OPENINGS.test(file))
+  .filter((file) => PROGRAMS.test(file))
   .flatMap((file) => findOpenings(read(file)).map((line) => `${file}:${line}: the comment opens with "Of" or "What"`));
 for (const fault of [...uses, ...openings]) console.error(fault);
 console.log(

@@ -21,7 +21,7 @@ const FOR_ALL = 'mempool';
 const MAX_ENTRIES = 50_000;
 /** Longer responses are not received. */
 const MAX_BYTES = 256 * 1024 * 1024;
-/** Limits the sizes of responses of all processes together. */
+/** The rate at which all processes together list the mempool, by the sizes of its responses. */
 const MAX_BYTES_PER_MS = 8000;
 /** A sample begins at the earliest after this many times what the last one took, up to MAX_SLOW_PAUSE_MS. */
 const SPARE_FACTOR = 10;

@@ -77,7 +77,7 @@ export type BatchItem =
   | { kind: 'spending'; transactions: readonly number[] }
   /** Variants in which transactions of earlier batches were accepted, which became known now. */
   | { kind: 'settled'; variants: readonly { transaction: number; variant: number }[] }
-  /** The outputs of inputs that were written earlier and that this batch completes. */
+  /** Outputs that are spent by inputs of earlier batches, which this batch completes. */
   | { kind: 'spent'; outputs: readonly SpentOutput[] };
 
 export interface SpentOutput {

@@ -14,7 +14,7 @@ import { toBlock, toChainTransaction, type TransactionForm } from './forms.ts';
 import * as queries from './queries.ts';
 import { forEachTransaction } from './transactions.ts';
 
-/** Numbers of blue scores that a response has of the virtual chain. */
+/** The numbers of blue scores that a response of the virtual chain may have. */
 const LIMITS = [10, 100];
 
 interface BlockOptions {

@@ -24,7 +24,7 @@ const MAX_SAMPLES = 5000;
 
 export interface HashRate {
   hashesPerSecond: number;
-  /** The last chain block of the sample. */
+  /** Hash of the last chain block of the sample. */
   hash: string;
   blueScore: number;
   daaScore: number;

@@ -20,7 +20,7 @@ interface Options {
 export class MempoolEvents {
   readonly #options: Options;
   readonly #subscribers: ReadonlySet<Subscriber>;
-  /** The knowledge that each subscriber has of the mempool: all of it, or that it cannot be read. */
+  /** Whether a subscriber has the whole mempool, and gets its changes, or was told that it cannot be read. */
   readonly #informed = new WeakMap<Subscriber, 'whole' | 'unavailable'>();
   readonly #pendingMoves: PendingMoves;
   #last: MempoolSample | undefined;

@@ -4,7 +4,7 @@ import type { ActiveWebhook } from './queue.ts';
 type Pending = Pick<ActiveWebhook, 'id' | 'revision' | 'failures' | 'dueInMs'> & { deliveryId: bigint };
 
 interface Due {
-  /** The cause that the pause belongs to. */
+  /** The delivery and the state of its webhook when the pause began. A change of these begins another pause. */
   cause: string;
   /** By performance.now(). */
   at: number;

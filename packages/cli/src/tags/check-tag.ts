@@ -2,7 +2,6 @@
 import { DEFAULT_CONFIDENCE_LEVEL } from '@kasgres/database';
 import { AddressError, decodeAddress, type Network } from '@kasgres/kaspa';
 import { z } from 'zod';
-
 import { quoted } from './quoted.ts';
 
 /** Maximum lengths in characters. The longest label of GraphSense's public TagPacks has 214. */

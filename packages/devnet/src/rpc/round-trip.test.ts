@@ -1,4 +1,4 @@
-/** A node reads a message as the same that a client made it of: headers and transactions, over the wire and back. */
+/** Headers and transactions that a client encodes are decoded as the same by a node. */
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { Header, Transaction } from '@kasgres/kaspa';
 import { protocol, toHeaderMessage, toTransactionMessage } from '@kasgres/node';

@@ -8,7 +8,7 @@ import { Simulation } from './generator/simulation.ts';
 import { BlockDecoder, encodeBlock, Journal } from './journal.ts';
 import { SimulatedNode } from './node/simulated-node.ts';
 
-/** To be closed. */
+/** A simulated DAG that its opener must close. */
 export interface OpenSimulatedDag {
   node: SimulatedNode;
   simulation: Simulation;

@@ -8,7 +8,7 @@ import type { FromHub, PageState, Sink, StreamMessage } from './messages.ts';
 
 interface Page {
   state: PageState | undefined;
-  /** The wish that the server refused, and that is not sent again. */
+  /** The subscription that the server refused, which is not sent again. */
   refused: string | undefined;
   send: (message: FromHub) => void;
 }
