@@ -1473,7 +1473,14 @@ begin
   return query
     select stated.hour, stated.protocol, count(*), sum(stated.fee)::bigint
       from (select distinct listed.index, (listed.chain_time / 3600000)::integer as hour, k.protocol, t.id, t.fee
-              from (select c.index, c.chain_time, unnest(c.accepted_transactions) as id from chain_blocks c) listed
+              from (select c.index, c.chain_time, t.id
+                      from (select distinct i.transaction_id as id from inscriptions i) inscribed
+                      join transactions t on t.id = inscribed.id
+                      join chain_blocks c on c.index = t.accepting_index
+                    union
+                    -- What was accepted before a gap may be accepted again after it.
+                    select c.index, c.chain_time, unnest(c.accepted_transactions)
+                      from chain_blocks c where exists (select from gaps)) listed
               join inscriptions i on i.transaction_id = listed.id
               join inscription_kinds k on k.id = i.kind_id
               join transactions t on t.id = listed.id) stated

@@ -5,7 +5,7 @@ import type { Connection } from '@kasgres/database';
 import { openClusteringDatabase } from '@kasgres/indexer';
 import { getNetwork } from '@kasgres/kaspa';
 import { createLogger } from '@kasgres/runtime';
-import { clusterStep, flagStep } from '@kasgres/state';
+import { CandidateTransactions, clusterStep, flagStep } from '@kasgres/state';
 import type { PoolClient } from 'pg';
 import { apply } from '../../packages/indexer/src/apply/apply.ts';
 import { findCheckpoint } from '../../packages/indexer/src/apply/checkpoint.ts';
@@ -60,7 +60,8 @@ export class ChainWriter {
     this.#checkpoint = found ?? EMPTY_CHECKPOINT;
     this.#memory = new Memory(memoryTransactions, this.#checkpoint.nextTransactionId, found === undefined);
     const registry = new Registry(this.#memory, network, this.#checkpoint, undefined);
-    this.#preparer = new Preparer(registry, new AmbiguousVariants(oneVariantEach));
+    const candidates = found === undefined ? new CandidateTransactions(false) : undefined;
+    this.#preparer = new Preparer(registry, new AmbiguousVariants(oneVariantEach), candidates);
   }
 
   /** The number of transactions that are written or prepared. */
@@ -89,7 +90,7 @@ export class ChainWriter {
 
   async finishFirstCatchUp(): Promise<void> {
     await this.flush();
-    await finishFirstCatchUp(this.#clients, { totals: this.#preparer.takeTotals() });
+    await finishFirstCatchUp(this.#clients, this.#preparer.takeFindings());
     this.#checkpoint = { ...this.#checkpoint, firstCatchUp: false };
   }
 

@@ -1,16 +1,15 @@
 import type { ClientBase } from 'pg';
 import { covenants } from '../../packages/state/src/covenants/covenants.ts';
 import { inscriptions } from '../../packages/state/src/inscriptions/inscriptions.ts';
-import { inscribeAll } from '../../packages/state/src/inscriptions/rebuild.ts';
 import { lanes } from '../../packages/state/src/lanes/lanes.ts';
 import { programs } from '../../packages/state/src/programs/programs.ts';
 
-/** Computes from rows what the chain is used for, as the end of a first catch-up does. Must run inside a transaction. */
+/** Computes from rows what the chain is used for, as the end of a first catch-up does. */
 export async function rebuildUses(client: ClientBase): Promise<void> {
   for (const { emptied = [] } of [lanes, programs, covenants, inscriptions]) {
     for (const table of emptied) await client.query(`delete from ${table}`);
   }
   await lanes.rebuild?.(client);
   await covenants.rebuild?.(client);
-  await inscribeAll(client);
+  await inscriptions.rebuild?.(client);
 }

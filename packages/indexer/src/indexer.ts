@@ -2,7 +2,7 @@
 import { describeBlocking, socketOf, takeWriterLock } from '@kasgres/database';
 import { NodeUnsuitableError } from '@kasgres/node';
 import type { FatalError } from '@kasgres/runtime';
-import { type CatchUpTotals, UtxoChanges } from '@kasgres/state';
+import { CandidateTransactions, type CatchUpFindings, UtxoChanges } from '@kasgres/state';
 import type { ClientBase, PoolClient } from 'pg';
 import { apply } from './apply/apply.ts';
 import { findCheckpoint, findNetworkOfDatabase } from './apply/checkpoint.ts';
@@ -117,7 +117,8 @@ class Attempt {
     const generations = await Generations.load(reader, () => this.#nextGenerationLength());
     if (options.retention !== undefined) await generations.shorten(found?.chainIndex ?? -1);
     let checkpoint = found ?? EMPTY_CHECKPOINT;
-    let [preparer, memory] = await this.#startPreparing(checkpoint);
+    const candidates = createCandidates(found);
+    let [preparer, memory] = await this.#startPreparing(checkpoint, candidates);
     if (genesis !== undefined) {
       checkpoint = await bootstrapAtGenesis(this.#dependencies, preparer, genesis);
       this.#dependencies.notices.send();
@@ -140,7 +141,7 @@ class Attempt {
           // Entries of the cache may not have been committed, or may be of removed rows.
           await this.#applying;
           checkpoint = begun ?? checkpoint;
-          [preparer, memory] = await this.#startPreparing(checkpoint);
+          [preparer, memory] = await this.#startPreparing(checkpoint, candidates);
           if (isCut) {
             void this.#dependencies.preBootstrapTimes.learn(this.#dependencies, untilFinished);
             await this.#countGaps();
@@ -154,7 +155,7 @@ class Attempt {
         this.#startApplying(batch, update.atTip, update.added.at(-1)?.block.header.timestamp);
         if (update.atTip) {
           await this.#applying;
-          if (checkpoint.firstCatchUp) checkpoint = await this.#finishFirstCatchUp(checkpoint, preparer.takeTotals());
+          if (checkpoint.firstCatchUp) checkpoint = await this.#finishFirstCatchUp(checkpoint, preparer.takeFindings());
         }
         requestedAt = performance.now();
       }
@@ -165,7 +166,10 @@ class Attempt {
   }
 
   /** An empty index needs no look-ups until the cache evicts entries. */
-  async #startPreparing(checkpoint: Checkpoint): Promise<[Preparer, Memory]> {
+  async #startPreparing(
+    checkpoint: Checkpoint,
+    candidates: CandidateTransactions | undefined,
+  ): Promise<[Preparer, Memory]> {
     const { node, network, options, reader, signal } = this.#dependencies;
     const isEmpty = checkpoint.chainIndex === EMPTY_CHECKPOINT.chainIndex;
     const memory = new Memory(options.memoryTransactions, checkpoint.nextTransactionId, isEmpty);
@@ -174,7 +178,8 @@ class Attempt {
     await ambiguousVariants.load(reader);
     const bootstrap = isEmpty ? undefined : await getBootstrap(reader);
     const bootstrapBlueScore = bootstrap?.isGenesis === false ? bootstrap.blueScore : undefined;
-    return [new Preparer(new Registry(memory, network, checkpoint, bootstrapBlueScore), ambiguousVariants), memory];
+    const registry = new Registry(memory, network, checkpoint, bootstrapBlueScore);
+    return [new Preparer(registry, ambiguousVariants, candidates), memory];
   }
 
   #startRemoving(signal: AbortSignal): RetentionKeeper | undefined {
@@ -289,15 +294,21 @@ class Attempt {
     this.#lookUpIndexesAreBuilt = true;
   }
 
-  async #finishFirstCatchUp(checkpoint: Checkpoint, totals: CatchUpTotals | undefined): Promise<Checkpoint> {
+  async #finishFirstCatchUp(checkpoint: Checkpoint, findings: CatchUpFindings): Promise<Checkpoint> {
     const { client, reader, log, metrics, signal } = this.#dependencies;
     log.info({ blueScore: checkpoint.blueScore }, 'caught up with the node; building indexes and balances');
     const end = metrics.stageSeconds.startTimer({ stage: 'finish' });
     const onBlocked: FinishOptions['onBlocked'] = (blocking) =>
       log.warn({ sessions: describeBlocking(blocking) }, 'waiting for readers of the tables of balances');
-    await finishFirstCatchUp([client, reader], { totals, onBlocked, signal });
+    await finishFirstCatchUp([client, reader], { ...findings, onBlocked, signal });
     this.#dependencies.notices.send();
     log.info({ durationMs: Math.round(end() * 1_000) }, 'finished the first catch-up');
     return { ...checkpoint, firstCatchUp: false };
   }
+}
+
+/** Returns none unless the attempt sees the whole first catch-up, from genesis or from the UTXO set of a bootstrap. */
+function createCandidates(found: Checkpoint | undefined): CandidateTransactions | undefined {
+  if (found === undefined) return new CandidateTransactions(false);
+  return found.firstCatchUp && found.chainIndex === 0 ? new CandidateTransactions(true) : undefined;
 }

@@ -3,6 +3,7 @@
  * so that each row is written once per batch.
  */
 import type { ClientBase } from 'pg';
+import type { CandidateTransactions } from './first-catch-up/candidate-transactions.ts';
 import type { ChainTotals } from './first-catch-up/chain-totals.ts';
 import type { Verification } from './queryable.ts';
 import type { BatchItem, RemovedChainBlock, RevertedChainBlock, StateChanges, Utxo } from './state-changes.ts';
@@ -31,8 +32,11 @@ export interface DerivedState {
   readRemoved?(client: ClientBase, removed: readonly RemovedChainBlock[], changes: StateChanges): Promise<void>;
   /** Adds the negative deltas of removed chain blocks to `changes`. */
   revert?(removed: readonly RevertedChainBlock[], changes: StateChanges): void;
-  /** Computes the state from rows at the end of the first catch-up. Idempotent; `emptied` tables are empty before. */
-  rebuild?(client: ClientBase): Promise<void>;
+  /**
+   * Computes the state from rows at the end of the first catch-up. Idempotent; `emptied` tables are empty before.
+   * @param candidates undefined if this attempt did not see the whole catch-up
+   */
+  rebuild?(client: ClientBase, candidates?: CandidateTransactions): Promise<void>;
   /** Computes state from `accepted_deltas`, in the same way, after every `rebuild`. */
   rebuildFromDeltas?(client: ClientBase): Promise<void>;
   /** Writes what was summed up during a first catch-up from genesis: the same rows as the rebuilds, which it replaces. */

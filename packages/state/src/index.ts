@@ -14,11 +14,13 @@ export {
   type Utxo,
   type SpentOutput,
 } from './state-changes.ts';
+export { CandidateTransactions } from './first-catch-up/candidate-transactions.ts';
 export { ChainTotals } from './first-catch-up/chain-totals.ts';
 export { backfillInscriptions } from './inscriptions/rebuild.ts';
 export { columnsOf, isStandby, pagesByKey, type Queryable } from './queryable.ts';
 export {
   applyState,
+  type CatchUpFindings,
   collectState,
   EMPTIED_TABLES,
   FILLED_TABLES,

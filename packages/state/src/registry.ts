@@ -16,6 +16,7 @@ import { clusters } from './clusters/clusters.ts';
 import { contestedOutputs } from './contested-outputs/contested-outputs.ts';
 import { covenants } from './covenants/covenants.ts';
 import type { CatchUpTotals, DerivedState, StateInvariant } from './derived-state.ts';
+import type { CandidateTransactions } from './first-catch-up/candidate-transactions.ts';
 import {
   type BatchItem,
   getOrInsert,
@@ -101,21 +102,28 @@ export const STATE_INDEXES = DERIVED_STATE.flatMap(({ deferredIndexes = [] }) =>
 
 type Rebuild = (client: ClientBase) => Promise<unknown>;
 
-/** The stages of the rebuild: what one contains may run in parallel. @param totals if the whole chain was summed up */
-export function rebuildStages(totals?: CatchUpTotals): Rebuild[][] {
+/** The findings of a first catch-up on its way, as far as one attempt saw all of it. */
+export interface CatchUpFindings {
+  /** If the whole chain was summed up, so that derived state need not be computed from all rows. */
+  totals?: CatchUpTotals | undefined;
+  candidates?: CandidateTransactions | undefined;
+}
+
+/** The stages of the rebuild: what one contains may run in parallel. */
+export function rebuildStages({ totals, candidates }: CatchUpFindings): Rebuild[][] {
   if (totals !== undefined) {
     return [
       DERIVED_STATE.map(
         (kind): Rebuild =>
           async (client) =>
-            await (kind.rebuildFromTotals?.(client, totals) ?? kind.rebuild?.(client)),
+            await (kind.rebuildFromTotals?.(client, totals) ?? kind.rebuild?.(client, candidates)),
       ),
     ];
   }
   const rebuilds = DERIVED_STATE.map(
     (kind): Rebuild =>
       async (client) =>
-        await kind.rebuild?.(client),
+        await kind.rebuild?.(client, candidates),
   );
   const rebuildsFromDeltas = DERIVED_STATE.map(
     (kind): Rebuild =>

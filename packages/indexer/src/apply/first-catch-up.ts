@@ -1,7 +1,7 @@
 /** Indexes and derived state are cheaper to build at the end of the first catch-up. `deferred_indexes` has the definitions in case of a crash. */
 import { type BlockingSession, inTransaction, withExclusiveLocks } from '@kasgres/database';
 import {
-  type CatchUpTotals,
+  type CatchUpFindings,
   EMPTIED_TABLES,
   FILLED_TABLES,
   rebuildLockedState,
@@ -73,9 +73,7 @@ export async function buildLookUpIndexes(client: ClientBase): Promise<void> {
   for (const name of LOOK_UP_INDEXES) await buildIndex(client, name);
 }
 
-export interface FinishOptions {
-  /** If the whole chain was summed up, so that derived state need not be computed from all rows. */
-  totals?: CatchUpTotals | undefined;
+export interface FinishOptions extends CatchUpFindings {
   /** Called with sessions that read tables that must be emptied. */
   onBlocked?: (blocking: readonly BlockingSession[]) => void;
   /** Ends the wait for those sessions. */
@@ -85,7 +83,7 @@ export interface FinishOptions {
 /** Every step is idempotent; the last one lets requests in. */
 export async function finishFirstCatchUp(
   clients: readonly [ClientBase, ClientBase],
-  { totals, onBlocked, signal }: FinishOptions = {},
+  { onBlocked, signal, ...findings }: FinishOptions = {},
 ): Promise<void> {
   const [client, observer] = clients;
   await forEachInParallel(clients, [...LOOK_UP_INDEXES, ...REQUEST_INDEXES], buildIndex);
@@ -97,7 +95,7 @@ export async function finishFirstCatchUp(
     signal,
   });
   for (const worker of clients) await worker.query(`set work_mem = '${WORK_MEMORY}'`);
-  for (const stage of rebuildStages(totals))
+  for (const stage of rebuildStages(findings))
     await forEachInParallel(clients, stage, (worker, rebuild) => rebuild(worker));
   for (const worker of clients) await worker.query('reset work_mem');
   await forEachInParallel(clients, STATE_INDEXES, buildIndex);

@@ -59,7 +59,6 @@ export function sumUpChain(totals: ChainTotals, chain: readonly AddedChain[], kn
     for (const acceptance of accepted) {
       const { key, transaction } = acceptance;
       totals.beginTransaction(isCoinbase(transaction));
-      totals.foundUses.see(transaction);
       forEachSpent(transaction, inputsOf(acceptance, known), (spent, index, { amount, script }) => {
         totals.spend(script, amount);
         utxos.spend(spent, index);

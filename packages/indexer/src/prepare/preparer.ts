@@ -3,7 +3,15 @@ import { setImmediate } from 'node:timers/promises';
 import type { BlockKey, ScriptKey, TransactionKey } from '@kasgres/database';
 import { getNetwork, type Hash, isCoinbase, type Network, toHex } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
-import { type CatchUpTotals, ChainTotals, collectState, getOrInsert, StateChanges } from '@kasgres/state';
+import {
+  type CandidateTransactions,
+  type CatchUpFindings,
+  type CatchUpTotals,
+  ChainTotals,
+  collectState,
+  getOrInsert,
+  StateChanges,
+} from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
@@ -27,15 +35,25 @@ export class Preparer {
 
   /** Undefined unless the preparer has seen the whole chain since genesis, without a reorg. */
   #totals: ChainTotals | undefined;
+  #candidates: CandidateTransactions | undefined;
 
-  constructor(registry: Registry, ambiguousVariants: AmbiguousVariants) {
+  /** @param candidates of a first catch-up, if they are those of its chain up to the checkpoint */
+  constructor(registry: Registry, ambiguousVariants: AmbiguousVariants, candidates?: CandidateTransactions) {
     this.#registry = registry;
     this.#ambiguousVariants = ambiguousVariants;
+    this.#candidates = candidates;
     if (registry.memory.isComplete) this.#totals = new ChainTotals();
   }
 
-  /** Returns what was summed up of the whole chain, if it can replace a computation from all rows. It is needed once, and then forgotten. */
-  takeTotals(): CatchUpTotals | undefined {
+  /** Returns what the first catch-up has found out. It is needed once, and then forgotten. */
+  takeFindings(): CatchUpFindings {
+    const candidates = this.#candidates;
+    this.#candidates = undefined;
+    return { totals: this.#takeTotals(), candidates };
+  }
+
+  /** Returns what was summed up of the whole chain, if it can replace a computation from all rows. */
+  #takeTotals(): CatchUpTotals | undefined {
     const { memory } = this.#registry;
     const chain = this.#totals;
     this.#totals = undefined;
@@ -101,6 +119,7 @@ export class Preparer {
     const resolved = await this.#writeTransactions(seen, acceptances, { touched, yieldToEventLoop });
     if (!from.firstCatchUp || update.removed.length > 0 || !this.#registry.memory.isComplete) this.#totals = undefined;
     if (this.#totals !== undefined) sumUpChain(this.#totals, chain, { registry: this.#registry, seen, resolved });
+    if (this.#candidates !== undefined) findCandidates(this.#candidates, acceptances);
     let state: StateChanges | undefined;
     if (touched !== undefined) {
       state = new StateChanges({
@@ -284,6 +303,13 @@ export class Preparer {
       if (key % YIELD_EVERY_TRANSACTIONS === 0) await yieldToEventLoop();
     }
     return resolved;
+  }
+}
+
+/** A transaction whose accepted variant becomes known later is one of them from the beginning. */
+function findCandidates(candidates: CandidateTransactions, acceptances: readonly Acceptance[]): void {
+  for (const { key, transaction, acceptedVariant } of acceptances) {
+    candidates.see(key, transaction, acceptedVariant !== null);
   }
 }
 

@@ -65,10 +65,6 @@ export const covenants: DerivedState = {
   },
 
   rebuild: rebuildCovenants,
-
-  async rebuildFromTotals(client, { chain }) {
-    if (chain.foundUses.covenants || chain.foundUses.programs) await rebuildCovenants(client);
-  },
 };
 
 /** Takes the events back from the rows of covenants, and deletes those that began with them. */

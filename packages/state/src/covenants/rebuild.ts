@@ -1,10 +1,13 @@
 /** Computes covenants and their events from rows, after programs, whose reveals give the templates. */
 import type { ClientBase } from 'pg';
 import { ACCEPTED, UNSPENT } from '../common-table-expressions.ts';
+import type { CandidateTransactions } from '../first-catch-up/candidate-transactions.ts';
 import { DROP_FOUND, rebuildPrograms } from '../programs/rebuild.ts';
 
-export async function rebuildCovenants(client: ClientBase): Promise<void> {
-  await rebuildPrograms(client);
+/** Writes programs, too. */
+export async function rebuildCovenants(client: ClientBase, candidates?: CandidateTransactions): Promise<void> {
+  if (candidates?.haveUses === false) return;
+  await rebuildPrograms(client, candidates?.keys);
   await client.query('drop table if exists found_events');
   await client.query(CREATE_EVENTS);
   await client.query('analyze found_events');

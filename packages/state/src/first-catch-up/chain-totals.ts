@@ -6,7 +6,6 @@ import type { ScriptKey } from '@kasgres/database';
 import type { Sompi } from '@kasgres/kaspa';
 import type { ChainBlock } from '../state-changes.ts';
 import { hourOf } from '../hourly-balance-changes/hourly-deltas.ts';
-import { FoundUses } from '../programs/found-uses.ts';
 import { copyColumns } from './columns.ts';
 import { type BalanceChange, HourTotals } from './hour-totals.ts';
 import { IntervalTotals, type IntervalTotal } from './interval-totals.ts';
@@ -59,7 +58,6 @@ export interface ScriptTotal {
 export class ChainTotals {
   /** False after a sum has overflowed. */
   isExact = true;
-  readonly foundUses = new FoundUses();
   #columns = createColumns(INITIAL_SCRIPTS);
   #capacity = INITIAL_SCRIPTS;
   readonly #hours = new HourTotals();

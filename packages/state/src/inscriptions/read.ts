@@ -1,5 +1,5 @@
 /** Reads what accepted transactions may state, from rows: payloads, and inputs that are long enough for an envelope. */
-import type { ScriptKey } from '@kasgres/database';
+import type { ScriptKey, TransactionKey } from '@kasgres/database';
 import { getNetwork, type ScriptPublicKey, scriptToAddress } from '@kasgres/kaspa';
 import type { Queryable } from '../queryable.ts';
 import {
@@ -13,33 +13,33 @@ import {
 /** A valid signature and an envelope are longer than this: it is the length of most signature scripts. */
 const SIGNATURE_SCRIPT_BYTES = 66;
 
-export interface PayloadRow {
+interface PayloadRow {
   transaction: number;
   owner: number;
   payload: Buffer;
 }
 
-/** @param inRange condition on the key of the transaction, with `id` in place of it */
-export const selectPayloads = (inRange: string): string => `
+/** @param which condition on the key of the transaction, with `id` in place of it */
+const selectPayloads = (which: string): string => `
   select t.id::float8 as transaction, i.script_id::float8 as owner, t.payload
     from transactions t join transaction_inputs i on i.transaction_id = t.id and i.index = 0
-   where ${inRange.replaceAll('id', 't.id')} and octet_length(t.payload) > 0 and t.subnetwork_id <> 1 and t.accepting_index is not null`;
+   where ${which.replaceAll('id', 't.id')} and octet_length(t.payload) > 0 and t.subnetwork_id <> 1 and t.accepting_index is not null`;
 
-export const selectInputs = (inRange: string): string => `
+const selectInputs = (which: string): string => `
   select i.transaction_id::float8 as transaction, i.index as input, i.signature_script as "signatureScript", s.script
     from (select transaction_id, 0 as body, index, signature_script from transaction_inputs
-           where ${inRange.replaceAll('id', 'transaction_id')} and octet_length(signature_script) > ${SIGNATURE_SCRIPT_BYTES}
+           where ${which.replaceAll('id', 'transaction_id')} and octet_length(signature_script) > ${SIGNATURE_SCRIPT_BYTES}
           union all
           select transaction_id, body, index, signature_script from transaction_body_inputs
-           where ${inRange.replaceAll('id', 'transaction_id')} and octet_length(signature_script) > ${SIGNATURE_SCRIPT_BYTES}) i
+           where ${which.replaceAll('id', 'transaction_id')} and octet_length(signature_script) > ${SIGNATURE_SCRIPT_BYTES}) i
     join transactions t on t.id = i.transaction_id and t.accepted_body = i.body and t.accepting_index is not null
     join transaction_inputs spending on spending.transaction_id = i.transaction_id and spending.index = i.index
     join scripts s on s.id = spending.script_id and s.type = 'scripthash'`;
 
-export const decodePayloads = (rows: readonly PayloadRow[]): Inscribed[] =>
+const decodePayloads = (rows: readonly PayloadRow[]): Inscribed[] =>
   rows.flatMap(({ payload, transaction, owner }) => inscribedInPayload(payload, transaction, owner) ?? []);
 
-export async function decodeInputs(db: Queryable, rows: readonly AcceptedInput[]): Promise<Inscribed[]> {
+async function decodeInputs(db: Queryable, rows: readonly AcceptedInput[]): Promise<Inscribed[]> {
   return await withOwners(
     db,
     rows.flatMap((row) => inscribedInInput(row) ?? []),
@@ -85,9 +85,17 @@ export async function findRangeEnd(db: Queryable, after: number): Promise<number
 }
 
 /** Returns what the transactions of a range state. */
-export async function readRange(db: Queryable, after: number, last: number): Promise<Inscribed[]> {
-  const range = 'id > $1 and id <= $2';
-  const payloads = await db.query<PayloadRow>(selectPayloads(range), [after, last]);
-  const inputs = await db.query<AcceptedInput>(selectInputs(range), [after, last]);
+export function readRange(db: Queryable, after: number, last: number): Promise<Inscribed[]> {
+  return read(db, 'id > $1 and id <= $2', [after, last]);
+}
+
+/** Returns what these transactions state. */
+export function readTransactions(db: Queryable, keys: readonly TransactionKey[]): Promise<Inscribed[]> {
+  return read(db, 'id = any($1::bigint[])', [keys]);
+}
+
+async function read(db: Queryable, which: string, values: readonly unknown[]): Promise<Inscribed[]> {
+  const payloads = await db.query<PayloadRow>(selectPayloads(which), [...values]);
+  const inputs = await db.query<AcceptedInput>(selectInputs(which), [...values]);
   return [...decodePayloads(payloads.rows), ...(await decodeInputs(db, inputs.rows))];
 }

@@ -5,32 +5,19 @@
 import { inTransaction } from '@kasgres/database';
 import { DECODERS_VERSION } from '@kasgres/programs';
 import type { ClientBase } from 'pg';
-import type { AcceptedInput } from './inscribed.ts';
-import {
-  decodeInputs,
-  decodePayloads,
-  findRangeEnd,
-  type PayloadRow,
-  readRange,
-  selectInputs,
-  selectPayloads,
-} from './read.ts';
+import type { CandidateTransactions } from '../first-catch-up/candidate-transactions.ts';
+import type { KeySet } from '../first-catch-up/key-set.ts';
+import type { Inscribed } from './inscribed.ts';
+import { findRangeEnd, readRange, readTransactions } from './read.ts';
 import { writeInscriptions } from './write.ts';
 
-/** Each row has 250 kB at most. */
-const ROWS_AT_ONCE = 200;
+/** Each has 500 kB at most. */
+const TRANSACTIONS_AT_ONCE = 200;
 
-export async function rebuildInscriptions(client: ClientBase): Promise<void> {
-  await inTransaction(client, () => inscribeAll(client));
-}
-
-/** Must run inside a transaction, since it opens cursors. The tables must be empty. */
-export async function inscribeAll(client: ClientBase): Promise<void> {
-  for await (const rows of fetch<PayloadRow>(client, selectPayloads('true'))) {
-    await writeInscriptions(client, decodePayloads(rows));
-  }
-  for await (const rows of fetch<AcceptedInput>(client, selectInputs('true'))) {
-    await writeInscriptions(client, await decodeInputs(client, rows));
+/** @param candidates of the first catch-up; all transactions by default */
+export async function rebuildInscriptions(client: ClientBase, candidates?: CandidateTransactions): Promise<void> {
+  for await (const inscribed of candidates === undefined ? ofAll(client) : ofKeys(client, candidates.keys)) {
+    await writeInscriptions(client, inscribed);
   }
   await client.query(
     'insert into protocol_hours (hour, protocol, transactions, fees) select * from count_protocol_hours()',
@@ -42,14 +29,17 @@ export async function inscribeAll(client: ClientBase): Promise<void> {
   );
 }
 
-async function* fetch<Row extends object>(client: ClientBase, select: string): AsyncGenerator<Row[]> {
-  await client.query(`declare inscribing no scroll cursor for ${select}`);
-  for (;;) {
-    const { rows } = await client.query<Row>(`fetch ${ROWS_AT_ONCE} from inscribing`);
-    if (rows.length === 0) break;
-    yield rows;
+async function* ofKeys(client: ClientBase, keys: KeySet): AsyncGenerator<Inscribed[]> {
+  for (const page of keys.pages(TRANSACTIONS_AT_ONCE)) yield await readTransactions(client, page);
+}
+
+async function* ofAll(client: ClientBase): AsyncGenerator<Inscribed[]> {
+  for (let after = -1; ; ) {
+    const end = await findRangeEnd(client, after);
+    if (end === undefined) return;
+    yield await readRange(client, after, end);
+    after = end;
   }
-  await client.query('close inscribing');
 }
 
 /**

@@ -7,7 +7,7 @@ import { hourOf } from '../hourly-balance-changes/hourly-deltas.ts';
 import type { Reveals } from '../reveals/reveals.ts';
 import type { BareProgram, MarkedSpend, MarkedSpends } from '../utxos/marked-spends.ts';
 import { knownKccTemplate } from './kcc-template.ts';
-import { isPublicKeyScript } from './found-uses.ts';
+import { isPublicKeyScript } from './public-key-script.ts';
 import { type ProgramSpend, isOfProgram, spendOf } from './program-spend.ts';
 
 /** Where a program was seen. Inputs come before the outputs of their transaction. */

@@ -5,6 +5,7 @@
 import { describeProgram, type ProgramDescription } from '@kasgres/programs';
 import type { ClientBase } from 'pg';
 import { firstStartUtxos } from '../common-table-expressions.ts';
+import type { KeySet } from '../first-catch-up/key-set.ts';
 import { pagesByKey, type Queryable } from '../queryable.ts';
 import { revealPages } from '../reveals/read.ts';
 import { knownKccTemplate } from './kcc-template.ts';
@@ -20,11 +21,14 @@ const CREATE_TABLES = `
 
 export const DROP_FOUND = 'drop table if exists found_reveals, found_bare';
 
-/** Leaves the reveals in the temporary table `found_reveals`, which `DROP_FOUND` drops. */
-export async function rebuildPrograms(client: ClientBase): Promise<void> {
+/**
+ * Leaves the reveals in the temporary table `found_reveals`, which `DROP_FOUND` drops.
+ * @param revealing transactions that may reveal programs; all by default
+ */
+export async function rebuildPrograms(client: ClientBase, revealing: KeySet | undefined): Promise<void> {
   await client.query(DROP_FOUND);
   await client.query(CREATE_TABLES);
-  await findReveals(client);
+  await findReveals(client, revealing);
   await findBareScripts(client);
   await client.query('analyze found_reveals, found_bare');
   await client.query(INSERT_TEMPLATES);
@@ -33,8 +37,8 @@ export async function rebuildPrograms(client: ClientBase): Promise<void> {
   await client.query(INSERT_HOURS);
 }
 
-async function findReveals(client: ClientBase): Promise<void> {
-  for await (const page of revealPages(client)) {
+async function findReveals(client: ClientBase, revealing: KeySet | undefined): Promise<void> {
+  for await (const page of revealPages(client, revealing)) {
     const found = page.flatMap((reveal) => {
       const description = describeProgram(reveal.program);
       if (!isOfProgram(reveal, description)) return [];

@@ -2,6 +2,7 @@
 import { blake2b256 } from '@kasgres/kaspa';
 import { claimedProgram } from '@kasgres/programs';
 import type { ClientBase } from 'pg';
+import type { KeySet } from '../first-catch-up/key-set.ts';
 import { columnsOf, type Queryable } from '../queryable.ts';
 import type { Reveal } from './reveal.ts';
 
@@ -12,8 +13,9 @@ export interface SettledVariant {
 
 /** Transactions whose reveals are read together, each of at most some hundred kB. */
 const TRANSACTIONS_AT_ONCE = 256;
-/** Inputs, with any script, that `revealPages` looks at together, and the bytes that it reads of them together. */
+/** Inputs with any script, or transactions, that `revealPages` looks at together, and the bytes that it reads of them together. */
 const INPUTS_AT_ONCE = 20_000;
+const KEYS_AT_ONCE = 5_000;
 const PAGE_BYTES = 8 * 2 ** 20;
 
 interface RevealRow {
@@ -82,10 +84,12 @@ interface Measured extends InputKey {
   bytes: number;
 }
 
-/** Yields what all accepted transactions reveal, in the order of their keys. A page takes a bounded amount of memory. */
-export async function* revealPages(db: Queryable): AsyncGenerator<Reveal[]> {
-  for (let after: InputKey | undefined = { transaction: -1, input: -1 }; after !== undefined; ) {
-    const { last, found } = await findInputs(db, after);
+/**
+ * Yields what accepted transactions reveal, in the order of their keys. A page takes a bounded amount of memory.
+ * @param keys transactions to read; all by default
+ */
+export async function* revealPages(db: Queryable, keys?: KeySet): AsyncGenerator<Reveal[]> {
+  for await (const found of keys === undefined ? findInputs(db) : findInputsOf(db, keys)) {
     for (const page of divide(found)) {
       const { rows } = await db.query<RevealRow>(
         `select ${COLUMNS}
@@ -97,37 +101,55 @@ export async function* revealPages(db: Queryable): AsyncGenerator<Reveal[]> {
       );
       yield rows.flatMap(toReveal);
     }
-    after = last;
   }
 }
 
-/** Returns the P2SH inputs of accepted variants among the next inputs, and the last of these; undefined after the last one. */
-async function findInputs(db: Queryable, after: InputKey): Promise<{ last: InputKey | undefined; found: Measured[] }> {
-  const { rows } = await db.query<
-    { [Name in keyof Measured]: Measured[Name] | null } & { last: number; lastInput: number }
-  >(
-    `with next as materialized (
-       select transaction_id, index, script_id, octet_length(signature_script) as bytes from transaction_inputs where (transaction_id, index) > ($1, $2) order by transaction_id, index limit ${INPUTS_AT_ONCE}),
-     found as (
-       select i.transaction_id, i.index, case when t.accepted_body = 0 then i.bytes else octet_length(b.signature_script) end as bytes
-         from next i
-        cross join lateral (select from scripts where id = i.script_id and type = 'scripthash' offset 0) s
-        cross join lateral (
-          select id, accepted_body from transactions
-           where id = i.transaction_id and accepting_index is not null and accepted_body is not null offset 0) t
-         left join transaction_body_inputs b on b.transaction_id = t.id and b.body = t.accepted_body and b.index = i.index)
-     select last.transaction_id::float8 as last, last.index as "lastInput", found.transaction_id::float8 as transaction, found.index as input, found.bytes
-       from (select transaction_id, index from next order by transaction_id desc, index desc limit 1) last left join found on true
-      order by found.transaction_id, found.index`,
-    [after.transaction, after.input],
-  );
-  const [first] = rows;
-  return {
-    last: first && { transaction: first.last, input: first.lastInput },
-    found: rows.flatMap(({ transaction, input, bytes }) =>
+/** The P2SH inputs of accepted variants among `next`. */
+const FOUND = `
+  select i.transaction_id, i.index, case when t.accepted_body = 0 then i.bytes else octet_length(b.signature_script) end as bytes
+    from next i
+   cross join lateral (select from scripts where id = i.script_id and type = 'scripthash' offset 0) s
+   cross join lateral (
+     select id, accepted_body from transactions
+      where id = i.transaction_id and accepting_index is not null and accepted_body is not null offset 0) t
+    left join transaction_body_inputs b on b.transaction_id = t.id and b.body = t.accepted_body and b.index = i.index`;
+
+const INPUTS =
+  'select transaction_id, index, script_id, octet_length(signature_script) as bytes from transaction_inputs';
+
+/** Nulls where none was found among the inputs up to the last one. */
+type MeasuredRow = { [Name in keyof Measured]: Measured[Name] | null } & { last: number; lastInput: number };
+
+async function* findInputs(db: Queryable): AsyncGenerator<Measured[]> {
+  for (let after: InputKey = { transaction: -1, input: -1 }; ; ) {
+    const { rows } = await db.query<MeasuredRow>(
+      `with next as materialized (
+         ${INPUTS} where (transaction_id, index) > ($1, $2) order by transaction_id, index limit ${INPUTS_AT_ONCE}),
+       found as (${FOUND})
+       select last.transaction_id::float8 as last, last.index as "lastInput", found.transaction_id::float8 as transaction, found.index as input, found.bytes
+         from (select transaction_id, index from next order by transaction_id desc, index desc limit 1) last left join found on true
+        order by found.transaction_id, found.index`,
+      [after.transaction, after.input],
+    );
+    yield rows.flatMap(({ transaction, input, bytes }) =>
       transaction === null || input === null ? [] : [{ transaction, input, bytes: bytes ?? 0 }],
-    ),
-  };
+    );
+    const [first] = rows;
+    if (first === undefined) return;
+    after = { transaction: first.last, input: first.lastInput };
+  }
+}
+
+async function* findInputsOf(db: Queryable, keys: KeySet): AsyncGenerator<Measured[]> {
+  for (const page of keys.pages(KEYS_AT_ONCE)) {
+    const { rows } = await db.query<Measured>({
+      name: 'find-inputs-of',
+      text: `with next as materialized (${INPUTS} where transaction_id = any($1::bigint[]))
+             select transaction_id::float8 as transaction, index as input, bytes from (${FOUND}) found order by transaction_id, index`,
+      values: [page],
+    });
+    yield rows;
+  }
 }
 
 function* divide(inputs: readonly Measured[]): Generator<Measured[]> {
