@@ -42,8 +42,13 @@ export interface Virtual extends Pov {
 export interface ChainMove {
   /** From the old sink down. */
   removed: Block[];
-  /** From the lowest up to the new sink. */
-  added: Block[];
+  /** From the lowest up to the new sink, with what each accepts: the lower ones of a long branch are final at once, and forget it. */
+  added: AddedToChain[];
+}
+
+interface AddedToChain {
+  block: Block;
+  acceptance: Acceptance;
 }
 
 const REMEMBERED_POVS = 512;
@@ -163,8 +168,9 @@ export class Consensus {
     const cursor = this.cursor();
     const { sink, candidates } = findSink([...this.tips], cursor, this.finalBlock);
     this.currentVirtual = this.settleVirtual(pickVirtualParents(sink, candidates, this.params), cursor.view);
+    const move = chainMove(oldSink, sink);
     this.finalizeUpTo(sink, (block) => sink.blueScore - block.blueScore >= this.params.finalityDepth);
-    return chainMove(oldSink, sink);
+    return move;
   }
 
   /** Returns `undefined` if a new block on these parents could not be on the chain. */
@@ -309,11 +315,19 @@ function newBlock(
   };
 }
 
+/** @throws Error if the block cannot be on the chain, or is final */
+export function withAcceptance(block: Block): AddedToChain {
+  if (block.state.kind !== 'qualified') throw new Error(`block ${block.id} is on the chain and ${block.state.kind}`);
+  return { block, acceptance: block.state.acceptance };
+}
+
 function chainMove(oldSink: Block, sink: Block): ChainMove {
   const removed: Block[] = [];
   let fork = oldSink;
   for (; !isChainAncestorOf(fork, sink); fork = getGhostdag(fork).selectedParent) removed.push(fork);
-  const added: Block[] = [];
-  for (let block = sink; block !== fork; block = getGhostdag(block).selectedParent) added.push(block);
+  const added: AddedToChain[] = [];
+  for (let block = sink; block !== fork; block = getGhostdag(block).selectedParent) {
+    added.push(withAcceptance(block));
+  }
   return { removed, added: added.reverse() };
 }

@@ -27,7 +27,7 @@ import { hasValidScripts } from '../../economy/signatures.ts';
 import { createdEntries, spentKeysOf, type UtxoEntry } from '../../economy/utxo.ts';
 import { BlockRuleError } from '../consensus/block-rules.ts';
 import type { Block } from '../consensus/block.ts';
-import { type BlockBody, type ChainMove, Consensus } from '../consensus/consensus.ts';
+import { type BlockBody, type ChainMove, Consensus, withAcceptance } from '../consensus/consensus.ts';
 import { type ConsensusParams, SIMNET_PARAMS } from '../consensus/params.ts';
 import { assembleBlock, checkSubmittedHeader } from './assemble-block.ts';
 import { Mempool } from './mempool.ts';
@@ -71,7 +71,7 @@ export class SimulatedNode implements NodeState {
     this.now = now;
     this.keep = keep;
     this.addToDag(this.consensus.genesis);
-    this.moveDag({ removed: [], added: [this.consensus.genesis] });
+    this.moveDag({ removed: [], added: [withAcceptance(this.consensus.genesis)] });
   }
 
   get isSynced(): boolean {
@@ -211,12 +211,10 @@ export class SimulatedNode implements NodeState {
   }
 
   private moveDag(move: ChainMove): ChainChange {
-    for (const { id, state } of move.added) {
-      if (state.kind !== 'qualified') throw new Error(`block ${id} is on the chain and ${state.kind}`);
-      const { accepted } = state.acceptance;
+    for (const { block: added, acceptance } of move.added) {
       this.dag.setAcceptance(
-        id,
-        accepted.map(({ block, index }) => ({ blockHash: block.id, index })),
+        added.id,
+        acceptance.accepted.map(({ block, index }) => ({ blockHash: block.id, index })),
       );
     }
     const { ghostdag, parents, daaScore, pastMedianTime, bits } = this.consensus.virtual;
