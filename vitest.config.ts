@@ -91,8 +91,8 @@ const other = [
 const globalSetup = 'packages/database/src/testing/global-setup.ts';
 
 /**
- * The priority of the API (packages/api/src/priority.ts): at a higher one, tests that use the processor beside it would keep it from responding. Workers,
- * programs and Postgres inherit it.
+ * The priority of the API (packages/api/src/workers/priority.ts): at a higher one, tests that use the processor beside it would keep it from
+ * responding. Workers, programs and Postgres inherit it.
  */
 const NICE = 5;
 if (getPriority() < NICE) setPriority(NICE);

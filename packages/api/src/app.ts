@@ -3,14 +3,15 @@ import Fastify, { type FastifyInstance, type FastifyPluginAsync } from 'fastify'
 import { docsRoutes } from './docs/docs.ts';
 import { explorerRoutes } from './explorer/explorer.ts';
 import { createPageReader } from './explorer/page-data.ts';
-import { requireKey } from './http/authentication.ts';
+import { refuseUnknownRoutes } from './explorer/unknown-routes.ts';
 import { requireUncompressedBody } from './http/compression.ts';
 import { useErrorEnvelope } from './http/error-envelope.ts';
 import { serializeLargeResponses } from './http/large-responses.ts';
-import { refuseUnknownRoutes } from './http/unknown-routes.ts';
 import { validatorCompiler } from './http/validation.ts';
+import { requireKey } from './limits/authentication.ts';
 import { Pacer } from './limits/pacer.ts';
 import { collectOperations } from './openapi/document.ts';
+import type { ApiPlugin } from './openapi/route.ts';
 import { getAddress, getAddresses, getAddressTag } from './resources/addresses/address.ts';
 import { getAddressBalanceHistory } from './resources/addresses/balance-history.ts';
 import { getBalanceByAddress, getBalancesByAddresses } from './resources/addresses/balances.ts';
@@ -69,7 +70,6 @@ import { getTransactionsAcceptance } from './resources/transactions/acceptance.t
 import { getTransactionMass } from './resources/transactions/mass.ts';
 import { getTransaction, getTransactions, listTransactions } from './resources/transactions/rest/routes.ts';
 import { restServerRoutes } from './rest-server/routes.ts';
-import type { ApiPlugin } from './route.ts';
 import { createStreamToken, getStream, postStream } from './stream/routes.ts';
 import { openWebSocket } from './stream/websocket.ts';
 import type { Services } from './services.ts';

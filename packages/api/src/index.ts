@@ -1,10 +1,10 @@
 /** Exports for tests and tools only: programs start the API as a process (main.ts). */
-export { openDatabase, PLANNER_SETTINGS } from './database.ts';
-export { type ExampleChain, type ExampleRequest, exampleRequests } from './docs/example-requests.ts';
+export { openDatabase, PLANNER_SETTINGS } from './index-state/database.ts';
+export { type ExampleChain, type ExampleRequest, exampleRequests } from './openapi/example-requests.ts';
 export { envSchema } from './env.ts';
 export { LocalAdmission } from './limits/admission.ts';
 export { MemoryWindows } from './limits/windows.ts';
-export { createMetrics } from './metrics.ts';
+export { createMetrics } from './metrics/metrics.ts';
 export { generateDocument } from './app.ts';
 export { createServer } from './server.ts';
 export { createServices, type Services } from './services.ts';

@@ -12,9 +12,9 @@ import {
 } from '@kasgres/runtime';
 import { type Env, envSchema } from './env.ts';
 import { openAdmission } from './limits/open-admission.ts';
-import { lowerPriority } from './priority.ts';
 import { serve } from './serve.ts';
 import { Workers } from './workers/primary.ts';
+import { lowerPriority } from './workers/priority.ts';
 import { runWorker, WORKER_DEADLINE_MS } from './workers/worker.ts';
 
 lowerPriority();

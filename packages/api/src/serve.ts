@@ -13,17 +13,18 @@ import {
   toListenError,
   untilAborted,
 } from '@kasgres/runtime';
-import { CONNECTIONS, connectionsPerWorker, openDatabase } from './database.ts';
 import type { Env } from './env.ts';
-import { listenersFor, roomForConnections } from './http/connections.ts';
-import { listen } from './http/listen.ts';
-import { type Certificate, readCertificate, renewCertificate } from './http/certificate.ts';
 import { readExplorerFiles } from './explorer/files.ts';
+import { type Certificate, readCertificate, renewCertificate } from './http/certificate.ts';
+import { listenersFor, roomForConnections } from './http/connections.ts';
 import { toHttpError, unavailable } from './http/errors.ts';
+import { listen } from './http/listen.ts';
+import { CONNECTIONS, connectionsPerWorker, openDatabase } from './index-state/database.ts';
 import { findReplicaLag, type IndexReader } from './index-state/state.ts';
 import type { Admission } from './limits/admission.ts';
-import { createMetrics, watchDependencies, watchStreams } from './metrics.ts';
-import { NodePool, type PooledNode } from './node-pool.ts';
+import { createMetrics, watchDependencies, watchStreams } from './metrics/metrics.ts';
+import { CONNECTIONS_PER_NODE } from './node/node-calls.ts';
+import { NodePool, type PooledNode } from './node/node-pool.ts';
 import { createServer } from './server.ts';
 import { createServices } from './services.ts';
 import { secretBoxOpener } from './webhooks/secrets.ts';
@@ -103,7 +104,11 @@ export async function serve({ program, env, logger, registry, admission, onServe
     corsOrigins: env.CORS_ORIGINS,
     trustProxy: env.TRUST_PROXY,
     workers,
-    room: roomForConnections({ fileLimit, readConnections, nodes: env.NODE_URL.length }),
+    room: roomForConnections({
+      fileLimit,
+      readConnections,
+      nodeConnections: env.NODE_URL.length * CONNECTIONS_PER_NODE,
+    }),
   });
   await onServer(async () => {
     if (!server.server.listening) return { ready: false, reason: 'not listening yet' };

@@ -11,22 +11,22 @@ import Fastify, {
 } from 'fastify';
 import { api } from './app.ts';
 import { accessLogOf, logAccess } from './http/access-log.ts';
-import { releaseRequest } from './http/authentication.ts';
 import type { Certificate } from './http/certificate.ts';
 import { compressResponses } from './http/compression.ts';
-import { takeTurnsOfRequests, ValidKeys } from './http/request-turns.ts';
 import { limitConnections, wantedConnections } from './http/connections.ts';
-import { ignoreHeadersOfNoBody, MAX_BODY_BYTES, parseJsonBodies } from './http/json-body.ts';
 import { corsOptions } from './http/cors.ts';
-import { serveOneAtATime } from './http/pipelining.ts';
 import { respondBadUrl, respondClientError } from './http/error-envelope.ts';
+import { ignoreHeadersOfNoBody, MAX_BODY_BYTES, parseJsonBodies } from './http/json-body.ts';
+import { serveOneAtATime } from './http/pipelining.ts';
 import { normalizeForwardedFor, REQUEST_ID_HEADER, requestIdOf } from './http/request-identity.ts';
 import { LazyLogger } from './http/request-logger.ts';
+import { takeTurnsOfRequests, ValidKeys } from './http/request-turns.ts';
 import { limitResponseTime } from './http/response-timeout.ts';
 import { limitUnreadResponses } from './http/unread-responses.ts';
-import { isWebSocketRequest } from './stream/websocket.ts';
-import type { ApiMetrics } from './metrics.ts';
+import { releaseRequest } from './limits/authentication.ts';
+import type { ApiMetrics } from './metrics/metrics.ts';
 import type { Services } from './services.ts';
+import { isWebSocketRequest } from './stream/websocket.ts';
 
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Limits the time in which a TLS handshake completes, and in which a request arrives. */

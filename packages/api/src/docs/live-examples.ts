@@ -1,8 +1,8 @@
 /** Examples from this index and its node for the page at /docs, so that they can be executed. */
 import { sql } from 'kysely';
 import type { IndexState } from '../index-state/index-state.ts';
+import { type ExampleRequest, exampleRequests } from '../openapi/example-requests.ts';
 import type { Services } from '../services.ts';
-import { type ExampleRequest, exampleRequests } from './example-requests.ts';
 
 /** These keep the example of the committed document: a signed payment cannot be made up, and not every node implements the last two. */
 const COMMITTED = ['getTransactionMass', 'submitTransaction', 'submitBlock', 'getSubnetwork', 'getSeqCommitLaneProof'];

@@ -4,9 +4,9 @@
  * callers that hold none, so that a few callers with long tasks leave free slots to all others.
  */
 import { PoolExhaustedError } from '@kasgres/database';
-import { type Deadline, Deadlines } from '../deadlines.ts';
-import { type Item, LinkedList } from '../linked-list.ts';
-import { RecentlyUsed } from '../recently-used.ts';
+import { type Deadline, Deadlines } from '../common/deadlines.ts';
+import { type Item, LinkedList } from '../common/linked-list.ts';
+import { RecentlyUsed } from '../common/recently-used.ts';
 
 interface Pending {
   caller: Caller;

@@ -2,7 +2,7 @@
  * Items that wait, by caller. The caller that was served least is next, and one that was idle is ahead of all others once: a caller that asks for little
  * does not wait for those that ask for much. The items of a caller keep their order.
  */
-import { RecentlyUsed } from '../recently-used.ts';
+import { RecentlyUsed } from '../common/recently-used.ts';
 
 interface Caller<T> {
   items: T[];

@@ -12,12 +12,12 @@ it.each([
   [60, 8],
   [52, 4],
 ])('leaves room for the database and the node within %i open files', (fileLimit, expected) => {
-  expect(roomForConnections({ fileLimit, readConnections: 10, nodes: 1 })).toBe(expected);
+  expect(roomForConnections({ fileLimit, readConnections: 10, nodeConnections: 4 })).toBe(expected);
 });
 
 it('refuses a limit of open files that leaves room for no client', () => {
-  expect(() => roomForConnections({ fileLimit: 50, readConnections: 10, nodes: 1 })).toThrow('ulimit -n');
-  expect(roomForConnections({ fileLimit: Number.POSITIVE_INFINITY, readConnections: 10, nodes: 1 })).toBe(
+  expect(() => roomForConnections({ fileLimit: 50, readConnections: 10, nodeConnections: 4 })).toThrow('ulimit -n');
+  expect(roomForConnections({ fileLimit: Number.POSITIVE_INFINITY, readConnections: 10, nodeConnections: 4 })).toBe(
     Number.POSITIVE_INFINITY,
   );
 });

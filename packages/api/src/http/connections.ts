@@ -5,12 +5,11 @@
 import type { Server, Socket } from 'node:net';
 import { FatalError } from '@kasgres/runtime';
 import type { FastifyInstance } from 'fastify';
-import { CONNECTIONS_PER_NODE } from '../node-calls.ts';
 
 /** Beside streams. An idle connection takes about 20 kB. */
 const MAX_CONNECTIONS = 10_000;
 
-/** Files of Node.js (about 25), connections to databases that are not for responses (database.ts, 10), and those of probes. */
+/** Files of Node.js (about 25), connections to databases that are not for responses (index-state/database.ts, 10), and those of probes. */
 const OTHER_FILES = 39;
 /** With fewer, hardly a request would find a connection. */
 const MIN_CONNECTIONS = 4;
@@ -26,12 +25,13 @@ export const listenersFor = (fileLimit: number): number =>
 interface Room {
   fileLimit: number;
   readConnections: number;
-  nodes: number;
+  /** To all nodes together. */
+  nodeConnections: number;
 }
 
 /** Returns how many connections a process may have for clients. @throws FatalError if the limit of open files leaves no room for any */
-export function roomForConnections({ fileLimit, readConnections, nodes }: Room): number {
-  const free = fileLimit - OTHER_FILES - listenersFor(fileLimit) - nodes * CONNECTIONS_PER_NODE;
+export function roomForConnections({ fileLimit, readConnections, nodeConnections }: Room): number {
+  const free = fileLimit - OTHER_FILES - listenersFor(fileLimit) - nodeConnections;
   // A connection of a client uses at most one for responses.
   const room = Math.max(free - readConnections, Math.floor(free / 2));
   if (room >= MIN_CONNECTIONS) return room;

@@ -1,7 +1,7 @@
 /** Configures which origins may call the API from a browser, and which headers their pages may send and read. */
 import type { FastifyCorsOptions } from '@fastify/cors';
-import { RESPONSE_HEADERS } from '../openapi/document.ts';
 import { REQUEST_ID_HEADER } from './request-identity.ts';
+import { RESPONSE_HEADERS } from './responses.ts';
 
 const REQUEST_HEADERS = ['x-api-key', 'content-type', 'if-none-match', 'last-event-id', REQUEST_ID_HEADER];
 /** Pages that were made for kaspa-rest-server send these two with every request, and read the others. */

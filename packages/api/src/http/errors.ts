@@ -8,6 +8,9 @@ export interface ErrorDetail {
   message: string;
 }
 
+/** Details of one error response. */
+export const MAX_DETAILS = 20;
+
 export class HttpError extends Error {
   override name = 'HttpError';
   readonly statusCode: number;

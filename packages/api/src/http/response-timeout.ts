@@ -3,7 +3,7 @@
  * would cut off slow clients.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { type Deadline, Deadlines } from '../deadlines.ts';
+import { type Deadline, Deadlines } from '../common/deadlines.ts';
 import { unavailable } from './errors.ts';
 
 const RETRY_AFTER_SECONDS = 5;

@@ -11,7 +11,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Item, LinkedList } from '../linked-list.ts';
+import { type Item, LinkedList } from '../common/linked-list.ts';
 import { LineLimit } from './line-limit.ts';
 import { callerOf } from './request-identity.ts';
 

@@ -1,8 +1,7 @@
 /** Validates requests with zod. Responses are checked by TypeScript, and by tests against openapi.json. */
 import type { FastifySchemaCompiler } from 'fastify';
 import { z } from 'zod';
-import { MAX_DETAILS } from '../schemas/list.ts';
-import { badRequest, type ErrorDetail, type HttpError } from './errors.ts';
+import { badRequest, type ErrorDetail, type HttpError, MAX_DETAILS } from './errors.ts';
 
 /** The schema of a query without parameters, as most requests have it. */
 export const noQuery = z.strictObject({});

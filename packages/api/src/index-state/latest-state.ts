@@ -3,7 +3,7 @@
  * background while requests still get it, so that a request waits only after a pause. The state never goes backwards, although reads on several
  * connections may overtake each other.
  */
-import type { Awaitable } from '../awaitable.ts';
+import type { Awaitable } from '../common/awaitable.ts';
 import type { IndexState } from './index-state.ts';
 
 const FRESH_MS = 5;

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Awaitable, whenKnown } from '../awaitable.ts';
+import { type Awaitable, whenKnown } from '../common/awaitable.ts';
 import { HttpError } from '../http/errors.ts';
 import type { IndexState } from './index-state.ts';
 import type { IndexReader } from './state.ts';

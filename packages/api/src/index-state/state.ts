@@ -5,14 +5,14 @@
 import { BEGIN_SNAPSHOT, type Connection, isPoolExhausted, isRetryableDatabaseError } from '@kasgres/database';
 import type { Network } from '@kasgres/kaspa';
 import { CompiledQuery, sql } from 'kysely';
-import { type Awaitable, whenKnown } from '../awaitable.ts';
+import { type Awaitable, whenKnown } from '../common/awaitable.ts';
 import { EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import type { FairQueue } from '../fairness/fair-queue.ts';
 import { type HttpError, unavailable } from '../http/errors.ts';
 import { type IndexState, parseState } from './index-state.ts';
 import { LatestState } from './latest-state.ts';
-import { type Db, hex } from './sql.ts';
 import { SharedReads } from './shared-reads.ts';
+import { type Db, hex } from './sql.ts';
 import type { AnyStatement, BoundStatement, StatementRow } from './statement.ts';
 
 const RETRY_WITHIN_MS = 5000;

@@ -4,11 +4,11 @@
  */
 import { addUsage, findKeyHashes, findKeys } from '@kasgres/database';
 import type { Logger } from '@kasgres/runtime';
-import { type Awaitable, whenKnown } from '../awaitable.ts';
-import { KeyCache } from '../http/key-cache.ts';
-import { isValidToken, parseToken, type StreamToken } from '../http/stream-tokens.ts';
+import { type Awaitable, whenKnown } from '../common/awaitable.ts';
 import type { Db } from '../index-state/sql.ts';
+import { KeyCache } from './key-cache.ts';
 import { type Bucket, type Charge, Limits, type Verdict } from './limits.ts';
+import { isValidToken, parseToken, type StreamToken } from './stream-tokens.ts';
 import { UsageMeter } from './usage-meter.ts';
 import type { Windows } from './windows.ts';
 

@@ -4,9 +4,9 @@
  * workers, and wait only for shared windows.
  */
 import { dayOf, endOf, firstDayOf, type QuotaPeriod } from '@kasgres/database';
-import { type Awaitable, whenKnown } from '../awaitable.ts';
+import { type Awaitable, whenKnown } from '../common/awaitable.ts';
+import { RecentlyUsed } from '../common/recently-used.ts';
 import { fromHundredths, toHundredths } from './hundredths.ts';
-import { RecentlyUsed } from '../recently-used.ts';
 import type { UsageMeter } from './usage-meter.ts';
 import type { Windows, WindowState } from './windows.ts';
 

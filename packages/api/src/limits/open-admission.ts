@@ -1,9 +1,9 @@
 /** Opens what the process that charges limits needs: connections for keys and usage, and the store of windows. */
 import type { Connection } from '@kasgres/database';
 import type { Logger, Registry, Shutdown } from '@kasgres/runtime';
-import { CONNECTIONS, openDatabase, openRateLimitDatabase } from '../database.ts';
 import type { Env } from '../env.ts';
-import { createRateLimitStoreFailures } from '../metrics.ts';
+import { CONNECTIONS, openDatabase, openRateLimitDatabase } from '../index-state/database.ts';
+import { createRateLimitStoreFailures } from '../metrics/metrics.ts';
 import { LocalAdmission } from './admission.ts';
 import { PostgresWindows } from './postgres-windows.ts';
 import { MemoryWindows, type Windows } from './windows.ts';

@@ -7,7 +7,7 @@
  * that the limit always holds.
  */
 import type { Connection } from '@kasgres/database';
-import { Batches } from '../batches.ts';
+import { Batches } from '../common/batches.ts';
 import { unavailable } from '../http/errors.ts';
 import type { WindowLimit, Windows, WindowState } from './windows.ts';
 

@@ -1,5 +1,5 @@
 /** Windows of rate limits: counted in this process, or in the database for all API processes (postgres-windows.ts). */
-import type { Awaitable } from '../awaitable.ts';
+import type { Awaitable } from '../common/awaitable.ts';
 
 export interface WindowLimit {
   hundredths: number;

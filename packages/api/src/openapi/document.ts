@@ -2,11 +2,11 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
-import type { ExampleRequest } from '../docs/example-requests.ts';
 import examples from '../generated/examples.json' with { type: 'json' };
-import type { AnyOperation } from '../route.ts';
-import { ERRORS, type ErrorStatus, errorEnvelope, NOT_MODIFIED } from '../schemas/responses.ts';
+import { ERRORS, type ErrorStatus, errorEnvelope, HEADERS, NOT_MODIFIED } from '../http/responses.ts';
+import type { ExampleRequest } from './example-requests.ts';
 import { info, tags } from './info.ts';
+import type { AnyOperation } from './route.ts';
 import { describeComponents, describeParameters, describeSchema } from './schema.ts';
 
 /** Requests and responses of the fixed simulated chain, by operationId: written by `npm run generate:examples`, and checked by test/examples. */
@@ -109,41 +109,6 @@ function otherStatusesOf({ isFromIndex, cost, body, submits, errors = [] }: AnyO
     ...errors,
   ];
 }
-
-const NON_NEGATIVE = { type: 'number', minimum: 0 };
-
-const HEADERS: Readonly<Record<string, { description: string; schema: object; required?: false }>> = {
-  'x-request-id': { description: 'Identifies the request in the log', schema: { type: 'string' } },
-  'x-request-cost-ru': {
-    description: 'Cost of the request in request units; 0 if it was refused or needs no key',
-    schema: NON_NEGATIVE,
-  },
-  'ratelimit-limit': {
-    description: 'Request units per window, and the length of the window in seconds',
-    schema: { type: 'string', pattern: '^\\d+(\\.\\d+)?;w=\\d+$', examples: ['500;w=1'] },
-  },
-  'ratelimit-remaining': { description: 'Request units left in this window', schema: NON_NEGATIVE },
-  'ratelimit-reset': { description: 'Seconds until the window ends', schema: NON_NEGATIVE },
-  'retry-after': {
-    description: 'Seconds after which a retry may succeed',
-    schema: { type: 'integer', minimum: 0 },
-  },
-  etag: {
-    description: 'Changes when the response may have changed; send it as `if-none-match`',
-    schema: { type: 'string', pattern: '^W/"[\\w-]+"$' },
-  },
-  'x-kasgres-sink': {
-    description: 'Hash of the sink at which the response was read from the index',
-    schema: { $ref: '#/components/schemas/Hash' },
-  },
-  'x-kasgres-gaps': {
-    description: 'Number of gaps of the index, which `/v1/status` lists; absent if there are none',
-    schema: { type: 'integer', minimum: 1 },
-    required: false,
-  },
-};
-
-export const RESPONSE_HEADERS: readonly string[] = Object.keys(HEADERS);
 
 /** `x-request-id` is `XRequestId`. */
 const headerComponentName = (header: string): string =>

@@ -4,6 +4,7 @@ import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { jsonArray, jsonObject } from '../index-state/json.ts';
 import { type ParameterOf, statementsBy } from '../index-state/statement.ts';
+import { statementRoute } from '../openapi/route.ts';
 import {
   cursorOf,
   type PageParameters,
@@ -14,7 +15,6 @@ import {
   startOf,
 } from '../pages/key-page.ts';
 import { pageQuery } from '../pages/page-query.ts';
-import { statementRoute } from '../route.ts';
 import { addressTag, type AddressTagJson, requireNetworkOfCursor } from '../schemas/address.ts';
 import { addressInput } from '../schemas/values.ts';
 import { listing, page } from './shared.ts';

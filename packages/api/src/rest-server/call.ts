@@ -4,16 +4,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { BodyOptions } from '../http/json-body.ts';
 import { Slices } from '../fairness/event-loop-turns.ts';
-import { badRequest } from '../http/errors.ts';
+import { badRequest, MAX_DETAILS } from '../http/errors.ts';
 import { callerOf } from '../http/request-identity.ts';
 import type { IndexState } from '../index-state/index-state.ts';
 import { contentFrom, respond, type TagOf } from '../index-state/respond.ts';
 import { type Reading, requireCaughtUp } from '../index-state/state.ts';
 import type { BoundStatement } from '../index-state/statement.ts';
-import type { NodeCaller } from '../node-calls.ts';
+import type { NodeCaller } from '../node/node-calls.ts';
 import { tooLargeFor } from '../resources/transactions/rest/select-transactions.ts';
 import { requireNetworkOfAll } from '../schemas/address.ts';
-import { MAX_DETAILS } from '../schemas/list.ts';
 import { addressInput, hashInput } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
 import { forEachItem, inTurn, jsonOf, readInTurn, toJsonArray, TRANSACTIONS } from './convert.ts';
@@ -36,7 +35,7 @@ export interface RestRoute {
   handle: Handler;
   /** Request units; 0.1 by default. */
   cost?: number;
-  /** As of an operation (route.ts). */
+  /** As of an operation (openapi/route.ts). */
   countItems?(body: unknown): number;
   submits?: boolean;
   body?: z.ZodType;

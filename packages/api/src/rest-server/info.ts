@@ -4,7 +4,7 @@ import { MAX_SOMPI, type Network, SOMPI_PER_KAS } from '@kasgres/kaspa';
 import { badRequest, notFound } from '../http/errors.ts';
 import type { IndexState } from '../index-state/index-state.ts';
 import { requireCaughtUp } from '../index-state/state.ts';
-import { required } from '../node-calls.ts';
+import { required } from '../node/node-calls.ts';
 import { emissionOf } from '../resources/network/network.ts';
 import { PAGE_COST } from '../resources/shared.ts';
 import {

@@ -1,5 +1,5 @@
 /** /rest: a drop-in for kaspa-rest-server v2.3, so that pages which were made for it need only another base URL. */
-import { type ApiPlugin, hiddenOperation } from '../route.ts';
+import { type ApiPlugin, hiddenOperation } from '../openapi/route.ts';
 import { addressRoutes } from './addresses.ts';
 import { blockRoutes } from './blocks.ts';
 import type { Call } from './call.ts';

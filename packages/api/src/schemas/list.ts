@@ -1,10 +1,8 @@
 /** Arrays in requests. Each has a maximum length, and validation stops when it has collected enough errors for a response. */
 /* oxlint-disable no-underscore-dangle -- zod is extended through `_zod`, as its documentation for libraries says. */
 import { z } from 'zod';
+import { MAX_DETAILS } from '../http/errors.ts';
 import { isPauseDue, pause } from '../http/large-bodies.ts';
-
-/** Details of one error response. */
-export const MAX_DETAILS = 20;
 
 interface ListDefinition extends z.core.$ZodArrayDef {
   maxItems: number;

@@ -1,6 +1,6 @@
 /** Transactions of the mempool. */
 import { z } from 'zod';
-import type { PendingTransaction } from '../mempool-samples.ts';
+import type { PendingTransaction } from '../node/mempool-samples.ts';
 import { decimal, hash, sompi, timestamp } from './values.ts';
 
 export const pendingTransaction = z

@@ -3,7 +3,7 @@ import { createLogger } from '@kasgres/runtime';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
 import type { IndexReader } from '../index-state/state.ts';
-import type { MempoolSample, MempoolSamples } from '../mempool-samples.ts';
+import type { MempoolSample, MempoolSamples } from '../node/mempool-samples.ts';
 import { MempoolEvents } from './mempool-events.ts';
 import type { EventName, Message } from './messages.ts';
 import type { Subscriber } from './subscriber.ts';

@@ -2,7 +2,7 @@
 import type { Logger } from '@kasgres/runtime';
 import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import type { IndexReader } from '../index-state/state.ts';
-import type { MempoolSample, MempoolSamples } from '../mempool-samples.ts';
+import type { MempoolSample, MempoolSamples } from '../node/mempool-samples.ts';
 import { toPendingTransaction } from '../schemas/pending-transaction.ts';
 import { type Message, watchesAddresses, watchesCovenants } from './messages.ts';
 import { PendingMoves } from './pending-moves.ts';

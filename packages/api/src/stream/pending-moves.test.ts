@@ -2,7 +2,7 @@ import { PackedPairs } from '@kasgres/node';
 import { expect, test } from 'vitest';
 import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
 import type { IndexReader } from '../index-state/state.ts';
-import type { MempoolSample, PendingTransaction } from '../mempool-samples.ts';
+import type { MempoolSample, PendingTransaction } from '../node/mempool-samples.ts';
 import { type Message, NO_SUBSCRIPTION, type Subscription } from './messages.ts';
 import { PendingMoves } from './pending-moves.ts';
 import type { Subscriber } from './subscriber.ts';

@@ -6,7 +6,7 @@
 import type { PackedPairs } from '@kasgres/node';
 import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import type { IndexReader } from '../index-state/state.ts';
-import type { MempoolSample } from '../mempool-samples.ts';
+import type { MempoolSample } from '../node/mempool-samples.ts';
 import { type Message, type Subscription, watchesAddresses, watchesCovenants } from './messages.ts';
 import { CREATES, PendingReads, SPENDS, type Touched } from './pending-reads.ts';
 import type { Subscriber } from './subscriber.ts';

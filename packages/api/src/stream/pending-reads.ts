@@ -2,7 +2,7 @@
 import { PackedPairs } from '@kasgres/node';
 import { sql } from 'kysely';
 import type { IndexReader } from '../index-state/state.ts';
-import type { MempoolSample, PendingTransaction } from '../mempool-samples.ts';
+import type { MempoolSample, PendingTransaction } from '../node/mempool-samples.ts';
 
 /** Spent UTXOs and bound outputs are looked up for this many in each sample; transactions with few of them come first. */
 const MAX_LOOKED_UP_PER_SAMPLE = 20_000;

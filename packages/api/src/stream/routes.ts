@@ -2,11 +2,11 @@
 import { hashKey } from '@kasgres/database';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { releaseRequest } from '../http/authentication.ts';
 import { badRequest, HttpError, unavailable } from '../http/errors.ts';
-import { createToken, TOKEN_LIFE_MS } from '../http/stream-tokens.ts';
 import { requireCaughtUp } from '../index-state/state.ts';
-import { rawRoute, route } from '../route.ts';
+import { releaseRequest } from '../limits/authentication.ts';
+import { createToken, TOKEN_LIFE_MS } from '../limits/stream-tokens.ts';
+import { rawRoute, route } from '../openapi/route.ts';
 import { requireNetworkOfAll } from '../schemas/address.ts';
 import { list } from '../schemas/list.ts';
 import { addressInput, hashInput, hexHashInput, timestamp } from '../schemas/values.ts';

@@ -5,7 +5,7 @@ import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
 import { HttpError } from '../http/errors.ts';
 import type { IndexReader } from '../index-state/state.ts';
 import type { Admission } from '../limits/admission.ts';
-import type { MempoolSamples } from '../mempool-samples.ts';
+import type { MempoolSamples } from '../node/mempool-samples.ts';
 import { NO_SUBSCRIPTION } from './messages.ts';
 import { Streams } from './streams.ts';
 import type { Output } from './subscriber.ts';

@@ -5,14 +5,14 @@ import { toHex } from '@kasgres/kaspa';
 import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
-import { releaseRequest } from '../http/authentication.ts';
 import { envelopeOf, internalError } from '../http/error-envelope.ts';
 import { badRequest, HttpError, toHttpError } from '../http/errors.ts';
 import { parseJson } from '../http/json-body.ts';
 import { pathOf } from '../http/request-identity.ts';
 import { validate } from '../http/validation.ts';
+import { releaseRequest } from '../limits/authentication.ts';
 import { fromHundredths, toHundredths } from '../limits/hundredths.ts';
-import type { ApiPlugin } from '../route.ts';
+import type { ApiPlugin } from '../openapi/route.ts';
 import { list } from '../schemas/list.ts';
 import type { Services } from '../services.ts';
 import {

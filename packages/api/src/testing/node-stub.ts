@@ -4,7 +4,7 @@ import { encodeEntry, type UseListing } from '@kasgres/node';
 import { createLogger, createRegistry, type Logger, type Registry } from '@kasgres/runtime';
 import type { FastifyInstance } from 'fastify';
 import type { Admission } from '../limits/admission.ts';
-import { createMetrics } from '../metrics.ts';
+import { createMetrics } from '../metrics/metrics.ts';
 import { createServer } from '../server.ts';
 import { createServices, type Services } from '../services.ts';
 

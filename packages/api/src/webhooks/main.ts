@@ -10,7 +10,7 @@ import {
   runProgram,
   startProbes,
 } from '@kasgres/runtime';
-import { openDatabase } from '../database.ts';
+import { openDatabase } from '../index-state/database.ts';
 import { IndexReader } from '../index-state/state.ts';
 import { Deliverer } from './deliverer.ts';
 import { webhooksEnvSchema } from './env.ts';

@@ -1,8 +1,8 @@
 import { createLogger } from '@kasgres/runtime';
 import { expect, it, vi } from 'vitest';
 import { HttpError, unavailable } from '../http/errors.ts';
-import type { CachedKey } from '../http/key-cache.ts';
 import type { Admitted, LocalAdmission, RequestKey } from '../limits/admission.ts';
+import type { CachedKey } from '../limits/key-cache.ts';
 import { AdmissionHost } from './admission-host.ts';
 import type { Call, Reply } from './messages.ts';
 import { RemoteAdmission } from './remote-admission.ts';

@@ -3,10 +3,10 @@
  * for a short time, and releases are sent with the calls after them unless the key is close to its limit of requests in flight.
  */
 import { HttpError } from '../http/errors.ts';
-import { isKey } from '../http/key-cache.ts';
-import { parseToken } from '../http/stream-tokens.ts';
 import type { Admission, Admitted, RequestKey } from '../limits/admission.ts';
+import { isKey } from '../limits/key-cache.ts';
 import type { Charge, Verdict } from '../limits/limits.ts';
+import { parseToken } from '../limits/stream-tokens.ts';
 import type { Call, CallError, KeyMessage, Reply } from './messages.ts';
 
 const MAX_DELAY_MS = 2;

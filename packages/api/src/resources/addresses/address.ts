@@ -6,7 +6,7 @@ import { notFound } from '../../http/errors.ts';
 import { jsonArray, type JsonFields, jsonObject } from '../../index-state/json.ts';
 import { catchingUp, requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, Statement, statementsBy } from '../../index-state/statement.ts';
-import { statementRoute } from '../../route.ts';
+import { statementRoute } from '../../openapi/route.ts';
 import {
   type AddressParameters,
   addressTag,

@@ -17,7 +17,7 @@ import {
   startOf,
 } from '../../pages/key-page.ts';
 import { pageQuery, queryFlag } from '../../pages/page-query.ts';
-import { statementRoute } from '../../route.ts';
+import { statementRoute } from '../../openapi/route.ts';
 import { type AddressParameters, addressTag, requireNetwork, scriptIdOf } from '../../schemas/address.ts';
 import { address, addressInput, sompi } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';

@@ -14,7 +14,7 @@ import { pageQuery } from '../../pages/page-query.ts';
 import { qualityOf } from '../../http/accept.ts';
 import { callerOf } from '../../http/request-identity.ts';
 import { requireTimeRange } from '../../pages/time-range.ts';
-import { type ApiPlugin, statementRoute } from '../../route.ts';
+import { type ApiPlugin, statementRoute } from '../../openapi/route.ts';
 import { type AddressParameters, requireNetwork, scriptIdOf } from '../../schemas/address.ts';
 import { addressInput, hashInput, sompi, sompiDelta } from '../../schemas/values.ts';
 import { listing, page, PAGE_COST } from '../shared.ts';

@@ -7,6 +7,7 @@ import { badRequest } from '../../http/errors.ts';
 import { hasTransactionId } from '../../index-state/sql.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, Statement, statementsBy } from '../../index-state/statement.ts';
+import { statementRoute } from '../../openapi/route.ts';
 import {
   cursorOf,
   type PageParameters,
@@ -17,7 +18,6 @@ import {
   rowsOf,
 } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
-import { statementRoute } from '../../route.ts';
 import { type AddressParameters, requireNetwork, requireNetworkOfAll } from '../../schemas/address.ts';
 import { outpoint } from '../../schemas/transaction.ts';
 import { address, addressesInput, addressInput, count, decimal, hash, hexBytes, sompi } from '../../schemas/values.ts';

@@ -6,7 +6,7 @@ import { conflict } from '../../http/errors.ts';
 import { type Reading, requireCaughtUp } from '../../index-state/state.ts';
 import { readJson } from '../../index-state/statement.ts';
 import { keysInOrder } from '../../pages/key-page.ts';
-import { indexRoute } from '../../route.ts';
+import { indexRoute } from '../../openapi/route.ts';
 import { uint64Input } from '../../schemas/values.ts';
 import { findFirstBlock, listGaps } from '../chain/segments.ts';
 import { lookUp, toStoredScore } from '../shared.ts';

@@ -7,7 +7,7 @@ import { jsonArray } from '../../index-state/json.ts';
 import { anyOf, type Db, hex } from '../../index-state/sql.ts';
 import type { Reading } from '../../index-state/state.ts';
 import { readJson } from '../../index-state/statement.ts';
-import { indexRoute } from '../../route.ts';
+import { indexRoute } from '../../openapi/route.ts';
 import { block } from '../../schemas/block.ts';
 import { flag, hash, hashOrEmptyInput } from '../../schemas/values.ts';
 import {

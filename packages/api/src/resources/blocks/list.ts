@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
 import { cursorOf, keyPage, type PageParameters, pageProblems, type PageStart, startOf } from '../../pages/key-page.ts';
 import { pageQuery, queryFlag } from '../../pages/page-query.ts';
-import { statementRoute } from '../../route.ts';
+import { statementRoute } from '../../openapi/route.ts';
 import { hashInput } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';
 import { restBlock } from '../../schemas/rest-block.ts';

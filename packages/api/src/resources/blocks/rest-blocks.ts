@@ -6,7 +6,7 @@ import { jsonObject } from '../../index-state/json.ts';
 import type { IndexState } from '../../index-state/index-state.ts';
 import { type ParameterOf, sinkBlueScore, statementsBy } from '../../index-state/statement.ts';
 import { queryFlag } from '../../pages/page-query.ts';
-import { statementRoute } from '../../route.ts';
+import { statementRoute } from '../../openapi/route.ts';
 import { block, type BlockJson } from '../../schemas/block.ts';
 import { count, flag, hashInput } from '../../schemas/values.ts';
 import { includeTags, tagsByAddress, tagsOfScripts } from '../transactions/rest/tags.ts';

@@ -14,7 +14,7 @@ import {
   startOf,
 } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
-import { statementRoute } from '../../route.ts';
+import { statementRoute } from '../../openapi/route.ts';
 import { hashInput } from '../../schemas/values.ts';
 import { unknownItem } from '../chain/segments.ts';
 import { listing, page } from '../shared.ts';

@@ -9,7 +9,7 @@ import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { catchingUp } from '../../index-state/state.ts';
 import { type ParameterOf, Statement } from '../../index-state/statement.ts';
-import { statementRoute } from '../../route.ts';
+import { statementRoute } from '../../openapi/route.ts';
 import { list } from '../../schemas/list.ts';
 import { milliseconds, uint64Input } from '../../schemas/values.ts';
 import { rpc, toStoredScore } from '../shared.ts';

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../index-state/sql.ts';
 import type { Reading } from '../../index-state/state.ts';
-import { indexRoute } from '../../route.ts';
+import { indexRoute } from '../../openapi/route.ts';
 import { hash, hashInput } from '../../schemas/values.ts';
 import { rpc } from '../shared.ts';
 import { cannotCross, type Gap, gapAbove, getPathToChain, listGaps } from './segments.ts';

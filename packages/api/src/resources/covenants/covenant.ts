@@ -4,7 +4,7 @@ import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, Statement } from '../../index-state/statement.ts';
-import { statementRoute } from '../../route.ts';
+import { statementRoute } from '../../openapi/route.ts';
 import { list } from '../../schemas/list.ts';
 import { hashInput } from '../../schemas/values.ts';
 import { unknownItem } from '../chain/segments.ts';

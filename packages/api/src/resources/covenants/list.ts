@@ -5,6 +5,7 @@ import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
+import { statementRoute } from '../../openapi/route.ts';
 import {
   cursorOf,
   fromLastExamined,
@@ -17,7 +18,6 @@ import {
   startOf,
 } from '../../pages/key-page.ts';
 import { pageQuery, queryFlag } from '../../pages/page-query.ts';
-import { statementRoute } from '../../route.ts';
 import { type AddressParameters, requireNetwork, scriptIdOf } from '../../schemas/address.ts';
 import { addressInput, hashInput } from '../../schemas/values.ts';
 import { unknownTemplate } from '../programs/templates.ts';

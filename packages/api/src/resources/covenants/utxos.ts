@@ -6,6 +6,7 @@ import { jsonArray, jsonObject } from '../../index-state/json.ts';
 import { hex, text } from '../../index-state/sql.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
+import { statementRoute } from '../../openapi/route.ts';
 import {
   cursorOf,
   type PageParameters,
@@ -16,7 +17,6 @@ import {
   startOf,
 } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
-import { statementRoute } from '../../route.ts';
 import { hashInput } from '../../schemas/values.ts';
 import { findOutput, outpointInput, type OutpointParameters, restUtxo } from '../addresses/utxos.ts';
 import { unknownItem } from '../chain/segments.ts';

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { jsonArray } from '../../index-state/json.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, Statement, statementsBy } from '../../index-state/statement.ts';
+import { statementRoute } from '../../openapi/route.ts';
 import {
   cursorOf,
   type PageParameters,
@@ -15,7 +16,6 @@ import {
   startOf,
 } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
-import { statementRoute } from '../../route.ts';
 import { listing, lookUp, page } from '../shared.ts';
 import {
   isNamespace,

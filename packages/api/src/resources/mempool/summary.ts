@@ -1,8 +1,8 @@
 /** GET /v1/mempool: size, fees and newest transactions of the mempool. */
 import { z } from 'zod';
 import { type EventLoopTurns, Slices } from '../../fairness/event-loop-turns.ts';
-import type { MempoolSample, PendingTransaction } from '../../mempool-samples.ts';
-import { route } from '../../route.ts';
+import type { MempoolSample, PendingTransaction } from '../../node/mempool-samples.ts';
+import { route } from '../../openapi/route.ts';
 import { count, decimal, sompi, timestamp } from '../../schemas/values.ts';
 import { lookUp } from '../shared.ts';
 import { feerateOf, pendingTransaction, toPendingTransaction } from '../../schemas/pending-transaction.ts';

@@ -2,7 +2,7 @@
 import type { ScriptType } from '@kasgres/kaspa';
 import type { protocol } from '@kasgres/node';
 import { z } from 'zod';
-import { required, toJson } from '../../node-calls.ts';
+import { required, toJson } from '../../node/node-calls.ts';
 import {
   type TransactionInputJson,
   type TransactionJson,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { jsonArray, jsonObject } from '../../index-state/json.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { Statement } from '../../index-state/statement.ts';
-import { statementRoute } from '../../route.ts';
+import { statementRoute } from '../../openapi/route.ts';
 import { count, sompi, timestamp } from '../../schemas/values.ts';
 import { lookUp } from '../shared.ts';
 

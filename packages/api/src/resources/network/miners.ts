@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { jsonArray, jsonObject } from '../../index-state/json.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, Statement } from '../../index-state/statement.ts';
-import { statementRoute } from '../../route.ts';
+import { statementRoute } from '../../openapi/route.ts';
 import { addressTag, type AddressTagJson } from '../../schemas/address.ts';
 import { address, count, hexBytes, sompi, timestamp } from '../../schemas/values.ts';
 import { tagOfScript } from '../addresses/tags.ts';

@@ -6,7 +6,7 @@ import { jsonObject } from '../../index-state/json.ts';
 import type { IndexState } from '../../index-state/index-state.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, Statement } from '../../index-state/statement.ts';
-import { statementRoute } from '../../route.ts';
+import { statementRoute } from '../../openapi/route.ts';
 import { count, decimal, hash, sompi, timestamp } from '../../schemas/values.ts';
 import { difficultyOf } from '../blocks/select-blocks.ts';
 import { lookUp } from '../shared.ts';

@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { jsonArray, jsonObject } from '../../index-state/json.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
+import { statementRoute } from '../../openapi/route.ts';
 import { timeRange } from '../../pages/time-range.ts';
-import { statementRoute } from '../../route.ts';
 import { count, decimal, sompi, timestamp } from '../../schemas/values.ts';
 import { lookUp } from '../shared.ts';
 import {

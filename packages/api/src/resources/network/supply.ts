@@ -2,7 +2,7 @@
 import { MAX_SOMPI, SOMPI_PER_KAS } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { requireCaughtUp } from '../../index-state/state.ts';
-import { stateRoute } from '../../route.ts';
+import { stateRoute } from '../../openapi/route.ts';
 import { lookUp } from '../shared.ts';
 
 /** With all eight decimals. */

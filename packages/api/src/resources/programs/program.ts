@@ -4,14 +4,14 @@ import { disassemble, type Instruction, shapeOf, USES } from '@kasgres/programs'
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
-import { chargeBeyond } from '../../http/authentication.ts';
 import { notFound } from '../../http/errors.ts';
 import { jsonObject } from '../../index-state/json.ts';
 import { hex, hexOrNull } from '../../index-state/sql.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, statementsBy } from '../../index-state/statement.ts';
+import { chargeBeyond } from '../../limits/authentication.ts';
+import { statementRoute } from '../../openapi/route.ts';
 import { queryNumber } from '../../pages/page-query.ts';
-import { statementRoute } from '../../route.ts';
 import { hashInput, includeInput } from '../../schemas/values.ts';
 import { lookUp } from '../shared.ts';
 import { inputFields } from '../transactions/fields.ts';

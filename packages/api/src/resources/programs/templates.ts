@@ -8,6 +8,7 @@ import { jsonArray, type JsonFields, jsonObject } from '../../index-state/json.t
 import { hex } from '../../index-state/sql.ts';
 import { requireCaughtUp } from '../../index-state/state.ts';
 import { type ParameterOf, Statement, statementsBy } from '../../index-state/statement.ts';
+import { statementRoute } from '../../openapi/route.ts';
 import {
   cursorOf,
   type PageParameters,
@@ -18,7 +19,6 @@ import {
   startOf,
 } from '../../pages/key-page.ts';
 import { pageQuery } from '../../pages/page-query.ts';
-import { statementRoute } from '../../route.ts';
 import { hashInput } from '../../schemas/values.ts';
 import { listing, lookUp, page } from '../shared.ts';
 import {

@@ -2,7 +2,7 @@
 import { toHeaderMessage, toTransactionMessage } from '@kasgres/node';
 import { z } from 'zod';
 import { MAX_BLOCK_VALUES } from '../../http/json-body.ts';
-import { route } from '../../route.ts';
+import { route } from '../../openapi/route.ts';
 import { flag, hash } from '../../schemas/values.ts';
 import { rpc } from '../shared.ts';
 import { completeStorageMasses } from './submitted/storage-masses.ts';

@@ -1,9 +1,9 @@
 /** GET /v1/search: blocks, transactions, addresses, covenants, programs and names that a text may mean, best match first. */
 import { z } from 'zod';
 import { requireCaughtUp } from '../../index-state/state.ts';
-import type { NodeCaller } from '../../node-calls.ts';
+import type { NodeCaller } from '../../node/node-calls.ts';
+import { statementRoute } from '../../openapi/route.ts';
 import { queryNumber } from '../../pages/page-query.ts';
-import { statementRoute } from '../../route.ts';
 import { lookUp } from '../shared.ts';
 import { meaningsOf, MIN_PREFIX_DIGITS, MIN_TAG_LENGTH } from './meanings.ts';
 import { searchResult } from './schemas.ts';

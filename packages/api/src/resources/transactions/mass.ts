@@ -2,7 +2,7 @@
 import { computeMass, normalizedMass, transientMass } from '@kasgres/kaspa';
 import { z } from 'zod';
 import { MAX_BLOCK_VALUES } from '../../http/json-body.ts';
-import { route } from '../../route.ts';
+import { route } from '../../openapi/route.ts';
 import { decimal, sompi } from '../../schemas/values.ts';
 import { completeStorageMasses } from '../rpc/submitted/storage-masses.ts';
 import { submittedTransaction } from '../rpc/submitted/transaction.ts';

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { type Db, findScriptId } from '../../../index-state/sql.ts';
 import { requireCaughtUp } from '../../../index-state/state.ts';
+import { indexRoute } from '../../../openapi/route.ts';
 import { readPage } from '../../../pages/read-page.ts';
-import { indexRoute } from '../../../route.ts';
 import { requireNetwork, requireNetworkOfCursor } from '../../../schemas/address.ts';
 import { addressInput } from '../../../schemas/values.ts';
 import { groupRows, lookUp } from '../../shared.ts';

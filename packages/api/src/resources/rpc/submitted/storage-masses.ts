@@ -16,7 +16,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { badRequest } from '../../../http/errors.ts';
 import { type Db, hasTransactionId } from '../../../index-state/sql.ts';
 import type { Reading } from '../../../index-state/state.ts';
-import type { NodeCaller } from '../../../node-calls.ts';
+import type { NodeCaller } from '../../../node/node-calls.ts';
 import type { Services } from '../../../services.ts';
 import type { SubmittedTransaction } from './transaction.ts';
 

@@ -10,7 +10,7 @@ import {
 } from '@kasgres/programs';
 import { Slices } from '../../../fairness/event-loop-turns.ts';
 import { callerOf } from '../../../http/request-identity.ts';
-import type { Responding } from '../../../route.ts';
+import type { Responding } from '../../../openapi/route.ts';
 import { includeInput } from '../../../schemas/values.ts';
 import { toBody } from '../../inscriptions/body.ts';
 import type { RestInputJson, RestTransactionJson } from './schemas.ts';

@@ -15,7 +15,7 @@ import {
   startOf,
 } from '../../../pages/key-page.ts';
 import { pageQuery } from '../../../pages/page-query.ts';
-import { statementRoute } from '../../../route.ts';
+import { statementRoute } from '../../../openapi/route.ts';
 import { list } from '../../../schemas/list.ts';
 import { flag, hashInput } from '../../../schemas/values.ts';
 import { unknownItem } from '../../chain/segments.ts';

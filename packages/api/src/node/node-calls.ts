@@ -14,8 +14,8 @@ import {
   type UseListing,
 } from '@kasgres/node';
 import type { z } from 'zod';
-import { FairQueue } from './fairness/fair-queue.ts';
-import { unavailable } from './http/errors.ts';
+import { FairQueue } from '../fairness/fair-queue.ts';
+import { unavailable } from '../http/errors.ts';
 
 /** One caller has at most half of them, so that a large listing of one does not delay all others. */
 const LISTINGS_BY_ADDRESSES = 2;

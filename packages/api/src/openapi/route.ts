@@ -4,19 +4,19 @@
  */
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { Awaitable } from './awaitable.ts';
-import type { BodyOptions } from './http/json-body.ts';
-import { callerOf } from './http/request-identity.ts';
-import type { HttpError } from './http/errors.ts';
-import type { IndexState } from './index-state/index-state.ts';
-import { contentFrom, respond, StateResponses, type TagOf, withState } from './index-state/respond.ts';
-import type { Reading } from './index-state/state.ts';
-import type { BoundStatement } from './index-state/statement.ts';
-import { noQuery } from './http/validation.ts';
-import type { NodeCaller } from './node-calls.ts';
-import type { tags } from './openapi/info.ts';
-import type { ErrorStatus } from './schemas/responses.ts';
-import type { Services } from './services.ts';
+import type { Awaitable } from '../common/awaitable.ts';
+import type { HttpError } from '../http/errors.ts';
+import type { BodyOptions } from '../http/json-body.ts';
+import { callerOf } from '../http/request-identity.ts';
+import type { ErrorStatus } from '../http/responses.ts';
+import { noQuery } from '../http/validation.ts';
+import type { IndexState } from '../index-state/index-state.ts';
+import { contentFrom, respond, StateResponses, type TagOf, withState } from '../index-state/respond.ts';
+import type { Reading } from '../index-state/state.ts';
+import type { BoundStatement } from '../index-state/statement.ts';
+import type { NodeCaller } from '../node/node-calls.ts';
+import type { Services } from '../services.ts';
+import type { tags } from './info.ts';
 
 export type ApiPlugin = FastifyPluginAsync<Services>;
 

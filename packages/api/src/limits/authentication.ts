@@ -3,16 +3,16 @@
  * is charged at once, even if its response will be an error.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Awaitable, whenKnown } from '../awaitable.ts';
-import type { Admission, Admitted, RequestKey } from '../limits/admission.ts';
-import type { Charge, RefusalReason, Refused, Standing } from '../limits/limits.ts';
-import { fromHundredths, toHundredths } from '../limits/hundredths.ts';
-import type { AnyOperation } from '../route.ts';
+import { type Awaitable, whenKnown } from '../common/awaitable.ts';
+import { requireUncompressedBody } from '../http/compression.ts';
+import { HttpError } from '../http/errors.ts';
+import { callerOf, clientOf } from '../http/request-identity.ts';
+import type { AnyOperation } from '../openapi/route.ts';
 import type { Services } from '../services.ts';
-import { requireUncompressedBody } from './compression.ts';
+import type { Admission, Admitted, RequestKey } from './admission.ts';
 import { credentialOf } from './credential.ts';
-import { HttpError } from './errors.ts';
-import { callerOf, clientOf } from './request-identity.ts';
+import { fromHundredths, toHundredths } from './hundredths.ts';
+import type { Charge, RefusalReason, Refused, Standing } from './limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -12,7 +12,7 @@ export const connectionsPerWorker = (connections: number, workers: number): numb
 /** Sizes of the pools beside the one for responses, which must not wait for responses. */
 export const CONNECTIONS = {
   keys: 2,
-  /** Keys that are not cached are looked up with one query at a time (http/key-cache.ts). */
+  /** Keys that are not cached are looked up with one query at a time (limits/key-cache.ts). */
   unknownKeys: 1,
   /** For the status, readiness, and the replica lag in metrics. */
   status: 2,
@@ -28,7 +28,7 @@ export const PLANNER_SETTINGS = {
   max_parallel_workers_per_gather: '0',
   // Postgres's default of 4 is for disks on which look-ups by key are slow with any plan.
   random_page_cost: '1.1',
-  // Planning a prepared statement would take longer than running it (index-state/statement.ts).
+  // Planning a prepared statement would take longer than running it (statement.ts).
   plan_cache_mode: 'force_generic_plan',
 } as const;
 

@@ -1,9 +1,9 @@
 /** Refuses unknown paths (404) and methods that a path does not have (405). Both cost nothing, and need no key. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isPageRequest, sendDocument } from '../explorer/explorer.ts';
+import { HttpError, notFound } from '../http/errors.ts';
+import { pathOf } from '../http/request-identity.ts';
 import type { Services } from '../services.ts';
-import { HttpError, notFound } from './errors.ts';
-import { pathOf } from './request-identity.ts';
+import { isPageRequest, sendDocument } from './explorer.ts';
 
 export function refuseUnknownRoutes(
   app: FastifyInstance,

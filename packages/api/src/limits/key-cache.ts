@@ -3,10 +3,10 @@
  * within seconds. Other keys, most of them invalid, are looked up over a separate connection, so that a flood of them delays no key in use.
  */
 import { hashKey, type KeyInForce } from '@kasgres/database';
-import { type Awaitable, whenKnown } from '../awaitable.ts';
-import { Batches } from '../batches.ts';
-import type { Bucket } from '../limits/limits.ts';
-import { unavailable } from './errors.ts';
+import { type Awaitable, whenKnown } from '../common/awaitable.ts';
+import { Batches } from '../common/batches.ts';
+import { unavailable } from '../http/errors.ts';
+import type { Bucket } from './limits.ts';
 
 export interface CachedKey extends KeyInForce {
   bucket: Bucket;
