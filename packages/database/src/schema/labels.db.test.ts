@@ -100,6 +100,15 @@ test('dust-sweeper: many UTXOs of a small average in one transaction', async () 
   expect(await labelsBy({ ...sweeper, utxo_count: 1000 })).toEqual(['reused']);
 });
 
+async function buffersOf(scriptId: number): Promise<number> {
+  const { rows } = await database.pool.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+    'explain (analyze, buffers, format json) select automatic_labels($1)',
+    [scriptId],
+  );
+  const plan = rows[0]?.['QUERY PLAN'][0].Plan ?? {};
+  return (plan['Shared Hit Blocks'] ?? Infinity) + (plan['Shared Read Blocks'] ?? Infinity);
+}
+
 describe('exchange-like', () => {
   const exchange = {
     accepted_count: 1010,
@@ -157,14 +166,42 @@ describe('exchange-like', () => {
     expect(await labelsOf(scriptId)).toEqual(['miner', 'reused']);
   });
 
-  test('only the newest 200 transactions count', async () => {
-    const scriptId = await insertSums({ ...exchange, coinbase_count: 0 });
-    await insertTransactions(scriptId, 150);
-    expect(await labelsOf(scriptId)).toEqual(['exchange-like', 'reused']);
-    await database.pool.query(
-      `insert into transaction_outputs (transaction_id, index, amount, script_id)
-       select 900000 + t, 0, 1, ${scriptId} from generate_series(1, 200) t`,
+  /** Payments by the script itself, so that each one has one counterparty, which is the same. */
+  async function insertPayments(scriptId: number, count: number, acceptingIndex: number | null): Promise<void> {
+    const first = nextTransactionId;
+    nextTransactionId += count;
+    const { pool } = database;
+    await pool.query(
+      `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes,
+         accepting_index)
+       select t, sha256(t::text::bytea), '', 0, 0, 0, 0, '', 0, 0, 0, $1::integer from generate_series($2::bigint, $3) t`,
+      [acceptingIndex, first, first + count - 1],
     );
+    await pool.query(
+      `insert into transaction_outputs (transaction_id, index, amount, script_id)
+       select t, 0, 1, $1::bigint from generate_series($2::bigint, $3) t`,
+      [scriptId, first, first + count - 1],
+    );
+  }
+
+  test('only the newest 200 accepted transactions count', async () => {
+    const scriptId = await insertSums({ ...exchange, coinbase_count: 0 });
+    await insertTransactions(scriptId, 300);
+    expect(await labelsOf(scriptId)).toEqual(['exchange-like', 'reused']);
+    await insertPayments(scriptId, 151, 1);
     expect(await labelsOf(scriptId)).toEqual(['reused']);
+  });
+
+  test('no number of payments that nobody accepted takes the label away, and few of them are read', async () => {
+    const scriptId = await insertSums({ ...exchange, coinbase_count: 0 });
+    await insertTransactions(scriptId, 900);
+    for (const count of [200, 2000, 100_000]) {
+      await insertPayments(scriptId, count, null);
+      expect(await labelsOf(scriptId), String(count)).toEqual(['exchange-like', 'reused']);
+    }
+    await database.pool.query('analyze transactions, transaction_inputs, transaction_outputs');
+    expect(await labelsOf(scriptId)).toEqual(['exchange-like', 'reused']);
+    // 16,000 are looked up at most, and here half of them.
+    expect(await buffersOf(scriptId)).toBeLessThan(5 * 10_000);
   });
 });
