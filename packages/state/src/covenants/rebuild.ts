@@ -7,7 +7,7 @@ import { DROP_FOUND, rebuildPrograms } from '../programs/rebuild.ts';
 /** Writes programs, too. */
 export async function rebuildCovenants(client: ClientBase, candidates?: CandidateTransactions): Promise<void> {
   if (candidates?.haveUses === false) return;
-  await rebuildPrograms(client, candidates?.keys);
+  await rebuildPrograms(client, candidates?.revealing);
   await client.query('drop table if exists found_events');
   await client.query(CREATE_EVENTS);
   await client.query('analyze found_events');

@@ -13,6 +13,9 @@ const reveal = (program: string): Uint8Array =>
 
 /** OP_TXINPUTCOUNT OP_1 OP_EQUAL: introspection. */
 const NOTABLE = 'b35187';
+/** A key, OP_CHECKSIG OP_FALSE OP_IF 'kasplex' OP_ENDIF */
+const ENVELOPE = `20${'ef'.repeat(32)}ac0063076b6173706c657868`;
+const MESSAGE = Uint8Array.from(Buffer.from('ciph_msg:1:bcast:hi'));
 /** OP_1 */
 const PLAIN = '51';
 const SIGNATURE = bytes(`41${'ab'.repeat(64)}01`);
@@ -37,23 +40,28 @@ function transaction({
   } as unknown as Content;
 }
 
-const keysOf = ({ keys }: CandidateTransactions): number[] => [...keys.pages(100)].flat();
+const keysOf = ({ revealing, stating }: CandidateTransactions): number[][] =>
+  [revealing, stating].map((keys) => [...keys.pages(100)].flat());
 
 test('a chain of payments has no candidates', () => {
   const candidates = new CandidateTransactions(false);
   candidates.see(1, transaction({}), true);
   candidates.see(2, transaction({ signatureScript: reveal(PLAIN) }), true);
   candidates.see(3, transaction({ payload: bytes('00ff') }), true);
-  expect(candidates.haveUses).toBe(false);
+  expect([candidates.haveUses, keysOf(candidates)]).toEqual([false, [[], []]]);
 });
 
 test('finds notable programs, payloads that state an operation, and variants that are not known', () => {
   const candidates = new CandidateTransactions(false);
   candidates.see(1, transaction({ signatureScript: reveal(NOTABLE) }), true);
-  candidates.see(2, transaction({ payload: Uint8Array.from(Buffer.from('ciph_msg:1:bcast:hi')) }), true);
+  candidates.see(2, transaction({ payload: MESSAGE }), true);
   candidates.see(3, transaction({}), false);
-  candidates.see(4, { ...transaction({ payload: Uint8Array.from(Buffer.from('ciph_msg:1')) }), inputs: [] }, true);
-  expect(keysOf(candidates)).toEqual([1, 2, 3]);
+  candidates.see(4, { ...transaction({ payload: MESSAGE }), inputs: [] }, true);
+  candidates.see(5, transaction({ signatureScript: reveal(ENVELOPE) }), true);
+  expect(keysOf(candidates)).toEqual([
+    [1, 3, 5],
+    [2, 3, 5],
+  ]);
   expect(candidates.haveUses).toBe(true);
 });
 
@@ -63,14 +71,14 @@ test('every program counts once there are covenants', () => {
   candidates.see(2, transaction({ covenantId: new Uint8Array(32) }), true);
   candidates.see(3, transaction({ signatureScript: reveal(PLAIN) }), true);
   candidates.see(4, transaction({}), true);
-  expect(keysOf(candidates)).toEqual([3]);
+  expect(keysOf(candidates)).toEqual([[3], []]);
 });
 
 test('a bare program is a use without a candidate, and so may be what a UTXO set has', () => {
   const bare = new CandidateTransactions(false);
   bare.see(1, transaction({ script: bytes(NOTABLE) }), true);
-  expect([bare.haveUses, keysOf(bare)]).toEqual([true, []]);
+  expect([bare.haveUses, keysOf(bare)]).toEqual([true, [[], []]]);
   const started = new CandidateTransactions(true);
   started.see(1, transaction({ signatureScript: reveal(PLAIN) }), true);
-  expect([started.haveUses, keysOf(started)]).toEqual([true, [1]]);
+  expect([started.haveUses, keysOf(started)]).toEqual([true, [[1], []]]);
 });

@@ -1,9 +1,9 @@
 /** Which accepted transactions the end of a first catch-up has to read again. */
 import type { TransactionKey } from '@kasgres/database';
 import type { Transaction } from '@kasgres/kaspa';
-import { bareProgram, decodePayload } from '@kasgres/programs';
+import { bareProgram, decodePayload, readEnvelope, usesOf } from '@kasgres/programs';
 import { isPublicKeyScript } from '../programs/public-key-script.ts';
-import { isNotable, possibleProgram } from '../reveals/candidates.ts';
+import { possibleProgram } from '../reveals/candidates.ts';
 import { KeySet } from './key-set.ts';
 
 /**
@@ -11,8 +11,10 @@ import { KeySet } from './key-set.ts';
  * rows for what few of them have. It has to see each acceptance, in the order of the chain; those of chain blocks that are removed may stay.
  */
 export class CandidateTransactions {
-  /** Those that may reveal a program that is kept, or may state an operation of a protocol, in ascending order. */
-  readonly keys = new KeySet();
+  /** Those that may reveal a program that is kept. */
+  readonly revealing = new KeySet();
+  /** Those that may state an operation of a protocol. */
+  readonly stating = new KeySet();
   #hasCovenants: boolean;
   #hasBarePrograms: boolean;
 
@@ -24,7 +26,7 @@ export class CandidateTransactions {
 
   /** Whether there can be covenants or programs. */
   get haveUses(): boolean {
-    return this.#hasCovenants || this.#hasBarePrograms || !this.keys.isEmpty;
+    return this.#hasCovenants || this.#hasBarePrograms || !this.revealing.isEmpty;
   }
 
   /** @param isKnown whether it is known that the chain accepted this variant of the transaction */
@@ -34,17 +36,17 @@ export class CandidateTransactions {
       if (isPublicKeyScript(scriptPublicKey.script) || this.#hasBarePrograms) continue;
       this.#hasBarePrograms = bareProgram(scriptPublicKey) !== undefined;
     }
-    // A coinbase states nothing.
+    // A coinbase reveals and states nothing.
     if (transaction.inputs.length === 0) return;
-    if (!isKnown || this.#mayReveal(transaction) || decodePayload(transaction.payload) !== undefined)
-      this.keys.add(key);
-  }
-
-  /** A program that is not notable is kept if the input spends a covenant, which an output before it created. */
-  #mayReveal({ inputs }: Pick<Transaction, 'inputs'>): boolean {
-    return inputs.some(({ signatureScript }) => {
+    if (!isKnown) this.revealing.add(key);
+    if (!isKnown || decodePayload(transaction.payload) !== undefined) this.stating.add(key);
+    for (const { signatureScript } of transaction.inputs) {
       const program = possibleProgram(signatureScript);
-      return program !== undefined && (this.#hasCovenants || isNotable(program));
-    });
+      if (program === undefined) continue;
+      const hasEnvelope = readEnvelope(program) !== undefined;
+      if (hasEnvelope) this.stating.add(key);
+      // Other programs are kept if the input spends a covenant, which an output before it created.
+      if (hasEnvelope || this.#hasCovenants || usesOf(program) !== 0) this.revealing.add(key);
+    }
   }
 }

@@ -16,7 +16,7 @@ const TRANSACTIONS_AT_ONCE = 200;
 
 /** @param candidates of the first catch-up; all transactions by default */
 export async function rebuildInscriptions(client: ClientBase, candidates?: CandidateTransactions): Promise<void> {
-  for await (const inscribed of candidates === undefined ? ofAll(client) : ofKeys(client, candidates.keys)) {
+  for await (const inscribed of candidates === undefined ? ofAll(client) : ofKeys(client, candidates.stating)) {
     await writeInscriptions(client, inscribed);
   }
   await client.query(
