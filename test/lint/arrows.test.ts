@@ -1,4 +1,4 @@
-/** The linter must refuse each wrong arrow between packages, and each circle of imports. It lints probes, in a directory with our configuration. */
+/** The linter must refuse each wrong arrow between packages and rooms of the API, and each circle of imports. It lints probes, in a directory with our configuration. */
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,6 +24,36 @@ const ARROWS: Record<string, readonly string[]> = {
   devnet: ['kaspa', 'runtime', 'node'],
 };
 const PACKAGES = Object.keys(ARROWS);
+
+const BASE = ['common', 'fairness', 'http'];
+const SHARED = [...BASE, 'index-state', 'node', 'pages', 'schemas', 'openapi'];
+
+/** The rooms, and files at the top, of packages/api/src that each room may import. */
+const ROOMS: Record<string, readonly string[]> = {
+  common: [],
+  fairness: ['common'],
+  http: ['common', 'fairness'],
+  metrics: [],
+  'index-state': BASE,
+  node: BASE,
+  pages: [...BASE, 'index-state'],
+  schemas: [...BASE, 'index-state', 'node', 'pages'],
+  openapi: [...SHARED, 'services.ts'],
+  limits: [...BASE, 'metrics', 'index-state', 'openapi', 'env.ts', 'services.ts'],
+  resources: [...SHARED, 'limits', 'services.ts'],
+  stream: [...SHARED, 'limits', 'resources', 'services.ts'],
+  webhooks: [...SHARED, 'limits', 'resources', 'stream', 'services.ts'],
+  'rest-server': [...SHARED, 'limits', 'resources', 'services.ts'],
+  docs: [...BASE, 'index-state', 'openapi', 'limits', 'rest-server', 'services.ts'],
+  explorer: [...BASE, 'index-state', 'limits', 'services.ts'],
+  workers: [...BASE, 'limits', 'env.ts', 'serve.ts'],
+};
+const API = 'packages/api/src';
+/** The only files outside rooms: they put the rooms together. */
+const TOP_FILES = ['app', 'check-environment', 'env', 'index', 'main', 'serve', 'server', 'services'].map(
+  (name) => `${name}.ts`,
+);
+const NO_ROOMS = new Set(['generated', 'testing']);
 
 let directory: string;
 
@@ -75,6 +105,46 @@ test('it refuses every wrong arrow and no other', async () => {
     return `${filename} ${specifier.startsWith('.') ? 'relative' : specifier}`;
   });
   expect(described.toSorted()).toEqual(expected.toSorted());
+});
+
+test('it finds the rooms of the API, and at most eight files at the top', async () => {
+  const entries = await readdir(join(REPOSITORY, API), { withFileTypes: true });
+  const rooms = entries.filter((entry) => entry.isDirectory() && !NO_ROOMS.has(entry.name)).map(({ name }) => name);
+  const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  expect(rooms.toSorted()).toEqual(Object.keys(ROOMS).toSorted());
+  expect(files.toSorted()).toEqual(TOP_FILES);
+});
+
+test('it refuses every wrong arrow between rooms of the API and no other', async () => {
+  const specifiers = (await Promise.all(PACKAGES.map(exportsOf))).flat();
+  const wrongPackages = specifiers.filter((specifier) => !isAllowed('api', specifier));
+  const targets = [...Object.keys(ROOMS), ...TOP_FILES];
+  const expected: string[] = [];
+  for (const [room, allowed] of Object.entries(ROOMS)) {
+    // Only `resources` has folders.
+    const [file, top] = room === 'resources' ? [`${room}/folder/arrow.ts`, '../..'] : [`${room}/arrow.ts`, '..'];
+    const imports = targets
+      .filter((target) => target !== room)
+      .map((target) => ({ target, path: `${top}/${target.endsWith('.ts') ? target : `${target}/probed.ts`}` }));
+    await write(`${API}/${file}`, [
+      ...imports.map(({ path }) => `export type * from '${path}';`),
+      "export type * from './other.ts';",
+      ...specifiers.map((specifier) => `export type * from '@kasgres/${specifier}';`),
+      "export type * from '../testing/helper.ts';",
+    ]);
+    const wrong = imports.filter(({ target }) => !allowed.includes(target)).map(({ path }) => path);
+    const packages = wrongPackages.map((specifier) => `@kasgres/${specifier}`);
+    expected.push(...[...wrong, ...packages, '../testing/helper.ts'].map((path) => `${room} ${path}`));
+  }
+  await write(`${API}/resources/folder/inner.ts`, ["export type * from '../other/status.ts';"]);
+  const found = (await lint()).filter(
+    ({ code, filename }) => code.includes('no-restricted-imports') && /\/(?:arrow|inner)\.ts$/.test(filename),
+  );
+  const described = found.map(({ filename, message }) => {
+    const room = filename.slice(API.length + 1).split('/')[0];
+    return `${room} ${/^'([^']+)'/.exec(message)?.[1] ?? message}`;
+  });
+  expect([...new Set(described)].toSorted()).toEqual(expected.toSorted());
 });
 
 test('it refuses a circle, also of types only', async () => {
