@@ -43,6 +43,7 @@ export type { Inscription, Operation, Protocol } from './protocols/inscription.t
 export { MAX_JSON_BYTES, MAX_JSON_DEPTH, type JsonObject, type JsonValue, parseJson } from './protocols/json.ts';
 export { poolOf } from './protocols/pools.ts';
 export { bareProgram, claimedProgram, isP2sh, revealedProgram } from './reveal.ts';
+export { findUnsafe } from './safe-text.ts';
 export { ScriptReader } from './script-reader.ts';
 export {
   type ByteRange,

@@ -58,7 +58,8 @@ test('a quota is per day by default', async () => {
 
 test.each([
   [['create', ' '], 'name'],
-  [['create', 'wallet\u202Etellaw'], 'without control and bidirectional control characters'],
+  [['create', 'wallet\u202Etellaw'], 'without control, bidirectional and invisible characters'],
+  [['create', 'wal\u200Blet'], 'without control, bidirectional and invisible characters'],
   [['create', 'x', '--window', '0.5'], 'whole seconds'],
   [['create', 'x', '--window', '86401'], 'whole seconds'],
   [['create', 'x', '--rate', '0'], 'above 0'],

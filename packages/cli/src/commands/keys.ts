@@ -39,7 +39,7 @@ const keyName = argument(
     .string()
     .regex(/\S/)
     .refine((name) => findTextProblem(name, MAX_NAME_LENGTH) === undefined),
-  `a name that is not blank, of at most ${MAX_NAME_LENGTH} characters, without control and bidirectional control characters`,
+  `a name that is not blank, of at most ${MAX_NAME_LENGTH} characters, without control, bidirectional and invisible characters`,
 );
 const futureDate = argument(z.coerce.date().min(new Date()), 'a date in the future, such as 2030-01-31');
 

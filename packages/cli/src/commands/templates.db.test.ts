@@ -120,7 +120,7 @@ test('it prints all problems of a file with their lines, exits with 1 and writes
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr.split('\n')).toEqual([
     'bad.yaml:2: templates.0.template: must have 64 hex digits in lower case',
-    'bad.yaml:3: templates.1.name: must not contain control, bidirectional or invisible characters',
+    'bad.yaml:3: templates.1.name: must not contain control characters (U+000A)',
     'bad.yaml:4: templates.2.x: is not a field',
     '3 problems. Nothing was written.',
     '',
@@ -132,6 +132,7 @@ test.each([
   [['import', 'nowhere.yaml'], 'nowhere.yaml cannot be read'],
   [['import', '--source', 'kasgres', 'a.yaml'], 'must not be kasgres'],
   [['import', '--source', ' ', 'a.yaml'], 'must not be empty'],
+  [['import', '--source', 'a\u2060b', 'a.yaml'], 'must not contain invisible characters (U+2060)'],
   [['import'], `missing required argument 'file'`],
 ])('it rejects %j with an explanation', async (args, words) => {
   const { code, stderr } = await templates(...args);

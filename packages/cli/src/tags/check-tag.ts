@@ -1,6 +1,7 @@
 /** Checks a tag before it is written: its address, texts, link, confidence and date. */
 import { DEFAULT_CONFIDENCE_LEVEL } from '@kasgres/database';
 import { AddressError, decodeAddress, type Network } from '@kasgres/kaspa';
+import { findUnsafe } from '@kasgres/programs';
 import { z } from 'zod';
 import { quoted } from './quoted.ts';
 
@@ -41,20 +42,17 @@ const UNKNOWN_CONFIDENCE_LEVEL = 5;
 
 const OUR_CURRENCIES = new Set(['KAS', 'KASPA']);
 
-/** Embeddings, overrides and isolates, which make a text look like another one. */
-const BIDIRECTIONAL = /[\u202A-\u202E\u2066-\u2069]/;
-
 /** Returns what is wrong with a text, as a predicate. */
 export function findTextProblem(text: string, most: number): string | undefined {
-  if (/\p{Cc}/u.test(text)) return `must not contain control characters: ${quoted(text)}`;
-  if (BIDIRECTIONAL.test(text)) return `must not contain bidirectional control characters: ${quoted(text)}`;
+  const unsafe = findUnsafe(text);
+  if (unsafe !== undefined) return `must not contain ${unsafe}: ${quoted(text)}`;
   if (Array.from(text).length > most) return `must not be longer than ${most} characters: ${quoted(text)}`;
   return undefined;
 }
 
 type TextField = Exclude<keyof typeof MAX_LENGTHS, 'title' | 'label'>;
 
-/** A trimmed text, empty if it is missing. `findProblem` runs on a text without control characters that is not too long. */
+/** A trimmed text, empty if it is missing. `findProblem` runs on a text without such characters that is not too long. */
 const text = (field: TextField, findProblem: (text: string) => string | undefined = () => undefined) =>
   z
     .string({ error: ({ input }) => `must be a text, not ${quoted(input)}` })

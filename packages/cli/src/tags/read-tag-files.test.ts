@@ -342,8 +342,17 @@ describe('any format', () => {
     ],
     [{ address: ' ' }, 'address: is missing'],
     [{ name: '\0' }, 'name: must not contain control characters'],
-    [{ name: 'exchange \u202Eecnanib' }, 'name: must not contain bidirectional control characters'],
+    [{ name: 'exchange \u202Eecnanib' }, 'name: must not contain bidirectional control characters (U+202E)'],
     [{ labels: '\u2067hot' }, 'labels: must not contain bidirectional control characters'],
+    [{ name: 'ex\u200Bchange' }, 'name: must not contain invisible characters (U+200B): "ex\u200Bchange"'],
+    [{ name: 'ex\u200Echange' }, 'name: must not contain bidirectional control characters (U+200E)'],
+    [{ labels: 'h\u2064ot' }, 'labels: must not contain invisible characters (U+2064)'],
+    [{ category: 'ex\uFEFFchange' }, 'category: must not contain invisible characters (U+FEFF)'],
+    [{ actor: 'a\u00ADb' }, 'actor: must not contain invisible characters (U+00AD)'],
+    [{ creator: 'a\u200Db' }, 'creator: must not contain invisible characters (U+200D)'],
+    [{ source: 'a\u3164' }, 'source: must not contain invisible characters (U+3164)'],
+    [{ link: 'https://example.org/\u2060' }, 'link: must not contain invisible characters (U+2060)'],
+    [{ name: 'a\u{E0041}' }, 'name: must not contain invisible characters (U+E0041)'],
     [{ name: 'x'.repeat(301) }, 'name: must not be longer than 300 characters'],
     [{ labels: 'x'.repeat(101) }, 'labels: must not be longer than 100 characters'],
     [{ labels: Array.from({ length: 51 }, (_, n) => `label ${n}`).join(';') }, 'labels: must be at most 50, not 51'],
@@ -359,6 +368,12 @@ describe('any format', () => {
     [{ creator: '\0' }, 'creator: must not contain control characters'],
   ])('%j is refused', (fields, words) => {
     expect(problemsOf(csv(fields))[0]).toContain(`a.csv:2: ${words}`);
+  });
+
+  test('it accepts a byte order mark, other scripts, combining marks and emoji', () => {
+    const name = 'Ünï e\u0301 交易所 בורסה सेवा ❤\uFE0F 👍🏽 🇨🇭';
+    const contents = `\uFEFFaddress,name\n${ONE},${name}\n`;
+    expect(read({ 'a.csv': contents }).sources[0]?.attributions[0]?.name).toBe(name);
   });
 
   test('it accepts texts of the maximum length', () => {

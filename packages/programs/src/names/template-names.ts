@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { pushesOf } from '../instructions.ts';
 import { type ByteRange, rangeOfPushes } from '../template.ts';
 import { PUSH_TYPES, type PushType } from './push-values.ts';
-import { isSafeText } from '../safe-text.ts';
+import { findUnsafe } from '../safe-text.ts';
 
 /** The file of names that is published with this package. */
 export const TEMPLATE_NAMES_FILE: URL = new URL('../../template-names.yaml', import.meta.url);
@@ -75,7 +75,10 @@ const text = (most: number) =>
     .trim()
     .min(1, 'must not be empty')
     .max(most, `must not be longer than ${most} characters`)
-    .refine((value) => isSafeText(value), 'must not contain control, bidirectional or invisible characters');
+    .superRefine((value, context) => {
+      const unsafe = findUnsafe(value);
+      if (unsafe !== undefined) context.addIssue(`must not contain ${unsafe}`);
+    });
 const hash = string()
   .regex(/^[0-9a-f]{64}$/, 'must have 64 hex digits in lower case')
   .transform(fromHex);
