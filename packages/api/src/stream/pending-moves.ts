@@ -69,17 +69,18 @@ export class PendingMoves {
 
   /** Tells subscribers what is new for them. What could not be told since a read failed is told after the next sample. */
   async send(subscribers: readonly Subscriber[], sample: MempoolSample): Promise<void> {
-    const unmerged = await this.#reads.readUnmerged();
-    const listed = await this.#reads.readListed(sample, (id) => this.#pending.has(id));
+    const isKnown = (id: string): boolean => this.#pending.has(id);
+    const unmerged = await this.#reads.readUnmerged(isKnown);
+    const listed = await this.#reads.readListed(sample, isKnown);
     const added: string[] = [];
-    for (const [id, touched] of [...listed, ...unmerged]) {
-      if (this.#pending.has(id)) continue;
+    for (const [id, touched] of [...listed, ...unmerged.added]) {
+      if (isKnown(id)) continue;
       this.#pending.set(id, { ...touched, absentSamples: 0, wasPresent: true });
       added.push(id);
       this.#untold.add(id);
     }
     await this.#watch(subscribers, added);
-    const isPresent = (id: string): boolean => sample.transactions.has(id) || unmerged.has(id);
+    const isPresent = (id: string): boolean => sample.transactions.has(id) || unmerged.ids.has(id);
     const gone = this.#countAbsences(isPresent, sample);
     const dropped = await this.#reads.listUnindexed(gone);
     const news = { fresh: await this.#movesOf([...this.#untold]), dropping: await this.#movesOf(dropped), isPresent };

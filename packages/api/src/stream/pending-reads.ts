@@ -6,6 +6,10 @@ import type { MempoolSample, PendingTransaction } from '../node/mempool-samples.
 
 /** Spent UTXOs and bound outputs are looked up for this many in each sample; transactions with few of them come first. */
 const MAX_LOOKED_UP_PER_SAMPLE = 20_000;
+/** Transactions of unmerged blocks in each sample: blocks with few of them come first. A chain block may merge 248 blocks with 2,000 each. */
+const MAX_UNMERGED = 20_000;
+/** Limits the sum of `transactions.json_bytes` of new ones in each sample. An input or an output counts more than 300 bytes. */
+const MAX_UNMERGED_BYTES_PER_SAMPLE = 4 * 2 ** 20;
 const CALLER = 'stream';
 
 /** The effect of a transaction on a covenant, as bits. */
@@ -28,6 +32,13 @@ interface Moved {
   amount: bigint;
   covenantId: string | null;
   isSent: boolean;
+}
+
+interface Unmerged {
+  /** transactions.id. */
+  key: bigint;
+  id: string;
+  bytes: number;
 }
 
 /** The template of the latest program that a spend of the covenant in `moved` has revealed. */
@@ -112,32 +123,65 @@ export class PendingReads {
     return new Map(rows.flatMap(({ id, template }) => (template === null ? [] : [[id, template]])));
   }
 
-  /** Reads the transactions that only blocks contain that are not merged yet, with what they would touch, by id. */
-  async readUnmerged(): Promise<Map<string, Touched>> {
+  /**
+   * Lists the transactions that only blocks contain that are not merged yet, and reads what those would touch that are not known, by id. Anybody can mine
+   * such blocks, and what a block contains never changes, so no amounts are read twice.
+   */
+  async readUnmerged(
+    isKnown: (id: string) => boolean,
+  ): Promise<{ ids: ReadonlySet<string>; added: Map<string, Touched> }> {
+    const listed = await this.#index.readIfAny(async (db) => {
+      const { rows } = await sql<Unmerged>`
+        select t.id as key, encode(t.transaction_id, 'hex') as id, t.json_bytes as bytes
+        from (
+          select distinct contained.transaction_id
+          from (
+            select b.id, sum(b.transaction_count) over (order by b.transaction_count, b.id) as transactions
+            from checkpoint c cross join unnest(c.virtual_merge_set || c.block_id) unmerged (id)
+            join blocks b on b.id = unmerged.id) block
+          join block_transactions contained on contained.block_id = block.id
+          where block.transactions <= ${sql.lit(MAX_UNMERGED)}) contained
+        join transactions t on t.id = contained.transaction_id and t.accepting_index is null and t.subnetwork_id <> 1`.execute(
+        db,
+      );
+      return rows;
+    }, CALLER);
+    const chosen: Unmerged[] = [];
+    let bytes = 0;
+    for (const transaction of listed.filter(({ id }) => !isKnown(id)).sort((one, other) => one.bytes - other.bytes)) {
+      bytes += transaction.bytes;
+      if (chosen.length > 0 && bytes > MAX_UNMERGED_BYTES_PER_SAMPLE) break;
+      chosen.push(transaction);
+    }
+    return { ids: new Set(listed.map(({ id }) => id)), added: await this.#readTouched(chosen.map(({ key }) => key)) };
+  }
+
+  /** Reads what transactions that nobody has accepted would touch, by their ids. */
+  async #readTouched(keys: readonly bigint[]): Promise<Map<string, Touched>> {
+    if (keys.length === 0) return new Map();
     const rows = await this.#index.readIfAny(async (db) => {
       // Amounts of what nobody has accepted: their sums may have any size.
       const found = await sql<Moved & { template: string | null }>`
         with unmerged as materialized (
-          select distinct t.id, t.transaction_id
-          from checkpoint c cross join unnest(c.virtual_merge_set || c.block_id) block (id)
-          join block_transactions contained on contained.block_id = block.id
-          join transactions t on t.id = contained.transaction_id and t.accepting_index is null and t.subnetwork_id <> 1),
+          select t.id, t.transaction_id from unnest(${keys}::bigint[]) given (key)
+          join transactions t on t.id = given.key and t.accepting_index is null),
         moved as (
-          select unmerged.transaction_id, o.script_id, o.amount, o.covenant_id, false as is_sent
+          select unmerged.id, o.script_id, o.amount, o.covenant_id, false as is_sent
           from unmerged join transaction_outputs o on o.transaction_id = unmerged.id
           union all
-          select unmerged.transaction_id, u.script_id, u.amount, u.covenant_id, true
+          select unmerged.id, u.script_id, u.amount, u.covenant_id, true
           from unmerged join transaction_inputs i on i.transaction_id = unmerged.id
           join utxos u on u.script_id = i.script_id and u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
           union all
-          select unmerged.transaction_id, null, 0, o.covenant_id, true
+          select unmerged.id, null, 0, o.covenant_id, true
           from unmerged join transaction_inputs i on i.transaction_id = unmerged.id
           join transaction_outputs o on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
             and o.covenant_id is not null)
-        select encode(moved.transaction_id, 'hex') as id, s.address, moved.amount, moved.is_sent as "isSent",
+        select encode(unmerged.transaction_id, 'hex') as id, s.address, moved.amount, moved.is_sent as "isSent",
           encode(moved.covenant_id, 'hex') as "covenantId", case when moved.covenant_id is not null then ${TEMPLATE} end as template
-        from moved left join scripts s on s.id = moved.script_id
-        where s.address is not null or moved.covenant_id is not null`.execute(db);
+        from unmerged left join moved on moved.id = unmerged.id left join scripts s on s.id = moved.script_id`.execute(
+        db,
+      );
       return found.rows;
     }, CALLER);
     const templates = new Map(rows.map(({ covenantId, template }) => [covenantId, template ?? undefined]));
