@@ -3,7 +3,9 @@
  * follow, be the same as a fresh one, and show all of it.
  */
 import { createKey } from '@kasgres/database';
-import { onTestFinished, test } from 'vitest';
+import { createdEntries, p2shOf, payToKey, plain, push, withInput } from '@kasgres/devnet';
+import { scriptToAddress, toHex } from '@kasgres/kaspa';
+import { expect, onTestFinished, test } from 'vitest';
 import { ApiClient } from '../support/api-client.ts';
 import { expectShown } from '../support/hostile-objects.ts';
 import { findKaspad } from '../support/kaspad.ts';
@@ -16,6 +18,7 @@ import { smallPruningLoad } from './pruning.ts';
 const PLANS = Number(process.env['HOSTILE_PLANS'] ?? 64);
 const KILLS = 3;
 const WARM_UP_BLOCKS = 120;
+const FEE = 100_000n;
 
 test.skipIf(findKaspad() === undefined)(
   'an index follows a hostile miner through restarts, equals a fresh one, and shows every block and transaction',
@@ -54,5 +57,52 @@ test.skipIf(findKaspad() === undefined)(
     const { program, url } = await startApi({ nodeUrl: peer.kaspad.url, databaseUrl: index.database.url });
     onTestFinished(() => program.stop().then(() => undefined));
     await expectShown(new ApiClient(url, key), miner);
+  },
+);
+
+test.skipIf(findKaspad() === undefined)(
+  'it indexes an envelope with an empty signature, of a key that was never paid',
+  async () => {
+    const peer = await startPeer();
+    const coinbaseMaturity = Number(smallPruningLoad.coinbaseMaturity);
+    const miner = await HostileMiner.begin(peer.node, { seed: 'envelope', coinbaseMaturity });
+    await miner.mineEmpty(WARM_UP_BLOCKS);
+    await miner.follow();
+    const index = await startIndex([peer]);
+    await untilIndexed(index, peer);
+
+    const [origin] = miner.spendableOutputs();
+    if (origin === undefined) throw new Error('there is nothing to spend');
+    const owner = payToKey(miner.random.bytes(32));
+    // The check of the empty signature is false, OpFalse OpIf … OpEndIf does nothing, and OpDrop OpTrue follow.
+    const program = Buffer.concat([
+      owner.script,
+      Buffer.from('0063', 'hex'),
+      push(Buffer.from('kspr')),
+      Buffer.from('687551', 'hex'),
+    ]);
+    const commitment = plain(origin, 1n, undefined, {
+      outputs: [{ amount: origin.amount - FEE, scriptPublicKey: p2shOf(program), covenant: undefined }],
+    });
+    const [entry] = createdEntries(commitment, 0, false);
+    if (entry === undefined) throw new Error('there is no output');
+    const reveal = withInput(plain(entry, entry.amount - FEE), {
+      signatureScript: Buffer.concat([Buffer.of(0), push(program)]),
+      sigOpCount: 1,
+    });
+    for (const transaction of [commitment, reveal]) {
+      await miner.mine([[transaction]]);
+      await miner.mineEmpty(2);
+    }
+    await miner.follow();
+    expect([...miner.accepted]).toContain(toHex(reveal.transactionId));
+    await untilIndexed(index, peer);
+    const { rows } = await index.database.pool.query(
+      'select protocol, operation, owner_address from kaspa.inscriptions',
+    );
+    expect(rows).toEqual([
+      { protocol: 'kspr', operation: 'undecodable', owner_address: scriptToAddress(owner, 'kaspasim') },
+    ]);
+    await expectRight(index, peer);
   },
 );

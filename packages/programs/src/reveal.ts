@@ -3,7 +3,7 @@
  * its signature script. A bare script is a program by itself, and is known from the creation of the output on.
  */
 import { blake2b256, classifyScript, type ScriptPublicKey } from '@kasgres/kaspa';
-import { shapeOf } from './instructions.ts';
+import { possibleProgram } from './possible-program.ts';
 import { usesOf } from './uses.ts';
 
 /** The position of the hash in a P2SH script. */
@@ -30,9 +30,7 @@ export function revealedProgram(spent: ScriptPublicKey, signatureScript: Uint8Ar
  * has compared the hash.
  */
 export function claimedProgram(spent: ScriptPublicKey, signatureScript: Uint8Array): Uint8Array | undefined {
-  if (!isP2sh(spent)) return undefined;
-  const { isPushOnly, lastPush } = shapeOf(signatureScript);
-  return isPushOnly ? lastPush : undefined;
+  return isP2sh(spent) ? possibleProgram(signatureScript) : undefined;
 }
 
 /**

@@ -37,6 +37,10 @@ const MAX_JSON_BYTES = 65_536;
 const { script: KEY_SCRIPT } = payToKey(Buffer.alloc(32, 7));
 const INTROSPECTION = Uint8Array.of(0xb9, 0x75);
 const TRUE = Uint8Array.of(0x51);
+/** An empty push: the check of such a signature is false, and the program continues. */
+const NO_SIGNATURE = Uint8Array.of(0x00);
+/** OpDrop OpTrue: after the check of a signature that fails. */
+const DROP_TRUE = Uint8Array.of(0x75, 0x51);
 
 export const HOSTILE_APPLICATIONS = {
   /** Programs of any size, whole and cut off, revealed by spends that are accepted, or whose commitment is not. */
@@ -48,7 +52,8 @@ export const HOSTILE_APPLICATIONS = {
       const [commitment, entry] = commit(origin, p2shOf(program), random);
       const revealed = random.chance(0.9) ? program : someProgram(random, 100);
       const reveal = withInput(plain(entry, entry.amount - FEE), {
-        signatureScript: Buffer.concat([push(random.bytes(3)), push(revealed)]),
+        signatureScript: Buffer.concat([random.chance(0.5) ? NO_SIGNATURE : push(random.bytes(3)), push(revealed)]),
+        sigOpCount: 1,
       });
       return [[commitment], [reveal], [reveal], [reveal]];
     });
@@ -136,14 +141,17 @@ function commit(
 /** Returns a program of about this length: one long push, many opcodes, an envelope, or any of them cut off. */
 function someProgram(random: Random, length: number): Uint8Array {
   const filling = Buffer.alloc(length, random.below(256));
+  const owner = random.chance(0.3) ? KEY_SCRIPT : payToKey(random.bytes(32)).script;
   const program = Buffer.concat(
     random.pick([
       [INTROSPECTION, push(filling), TRUE],
       [Buffer.alloc(length, 0xb9), TRUE],
       [Buffer.alloc(length, 0x51), INTROSPECTION],
-      [envelopeOf(KEY_SCRIPT, Buffer.from('kasplex'), filling)],
-      [envelopeOf(KEY_SCRIPT, Buffer.from('kns'), random.pick(ODD_PAYLOADS))],
-      [envelopeOf(KEY_SCRIPT, Buffer.from('kspr'), random.pick(ODD_PAYLOADS)), INTROSPECTION],
+      [envelopeOf(owner, Buffer.from('kasplex'), filling)],
+      [envelopeOf(owner, Buffer.from('kns'), random.pick(ODD_PAYLOADS))],
+      [envelopeOf(owner, Buffer.from('kspr'), random.pick(ODD_PAYLOADS)), INTROSPECTION],
+      [envelopeOf(owner, Buffer.from('kasplex'), filling), DROP_TRUE],
+      [owner, Uint8Array.of(0x00, 0x63), push(Buffer.from('kspr')), Uint8Array.of(0x68), DROP_TRUE],
     ]),
   );
   return random.chance(0.3) ? program.subarray(0, random.below(Math.min(program.length, 300))) : program;

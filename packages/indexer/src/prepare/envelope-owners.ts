@@ -1,8 +1,5 @@
 import type { ScriptPublicKey, Transaction } from '@kasgres/kaspa';
-import { readEnvelope, shapeOf } from '@kasgres/programs';
-
-/** The size of the spend of a key. With a signature and an envelope it is longer. */
-const SIGNATURE_SCRIPT_BYTES = 66;
+import { possibleProgram, readEnvelope } from '@kasgres/programs';
 
 /**
  * Yields the scripts of those whom envelopes name as senders. They get keys with the block, whether they were paid or not and whether the
@@ -10,9 +7,8 @@ const SIGNATURE_SCRIPT_BYTES = 66;
  */
 export function* envelopeOwners({ inputs }: Pick<Transaction, 'inputs'>): Generator<ScriptPublicKey> {
   for (const { signatureScript } of inputs) {
-    if (signatureScript.length <= SIGNATURE_SCRIPT_BYTES) continue;
-    const { isPushOnly, lastPush } = shapeOf(signatureScript);
-    const envelope = isPushOnly && lastPush !== undefined ? readEnvelope(lastPush) : undefined;
+    const program = possibleProgram(signatureScript);
+    const envelope = program && readEnvelope(program);
     if (envelope !== undefined) yield envelope.owner;
   }
 }

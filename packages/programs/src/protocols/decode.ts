@@ -9,7 +9,7 @@ import { readKrc721Envelope } from './krc-721.ts';
 import { readPrefixedPayload } from './prefixes.ts';
 
 /** Must rise whenever a decoder is added or reads something else, so that indexers decode what they have again. */
-export const DECODERS_VERSION = 2;
+export const DECODERS_VERSION = 3;
 
 export interface InscribedTransaction {
   payload: Uint8Array;

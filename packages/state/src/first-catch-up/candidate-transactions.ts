@@ -1,9 +1,8 @@
 /** Which accepted transactions the end of a first catch-up has to read again. */
 import type { TransactionKey } from '@kasgres/database';
 import type { Transaction } from '@kasgres/kaspa';
-import { bareProgram, decodePayload, readEnvelope, usesOf } from '@kasgres/programs';
+import { bareProgram, decodePayload, possibleProgram, readEnvelope, usesOf } from '@kasgres/programs';
 import { isPublicKeyScript } from '../programs/public-key-script.ts';
-import { possibleProgram } from '../reveals/candidates.ts';
 import { KeySet } from './key-set.ts';
 
 /**

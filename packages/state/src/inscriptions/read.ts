@@ -10,8 +10,14 @@ import {
   inscribedInPayload,
 } from './inscribed.ts';
 
-/** A valid signature and an envelope are longer than this: it is the length of most signature scripts. */
-const SIGNATURE_SCRIPT_BYTES = 66;
+/**
+ * Leaves out the spend of a key: one push of 65 bytes, which ends with a type of hash. With an envelope there are two pushes. Its signature may be
+ * empty, so that both are shorter.
+ */
+const IS_NO_SIGNATURE = `
+  case when octet_length(signature_script) = 66
+       then get_byte(signature_script, 0) <> 65 or get_byte(signature_script, 65) not in (1, 2, 4, 129, 130, 132)
+       else true end`;
 
 interface PayloadRow {
   transaction: number;
@@ -28,10 +34,10 @@ const selectPayloads = (which: string): string => `
 const selectInputs = (which: string): string => `
   select i.transaction_id::float8 as transaction, i.index as input, i.signature_script as "signatureScript", s.script
     from (select transaction_id, 0 as body, index, signature_script from transaction_inputs
-           where ${which.replaceAll('id', 'transaction_id')} and octet_length(signature_script) > ${SIGNATURE_SCRIPT_BYTES}
+           where ${which.replaceAll('id', 'transaction_id')} and ${IS_NO_SIGNATURE}
           union all
           select transaction_id, body, index, signature_script from transaction_body_inputs
-           where ${which.replaceAll('id', 'transaction_id')} and octet_length(signature_script) > ${SIGNATURE_SCRIPT_BYTES}) i
+           where ${which.replaceAll('id', 'transaction_id')} and ${IS_NO_SIGNATURE}) i
     join transactions t on t.id = i.transaction_id and t.accepted_body = i.body and t.accepting_index is not null
     join transaction_inputs spending on spending.transaction_id = i.transaction_id and spending.index = i.index
     join scripts s on s.id = spending.script_id and s.type = 'scripthash'`;
@@ -46,7 +52,10 @@ async function decodeInputs(db: Queryable, rows: readonly AcceptedInput[]): Prom
   );
 }
 
-/** Looks up the keys of the owners, whose scripts were written with the blocks that contain the envelopes. */
+/**
+ * Looks up the keys of the owners, whose scripts were written with the blocks that contain the envelopes. Earlier versions did not write those of
+ * envelopes with an empty signature; such inscriptions are left out.
+ */
 export async function withOwners(db: Queryable, found: readonly Enveloped[]): Promise<Inscribed[]> {
   if (found.length === 0) return [];
   const network = await db.query<{ network: string }>('select network from meta');
@@ -61,10 +70,9 @@ export async function withOwners(db: Queryable, found: readonly Enveloped[]): Pr
     values: [[...new Set(addresses)]],
   });
   const keys = new Map<string, ScriptKey>(rows.map(({ id, address }) => [address, id]));
-  return found.map((inscribed, i) => {
+  return found.flatMap((inscribed, i) => {
     const owner = keys.get(addresses[i] as string);
-    if (owner === undefined) throw new Error(`there is no script of ${addresses[i]}, which owns an inscription`);
-    return { ...inscribed, owner };
+    return owner === undefined ? [] : [{ ...inscribed, owner }];
   });
 }
 

@@ -1,44 +1,6 @@
-/** Finds inputs that may reveal a program without a look at the spent script, which would cost a query for each payment. */
-import { isPush, readEnvelope, ScriptReader, shapeOf, usesOf } from '@kasgres/programs';
-
-/** A signature with its type of hash, as the only push: what spends the script of a key. */
-const SIGNATURE_SCRIPT_BYTES = 66;
-const OP_DATA_65 = 0x41;
-/** SIGHASH_ALL, NONE and SINGLE, also with ANYONE_CAN_PAY. */
-const HASH_TYPES: ReadonlySet<number | undefined> = new Set([0x01, 0x02, 0x04, 0x81, 0x82, 0x84]);
-/** Opcodes other than pushes that may come first in a program that gets nothing on the stack. */
-const NEEDS_NO_STACK: ReadonlySet<number> = new Set([
-  0x61, 0x63, 0x64, 0x74, 0xb2, 0xb3, 0xb4, 0xb5, 0xb6, 0xb7, 0xb9, 0xc4,
-]);
-const BRANCHES: ReadonlySet<number> = new Set([0x63, 0x64]);
-/** Opcodes that fail when they are executed. */
-const FAILS: ReadonlySet<number> = new Set([0x50, 0x62, 0x65, 0x66, 0x6a, 0x89, 0x8a, 0xca]);
-const LAST_OPCODE = 0xda;
-
-/** Returns the last push of a signature script, unless it can only be a signature. */
-export function possibleProgram(signatureScript: Uint8Array): Uint8Array | undefined {
-  if (signatureScript.length === SIGNATURE_SCRIPT_BYTES && signatureScript[0] === OP_DATA_65) {
-    const pushed = signatureScript.subarray(1);
-    return HASH_TYPES.has(pushed.at(-1)) && !canRun(pushed) ? undefined : pushed;
-  }
-  const { isPushOnly, lastPush } = shapeOf(signatureScript);
-  return isPushOnly ? lastPush : undefined;
-}
+import { readEnvelope, usesOf } from '@kasgres/programs';
 
 /** Whether a program matters even if it was not a covenant that it was revealed for. */
 export function isNotable(program: Uint8Array): boolean {
   return usesOf(program) !== 0 || readEnvelope(program) !== undefined;
-}
-
-/** Whether a node might run a program without arguments to its end. Hardly any signature looks like it. */
-function canRun(program: Uint8Array): boolean {
-  const reader = new ScriptReader(program);
-  let isExecuted = true;
-  while (reader.next()) {
-    const { opcode } = reader;
-    if (reader.offset === 0 && !isPush(opcode) && !NEEDS_NO_STACK.has(opcode)) return false;
-    if (isExecuted && (opcode > LAST_OPCODE || FAILS.has(opcode))) return false;
-    if (BRANCHES.has(opcode)) isExecuted = false;
-  }
-  return reader.malformedAt === undefined;
 }

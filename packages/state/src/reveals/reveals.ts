@@ -4,13 +4,13 @@
  */
 import type { ScriptKey, TransactionKey } from '@kasgres/database';
 import { blake2b256, type Hash } from '@kasgres/kaspa';
-import { describeProgram, type ProgramDescription } from '@kasgres/programs';
+import { describeProgram, possibleProgram, type ProgramDescription } from '@kasgres/programs';
 import type { ClientBase } from 'pg';
 import type { DerivedState } from '../derived-state.ts';
 import type { AcceptedTransaction, StateChanges } from '../state-changes.ts';
 import { isOfProgram, type ProgramSpend, spendOf } from '../programs/program-spend.ts';
 import { feeOf, MarkedSpends } from '../utxos/marked-spends.ts';
-import { isNotable, possibleProgram } from './candidates.ts';
+import { isNotable } from './candidates.ts';
 import { readReveals, readSettled, type SettledVariant } from './read.ts';
 import type { Reveal } from './reveal.ts';
 
