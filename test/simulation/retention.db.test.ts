@@ -20,7 +20,7 @@ const CLUSTER_DEPTH = 10n;
 type Db = Harness['database'];
 
 async function openHarness(name: string): Promise<Harness> {
-  const harness = await createPruningHarness(name, {}, { redRate: 0 });
+  const harness = await createPruningHarness(name, {}, { redRate: 0, reorgDepth: [1, 4] });
   harness.simulatedDag.mine(60);
   return harness;
 }
