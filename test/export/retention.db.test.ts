@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { cluster } from '../simulation/clusters-harness.ts';
 import { firstIndex } from '../simulation/retention-oracle.ts';
-import { createPruningHarness } from '../simulation/starts-harness.ts';
+import { createPruningHarness, SHALLOW_MERGES } from '../simulation/starts-harness.ts';
 import { atRest, type Harness } from '../support/harness.ts';
 import { type RunningIndexer, startIndexing } from '../support/simulated-dag.ts';
 import { exportTo, freshFolder, listFiles, readManifest } from './harness.ts';
@@ -17,7 +17,7 @@ const VARIABLES = { FINALITY_DEPTH: '60', PRUNING_DEPTH: '70', RETENTION: '100' 
 const REQUEST = { names: ['blocks', 'transactions', 'network_minutes'], depth: 60n };
 
 async function startHarness(name: string): Promise<{ harness: Harness; indexer: RunningIndexer }> {
-  const harness = await createPruningHarness(name, {}, { redRate: 0 });
+  const harness = await createPruningHarness(name, {}, SHALLOW_MERGES);
   harness.simulatedDag.mine(90);
   const indexer = startIndexing(harness.simulatedDag, harness.database.url, VARIABLES);
   await atRest(harness.database, harness.node, indexer);

@@ -7,7 +7,7 @@ import { stageNextStart } from '../../packages/indexer/src/retention/next-start.
 import { atRest, expectInvariants, type Harness, onTestEnd } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 import { cluster } from './clusters-harness.ts';
-import { createPruningHarness } from './starts-harness.ts';
+import { createPruningHarness, SHALLOW_MERGES } from './starts-harness.ts';
 
 const DEPTHS = { finalityDepth: 60n, pruningDepth: 70n };
 const VARIABLES = { FINALITY_DEPTH: '60', PRUNING_DEPTH: '70', RETENTION: '100' };
@@ -21,7 +21,7 @@ const VARY_NOT = 'delete from transaction_bodies where transaction_id = $1 and b
 
 /** An index on which nothing has been cut yet, since that waits for clusters. */
 async function openIndex(): Promise<Harness> {
-  const harness = await createPruningHarness('outdated cut', {}, { redRate: 0 });
+  const harness = await createPruningHarness('outdated cut', {}, SHALLOW_MERGES);
   const { simulatedDag, database, node } = harness;
   simulatedDag.mine(60);
   const indexer = startIndexing(simulatedDag, database.url, VARIABLES);

@@ -10,17 +10,16 @@ import { atRest, expectInvariants, freshDatabase, type Harness, SEED } from '../
 import { Random } from '../../packages/devnet/src/economy/random.ts';
 import { type RunningIndexer, startIndexing } from '../support/simulated-dag.ts';
 import { cluster } from './clusters-harness.ts';
-import { createPruningHarness, followToTheTip, pruneAbove } from './starts-harness.ts';
+import { createPruningHarness, followToTheTip, pruneAbove, SHALLOW_MERGES } from './starts-harness.ts';
 import { expectBootstrappedAtFirst, firstIndex } from './retention-oracle.ts';
 
 const TIMEOUT_MS = 300_000;
-/** No reorg of the simulation is deeper, and without late red blocks no merge either. */
 const VARIABLES = { FINALITY_DEPTH: '80', PRUNING_DEPTH: '90', RETENTION: '120' };
 const CLUSTER_DEPTH = 10n;
 type Db = Harness['database'];
 
 async function openHarness(name: string): Promise<Harness> {
-  const harness = await createPruningHarness(name, {}, { redRate: 0, reorgDepth: [1, 4] });
+  const harness = await createPruningHarness(name, {}, SHALLOW_MERGES);
   harness.simulatedDag.mine(60);
   return harness;
 }

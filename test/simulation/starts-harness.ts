@@ -17,6 +17,9 @@ type Db = Pick<Connection['pool'], 'query'>;
 /** The least number of chain blocks above a pruning point. */
 const MIN_ABOVE = 15;
 
+/** Without late red blocks and deep reorgs, no block merges deeper than the `FINALITY_DEPTH` of an index with `RETENTION`, which would stop. */
+export const SHALLOW_MERGES = { redRate: 0, reorgDepth: [1, 4] } as const;
+
 /** Creates a simulated DAG whose headers commit to its UTXO set, so that its node can prune. */
 export function createPruningHarness(
   name: string,
