@@ -21,23 +21,26 @@ const LAST_OPCODE = 0xda;
 /** Returns the last push of a signature script, unless it can only be a signature. */
 export function possibleProgram(signatureScript: Uint8Array): Uint8Array | undefined {
   if (signatureScript.length === SIGNATURE_SCRIPT_BYTES && signatureScript[0] === OP_DATA_65) {
+    const mustRun = HASH_TYPES.has(signatureScript[SIGNATURE_SCRIPT_BYTES - 1]);
+    if (mustRun && !mayBegin(signatureScript[1] as number)) return undefined;
     const pushed = signatureScript.subarray(1);
-    return HASH_TYPES.has(pushed.at(-1)) && !canRun(pushed) ? undefined : pushed;
+    return mustRun && !canRun(pushed) ? undefined : pushed;
   }
   const { isPushOnly, lastPush } = shapeOf(signatureScript);
   return isPushOnly ? lastPush : undefined;
 }
 
+/** Whether a program that gets nothing on the stack may begin with an opcode. */
+const mayBegin = (opcode: number): boolean => isPush(opcode) || NEEDS_NO_STACK.has(opcode);
+
 /** Whether a node might run a program without arguments to its end. Hardly any signature looks like it; an envelope needs a signature. */
 function canRun(program: Uint8Array): boolean {
-  if (readEnvelope(program) !== undefined) return false;
   const reader = new ScriptReader(program);
   let isExecuted = true;
   while (reader.next()) {
     const { opcode } = reader;
-    if (reader.offset === 0 && !isPush(opcode) && !NEEDS_NO_STACK.has(opcode)) return false;
     if (isExecuted && (opcode > LAST_OPCODE || FAILS.has(opcode))) return false;
     if (BRANCHES.has(opcode)) isExecuted = false;
   }
-  return reader.malformedAt === undefined;
+  return reader.malformedAt === undefined && readEnvelope(program) === undefined;
 }

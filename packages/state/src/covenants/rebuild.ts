@@ -6,8 +6,12 @@ import { DROP_FOUND, rebuildPrograms } from '../programs/rebuild.ts';
 
 /** Writes programs, too. */
 export async function rebuildCovenants(client: ClientBase, candidates?: CandidateTransactions): Promise<void> {
-  if (candidates?.haveUses === false) return;
-  await rebuildPrograms(client, candidates?.revealing);
+  await rebuildPrograms(client, candidates);
+  if (candidates?.hasCovenants !== false) await rebuildEvents(client);
+  await client.query(DROP_FOUND);
+}
+
+async function rebuildEvents(client: ClientBase): Promise<void> {
   await client.query('drop table if exists found_events');
   await client.query(CREATE_EVENTS);
   await client.query('analyze found_events');
@@ -21,7 +25,6 @@ export async function rebuildCovenants(client: ClientBase, candidates?: Candidat
      select (chain_time / 3600000)::integer, kind, count(*) from found_events group by 1, 2`,
   );
   await client.query('drop table found_events');
-  await client.query(DROP_FOUND);
 }
 
 /**

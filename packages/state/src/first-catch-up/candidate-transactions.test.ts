@@ -42,13 +42,18 @@ function transaction({
 
 const keysOf = ({ revealing, stating }: CandidateTransactions): number[][] =>
   [revealing, stating].map((keys) => [...keys.pages(100)].flat());
+const flagsOf = ({ hasCovenants, hasBarePrograms }: CandidateTransactions): boolean[] => [
+  hasCovenants,
+  hasBarePrograms,
+];
 
 test('a chain of payments has no candidates', () => {
   const candidates = new CandidateTransactions(false);
   candidates.see(1, transaction({}), true);
   candidates.see(2, transaction({ signatureScript: reveal(PLAIN) }), true);
   candidates.see(3, transaction({ payload: bytes('00ff') }), true);
-  expect([candidates.haveUses, keysOf(candidates)]).toEqual([false, [[], []]]);
+  expect(flagsOf(candidates)).toEqual([false, false]);
+  expect(keysOf(candidates)).toEqual([[], []]);
 });
 
 test('finds notable programs, payloads that state an operation, and variants that are not known', () => {
@@ -62,7 +67,6 @@ test('finds notable programs, payloads that state an operation, and variants tha
     [1, 3, 5],
     [2, 3, 5],
   ]);
-  expect(candidates.haveUses).toBe(true);
 });
 
 test('every program counts once there are covenants', () => {
@@ -74,11 +78,17 @@ test('every program counts once there are covenants', () => {
   expect(keysOf(candidates)).toEqual([[3], []]);
 });
 
-test('a bare program is a use without a candidate, and so may be what a UTXO set has', () => {
+test('there may be bare programs, and anything in a UTXO set', () => {
   const bare = new CandidateTransactions(false);
   bare.see(1, transaction({ script: bytes(NOTABLE) }), true);
-  expect([bare.haveUses, keysOf(bare)]).toEqual([true, [[], []]]);
+  expect([flagsOf(bare), keysOf(bare)]).toEqual([
+    [false, true],
+    [[], []],
+  ]);
   const started = new CandidateTransactions(true);
   started.see(1, transaction({ signatureScript: reveal(PLAIN) }), true);
-  expect([started.haveUses, keysOf(started)]).toEqual([true, [[1], []]]);
+  expect([flagsOf(started), keysOf(started)]).toEqual([
+    [true, true],
+    [[1], []],
+  ]);
 });

@@ -14,26 +14,23 @@ export class CandidateTransactions {
   readonly revealing = new KeySet();
   /** Those that may state an operation of a protocol. */
   readonly stating = new KeySet();
-  #hasCovenants: boolean;
-  #hasBarePrograms: boolean;
+  /** Whether there may be covenants. */
+  hasCovenants: boolean;
+  /** Whether there may be scripts that are programs by themselves. */
+  hasBarePrograms: boolean;
 
-  /** @param startsWithUtxos whether the index began with a UTXO set, which may have covenants and programs */
+  /** @param startsWithUtxos whether the index began with a UTXO set, which may have both */
   constructor(startsWithUtxos: boolean) {
-    this.#hasCovenants = startsWithUtxos;
-    this.#hasBarePrograms = startsWithUtxos;
-  }
-
-  /** Whether there can be covenants or programs. */
-  get haveUses(): boolean {
-    return this.#hasCovenants || this.#hasBarePrograms || !this.revealing.isEmpty;
+    this.hasCovenants = startsWithUtxos;
+    this.hasBarePrograms = startsWithUtxos;
   }
 
   /** @param isKnown whether it is known that the chain accepted this variant of the transaction */
   see(key: TransactionKey, transaction: Pick<Transaction, 'inputs' | 'outputs' | 'payload'>, isKnown: boolean): void {
     for (const { covenant, scriptPublicKey } of transaction.outputs) {
-      if (covenant !== undefined) this.#hasCovenants = true;
-      if (isPublicKeyScript(scriptPublicKey.script) || this.#hasBarePrograms) continue;
-      this.#hasBarePrograms = bareProgram(scriptPublicKey) !== undefined;
+      if (covenant !== undefined) this.hasCovenants = true;
+      if (isPublicKeyScript(scriptPublicKey.script) || this.hasBarePrograms) continue;
+      this.hasBarePrograms = bareProgram(scriptPublicKey) !== undefined;
     }
     // A coinbase reveals and states nothing.
     if (transaction.inputs.length === 0) return;
@@ -45,7 +42,7 @@ export class CandidateTransactions {
       const hasEnvelope = readEnvelope(program) !== undefined;
       if (hasEnvelope) this.stating.add(key);
       // Other programs are kept if the input spends a covenant, which an output before it created.
-      if (hasEnvelope || this.#hasCovenants || usesOf(program) !== 0) this.revealing.add(key);
+      if (hasEnvelope || this.hasCovenants || usesOf(program) !== 0) this.revealing.add(key);
     }
   }
 }

@@ -5,6 +5,7 @@
 import { describeProgram, type ProgramDescription } from '@kasgres/programs';
 import type { ClientBase } from 'pg';
 import { firstStartUtxos } from '../common-table-expressions.ts';
+import type { CandidateTransactions } from '../first-catch-up/candidate-transactions.ts';
 import type { KeySet } from '../first-catch-up/key-set.ts';
 import { pagesByKey, type Queryable } from '../queryable.ts';
 import { revealPages } from '../reveals/read.ts';
@@ -23,13 +24,13 @@ export const DROP_FOUND = 'drop table if exists found_reveals, found_bare';
 
 /**
  * Leaves the reveals in the temporary table `found_reveals`, which `DROP_FOUND` drops.
- * @param revealing transactions that may reveal programs; all by default
+ * @param candidates of the first catch-up; all rows are searched by default
  */
-export async function rebuildPrograms(client: ClientBase, revealing: KeySet | undefined): Promise<void> {
+export async function rebuildPrograms(client: ClientBase, candidates?: CandidateTransactions): Promise<void> {
   await client.query(DROP_FOUND);
   await client.query(CREATE_TABLES);
-  await findReveals(client, revealing);
-  await findBareScripts(client);
+  await findReveals(client, candidates?.revealing);
+  if (candidates?.hasBarePrograms !== false) await findBareScripts(client);
   await client.query('analyze found_reveals, found_bare');
   await client.query(INSERT_TEMPLATES);
   await client.query(INSERT_PROGRAMS);
