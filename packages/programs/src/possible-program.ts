@@ -18,29 +18,35 @@ const BRANCHES: ReadonlySet<number> = new Set([0x63, 0x64]);
 const FAILS: ReadonlySet<number> = new Set([0x50, 0x62, 0x65, 0x66, 0x6a, 0x89, 0x8a, 0xca]);
 const LAST_OPCODE = 0xda;
 
-/** Returns the last push of a signature script, unless it can only be a signature. */
+/** By opcode, whether a program that gets nothing on the stack may begin with it. */
+const MAY_BEGIN: readonly boolean[] = Array.from(
+  { length: 256 },
+  (_, opcode) => isPush(opcode) || NEEDS_NO_STACK.has(opcode),
+);
+
+/** Returns the last push of a signature script, unless it can only be a signature. It is called for every input of the chain. */
 export function possibleProgram(signatureScript: Uint8Array): Uint8Array | undefined {
   if (signatureScript.length === SIGNATURE_SCRIPT_BYTES && signatureScript[0] === OP_DATA_65) {
     const mustRun = HASH_TYPES.has(signatureScript[SIGNATURE_SCRIPT_BYTES - 1]);
-    if (mustRun && !mayBegin(signatureScript[1] as number)) return undefined;
-    const pushed = signatureScript.subarray(1);
-    return mustRun && !canRun(pushed) ? undefined : pushed;
+    return mustRun && !canRunPushed(signatureScript) ? undefined : signatureScript.subarray(1);
   }
   const { isPushOnly, lastPush } = shapeOf(signatureScript);
   return isPushOnly ? lastPush : undefined;
 }
 
-/** Whether a program that gets nothing on the stack may begin with an opcode. */
-const mayBegin = (opcode: number): boolean => isPush(opcode) || NEEDS_NO_STACK.has(opcode);
-
-/** Whether a node might run a program without arguments to its end. Hardly any signature looks like it; an envelope needs a signature. */
-function canRun(program: Uint8Array): boolean {
-  const reader = new ScriptReader(program);
+/**
+ * Whether a node might run the program that is the only push, which begins at byte 1, to its end. Hardly any signature looks like it; an
+ * envelope needs a signature.
+ */
+function canRunPushed(signatureScript: Uint8Array): boolean {
+  if (!MAY_BEGIN[signatureScript[1] as number]) return false;
+  const reader = new ScriptReader(signatureScript);
+  reader.end = 1;
   let isExecuted = true;
   while (reader.next()) {
     const { opcode } = reader;
     if (isExecuted && (opcode > LAST_OPCODE || FAILS.has(opcode))) return false;
     if (BRANCHES.has(opcode)) isExecuted = false;
   }
-  return reader.malformedAt === undefined && readEnvelope(program) === undefined;
+  return reader.malformedAt === undefined && readEnvelope(signatureScript.subarray(1)) === undefined;
 }
