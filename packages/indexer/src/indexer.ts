@@ -117,7 +117,7 @@ class Attempt {
     const generations = await Generations.load(reader, () => this.#nextGenerationLength());
     if (options.retention !== undefined) await generations.shorten(found?.chainIndex ?? -1);
     let checkpoint = found ?? EMPTY_CHECKPOINT;
-    const candidates = createCandidates(found);
+    let candidates = createCandidates(found);
     let [preparer, memory] = await this.#startPreparing(checkpoint, candidates);
     if (genesis !== undefined) {
       checkpoint = await bootstrapAtGenesis(this.#dependencies, preparer, genesis);
@@ -155,7 +155,11 @@ class Attempt {
         this.#startApplying(batch, update.atTip, update.added.at(-1)?.block.header.timestamp);
         if (update.atTip) {
           await this.#applying;
-          if (checkpoint.firstCatchUp) checkpoint = await this.#finishFirstCatchUp(checkpoint, preparer.takeFindings());
+          if (checkpoint.firstCatchUp) {
+            checkpoint = await this.#finishFirstCatchUp(checkpoint, preparer.takeFindings());
+            // Otherwise the next preparer would continue to note them.
+            candidates = undefined;
+          }
         }
         requestedAt = performance.now();
       }
