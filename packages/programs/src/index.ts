@@ -31,7 +31,7 @@ export {
   type TemplateNames,
 } from './names/template-names.ts';
 export { isPush, OPCODE_NAMES, opcodeName } from './opcodes.ts';
-export { possibleProgram } from './possible-program.ts';
+export { possibleProgram, SIG_HASH_TYPES } from './possible-program.ts';
 export {
   DECODERS_VERSION,
   decodeInscriptions,

@@ -8,7 +8,7 @@ import { ScriptReader } from './script-reader.ts';
 const SIGNATURE_SCRIPT_BYTES = 66;
 const OP_DATA_65 = 0x41;
 /** SIGHASH_ALL, NONE and SINGLE, also with ANYONE_CAN_PAY. */
-const HASH_TYPES: ReadonlySet<number | undefined> = new Set([0x01, 0x02, 0x04, 0x81, 0x82, 0x84]);
+export const SIG_HASH_TYPES: readonly number[] = [0x01, 0x02, 0x04, 0x81, 0x82, 0x84];
 /** Opcodes other than pushes that may come first in a program that gets nothing on the stack. */
 const NEEDS_NO_STACK: ReadonlySet<number> = new Set([
   0x61, 0x63, 0x64, 0x74, 0xb2, 0xb3, 0xb4, 0xb5, 0xb6, 0xb7, 0xb9, 0xc4,
@@ -27,7 +27,7 @@ const MAY_BEGIN: readonly boolean[] = Array.from(
 /** Returns the last push of a signature script, unless it can only be a signature. It is called for every input of the chain. */
 export function possibleProgram(signatureScript: Uint8Array): Uint8Array | undefined {
   if (signatureScript.length === SIGNATURE_SCRIPT_BYTES && signatureScript[0] === OP_DATA_65) {
-    const mustRun = HASH_TYPES.has(signatureScript[SIGNATURE_SCRIPT_BYTES - 1]);
+    const mustRun = SIG_HASH_TYPES.includes(signatureScript[SIGNATURE_SCRIPT_BYTES - 1] as number);
     return mustRun && !canRunPushed(signatureScript) ? undefined : signatureScript.subarray(1);
   }
   const { isPushOnly, lastPush } = shapeOf(signatureScript);
@@ -40,8 +40,7 @@ export function possibleProgram(signatureScript: Uint8Array): Uint8Array | undef
  */
 function canRunPushed(signatureScript: Uint8Array): boolean {
   if (!MAY_BEGIN[signatureScript[1] as number]) return false;
-  const reader = new ScriptReader(signatureScript);
-  reader.end = 1;
+  const reader = new ScriptReader(signatureScript, 1);
   let isExecuted = true;
   while (reader.next()) {
     const { opcode } = reader;

@@ -22,12 +22,14 @@ export class ScriptReader {
   /** The range of the data that follows the opcode, which is empty for all but data pushes. */
   dataStart = 0;
   /** The end of the current instruction. */
-  end = 0;
+  end: number;
   /** Where the instruction begins whose data the script does not contain; undefined as long as everything parses. */
   malformedAt: number | undefined;
 
-  constructor(script: Uint8Array) {
+  /** @param start where the first instruction begins */
+  constructor(script: Uint8Array, start = 0) {
     this.script = script;
+    this.end = start;
   }
 
   /** Moves to the next instruction, and returns false at the end and where the script does not parse. */

@@ -14,6 +14,13 @@ export interface CatchUpTotals {
   utxos: Iterable<Utxo>;
 }
 
+/** The findings of a first catch-up on its way, as far as one attempt saw all of it. */
+export interface CatchUpFindings {
+  /** If the whole chain was summed up, so that derived state need not be computed from all rows. */
+  totals?: CatchUpTotals | undefined;
+  candidates?: CandidateTransactions | undefined;
+}
+
 export interface DerivedState {
   readonly name: string;
   collect?(item: BatchItem, changes: StateChanges): void;

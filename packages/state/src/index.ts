@@ -3,7 +3,7 @@ export { BalanceDeltas } from './balances/balance-deltas.ts';
 export { countTouched } from './balances/balances.ts';
 export { type ClusteringOptions, clusterStep, flagStep, type Step } from './clusters/step.ts';
 export { findContested } from './contested-outputs/contested-outputs.ts';
-export { type CatchUpTotals } from './derived-state.ts';
+export { type CatchUpFindings, type CatchUpTotals } from './derived-state.ts';
 export {
   type AcceptedTransaction,
   type ChainBlock,
@@ -20,7 +20,6 @@ export { backfillInscriptions } from './inscriptions/rebuild.ts';
 export { columnsOf, isStandby, pagesByKey, type Queryable } from './queryable.ts';
 export {
   applyState,
-  type CatchUpFindings,
   collectState,
   EMPTIED_TABLES,
   FILLED_TABLES,

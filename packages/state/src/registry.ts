@@ -15,8 +15,7 @@ import { balances } from './balances/balances.ts';
 import { clusters } from './clusters/clusters.ts';
 import { contestedOutputs } from './contested-outputs/contested-outputs.ts';
 import { covenants } from './covenants/covenants.ts';
-import type { CatchUpTotals, DerivedState, StateInvariant } from './derived-state.ts';
-import type { CandidateTransactions } from './first-catch-up/candidate-transactions.ts';
+import type { CatchUpFindings, DerivedState, StateInvariant } from './derived-state.ts';
 import {
   type BatchItem,
   getOrInsert,
@@ -101,13 +100,6 @@ export const FILLED_TABLES = [...EMPTIED_TABLES, ...DERIVED_STATE.flatMap(({ fil
 export const STATE_INDEXES = DERIVED_STATE.flatMap(({ deferredIndexes = [] }) => deferredIndexes);
 
 type Rebuild = (client: ClientBase) => Promise<unknown>;
-
-/** The findings of a first catch-up on its way, as far as one attempt saw all of it. */
-export interface CatchUpFindings {
-  /** If the whole chain was summed up, so that derived state need not be computed from all rows. */
-  totals?: CatchUpTotals | undefined;
-  candidates?: CandidateTransactions | undefined;
-}
 
 /** The stages of the rebuild: what one contains may run in parallel. */
 export function rebuildStages({ totals, candidates }: CatchUpFindings): Rebuild[][] {

@@ -2,6 +2,8 @@
  * The common-input heuristic: fully signed inputs of a transaction have one owner, unless several people built it together (docs/clustering.md).
  * Signature hash types: rusty-kaspa, consensus/core/src/hashing/sighash_type.rs.
  */
+import { SIG_HASH_TYPES } from '@kasgres/programs';
+
 export type ScriptType = 'pubkey' | 'pubkeyecdsa' | 'scripthash' | 'nonstandard';
 
 export interface SpentInput {
@@ -22,7 +24,7 @@ export interface Spending {
 const SIGNATURE_PUSH = 65;
 const SIG_HASH_ALL = 0x01;
 /** NONE, SINGLE, and the three with anyone-can-pay: the signature leaves inputs or outputs to others. */
-const PARTIAL_SIG_HASHES: ReadonlySet<number> = new Set([0x02, 0x04, 0x81, 0x82, 0x84]);
+const PARTIAL_SIG_HASHES: ReadonlySet<number> = new Set(SIG_HASH_TYPES.filter((type) => type !== SIG_HASH_ALL));
 /** Fewer participants gain no anonymity. */
 const LEAST_PARTICIPANTS = 3;
 

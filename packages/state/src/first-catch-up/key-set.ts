@@ -3,20 +3,11 @@ const INITIAL_BYTES = 2 ** 13;
 /** Keys of rows, in a bit for each key up to the highest one. */
 export class KeySet {
   #bits = new Uint8Array(INITIAL_BYTES);
-  #size = 0;
-
-  get isEmpty(): boolean {
-    return this.#size === 0;
-  }
 
   add(key: number): void {
     const at = Math.floor(key / 8);
     if (at >= this.#bits.length) this.#grow(at);
-    const before = this.#bits[at] as number;
-    const after = before | (1 << (key % 8));
-    if (after === before) return;
-    this.#bits[at] = after;
-    this.#size += 1;
+    (this.#bits[at] as number) |= 1 << (key % 8);
   }
 
   /** Yields the keys in ascending order, at most this many at once. */

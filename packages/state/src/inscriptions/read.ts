@@ -1,6 +1,7 @@
-/** Reads what accepted transactions may state, from rows: payloads, and inputs that are long enough for an envelope. */
+/** Reads what accepted transactions may state, from rows: payloads, and inputs that may reveal an envelope. */
 import type { ScriptKey, TransactionKey } from '@kasgres/database';
 import { getNetwork, type ScriptPublicKey, scriptToAddress } from '@kasgres/kaspa';
+import { SIG_HASH_TYPES } from '@kasgres/programs';
 import type { Queryable } from '../queryable.ts';
 import {
   type AcceptedInput,
@@ -16,7 +17,7 @@ import {
  */
 const IS_NO_SIGNATURE = `
   case when octet_length(signature_script) = 66
-       then get_byte(signature_script, 0) <> 65 or get_byte(signature_script, 65) not in (1, 2, 4, 129, 130, 132)
+       then get_byte(signature_script, 0) <> 65 or get_byte(signature_script, 65) not in (${SIG_HASH_TYPES.join()})
        else true end`;
 
 interface PayloadRow {
@@ -76,6 +77,13 @@ export async function withOwners(db: Queryable, found: readonly Enveloped[]): Pr
   });
 }
 
+/** Keys of transactions. */
+export interface Range {
+  /** The key before the first one. */
+  after: number;
+  last: number;
+}
+
 /** Bounds on the transactions of a range. */
 const RANGE_TRANSACTIONS = 5_000;
 const RANGE_BYTES = 16 * 2 ** 20;
@@ -92,8 +100,18 @@ export async function findRangeEnd(db: Queryable, after: number): Promise<number
   return rows[0]?.end ?? undefined;
 }
 
+/** Yields the ranges of all transactions, in the order of their keys. */
+export async function* ranges(db: Queryable): AsyncGenerator<Range> {
+  for (let after = -1; ; ) {
+    const last = await findRangeEnd(db, after);
+    if (last === undefined) return;
+    yield { after, last };
+    after = last;
+  }
+}
+
 /** Returns what the transactions of a range state. */
-export function readRange(db: Queryable, after: number, last: number): Promise<Inscribed[]> {
+export function readRange(db: Queryable, { after, last }: Range): Promise<Inscribed[]> {
   return read(db, 'id > $1 and id <= $2', [after, last]);
 }
 
@@ -102,8 +120,8 @@ export function readTransactions(db: Queryable, keys: readonly TransactionKey[])
   return read(db, 'id = any($1::bigint[])', [keys]);
 }
 
-async function read(db: Queryable, which: string, values: readonly unknown[]): Promise<Inscribed[]> {
-  const payloads = await db.query<PayloadRow>(selectPayloads(which), [...values]);
-  const inputs = await db.query<AcceptedInput>(selectInputs(which), [...values]);
+async function read(db: Queryable, which: string, values: unknown[]): Promise<Inscribed[]> {
+  const payloads = await db.query<PayloadRow>(selectPayloads(which), values);
+  const inputs = await db.query<AcceptedInput>(selectInputs(which), values);
   return [...decodePayloads(payloads.rows), ...(await decodeInputs(db, inputs.rows))];
 }

@@ -1,6 +1,6 @@
 /**
  * Computes inscriptions from rows: all at the end of the first catch-up, and a range at a time when a later version has other decoders. Operations
- * are decoded here, so rows are streamed.
+ * are decoded here, from a bounded number of rows at a time.
  */
 import { inTransaction } from '@kasgres/database';
 import { DECODERS_VERSION } from '@kasgres/programs';
@@ -8,7 +8,7 @@ import type { ClientBase } from 'pg';
 import type { CandidateTransactions } from '../first-catch-up/candidate-transactions.ts';
 import type { KeySet } from '../first-catch-up/key-set.ts';
 import type { Inscribed } from './inscribed.ts';
-import { findRangeEnd, readRange, readTransactions } from './read.ts';
+import { findRangeEnd, type Range, ranges, readRange, readTransactions } from './read.ts';
 import { writeInscriptions } from './write.ts';
 
 /** Each has 500 kB at most. */
@@ -34,12 +34,7 @@ async function* ofKeys(client: ClientBase, keys: KeySet): AsyncGenerator<Inscrib
 }
 
 async function* ofAll(client: ClientBase): AsyncGenerator<Inscribed[]> {
-  for (let after = -1; ; ) {
-    const end = await findRangeEnd(client, after);
-    if (end === undefined) return;
-    yield await readRange(client, after, end);
-    after = end;
-  }
+  for await (const range of ranges(client)) yield await readRange(client, range);
 }
 
 /**
@@ -59,7 +54,7 @@ export async function backfillInscriptions(client: ClientBase): Promise<boolean>
     if (rows[0]?.version === DECODERS_VERSION) return false;
     const after = rows[0]?.after ?? -1;
     const end = await findRangeEnd(client, after);
-    if (end !== undefined) await decodeAgain(client, after, end);
+    if (end !== undefined) await decodeAgain(client, { after, last: end });
     await client.query(
       `insert into inscription_decoders (version, transaction_id) values ($1, $2)
        on conflict (one_row) do update set version = excluded.version, transaction_id = excluded.transaction_id`,
@@ -77,9 +72,9 @@ const COUNTED = `
     join chain_blocks c on c.index = t.accepting_index
    where i.transaction_id > $1 and i.transaction_id <= $2`;
 
-async function decodeAgain(client: ClientBase, after: number, end: number): Promise<void> {
-  const range = [after, end];
-  const inscribed = await readRange(client, after, end);
+async function decodeAgain(client: ClientBase, { after, last }: Range): Promise<void> {
+  const range = [after, last];
+  const inscribed = await readRange(client, { after, last });
   await client.query(
     `insert into protocol_hours (hour, protocol, transactions, fees)
      select hour, protocol, -count(*), -sum(fee) from (${COUNTED}) before group by hour, protocol order by hour, protocol

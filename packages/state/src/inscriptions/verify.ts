@@ -2,7 +2,7 @@ import { DECODERS_VERSION } from '@kasgres/programs';
 import { CUT } from '../common-table-expressions.ts';
 import { DIFFERENCE, faultsOf, type Queryable } from '../queryable.ts';
 import type { Inscribed } from './inscribed.ts';
-import { findRangeEnd, readRange } from './read.ts';
+import { ranges, readRange } from './read.ts';
 
 const MAX_FAULTS = 20;
 
@@ -35,12 +35,10 @@ export async function verifyInscriptions(db: Queryable): Promise<string[]> {
   const decoders = await db.query<{ version: number }>('select version from inscription_decoders');
   if (decoders.rows.some(({ version }) => version !== DECODERS_VERSION)) return [];
   const faults = await ofHours(db);
-  for (let after = -1; faults.length < MAX_FAULTS; ) {
-    const last = await findRangeEnd(db, after);
-    if (last === undefined) break;
-    const stored = await db.query<Inscribed>(SELECT_STORED, [after, last]);
-    faults.push(...differencesOf(stored.rows, await readRange(db, after, last)));
-    after = last;
+  for await (const range of ranges(db)) {
+    if (faults.length >= MAX_FAULTS) break;
+    const stored = await db.query<Inscribed>(SELECT_STORED, [range.after, range.last]);
+    faults.push(...differencesOf(stored.rows, await readRange(db, range)));
   }
   return faults.slice(0, MAX_FAULTS);
 }

@@ -10,7 +10,7 @@ import type { DerivedState } from '../derived-state.ts';
 import type { AcceptedTransaction, StateChanges } from '../state-changes.ts';
 import { isOfProgram, type ProgramSpend, spendOf } from '../programs/program-spend.ts';
 import { feeOf, MarkedSpends } from '../utxos/marked-spends.ts';
-import { isNotable } from './candidates.ts';
+import { isNotable } from './notable.ts';
 import { readReveals, readSettled, type SettledVariant } from './read.ts';
 import type { Reveal } from './reveal.ts';
 

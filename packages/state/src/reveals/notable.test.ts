@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isNotable } from './candidates.ts';
+import { isNotable } from './notable.ts';
 
 const push = (data: Uint8Array): Buffer => Buffer.concat([Buffer.of(data.length), data]);
 
