@@ -55,13 +55,7 @@ export class PendingReads {
   /** Reads what transactions touch that the mempool has and that are not known, by id. */
   async readListed({ transactions }: MempoolSample, isKnown: (id: string) => boolean): Promise<Map<string, Touched>> {
     const unknown = [...transactions.values()].filter(({ id }) => !isKnown(id));
-    const chosen: PendingTransaction[] = [];
-    let lookedUp = 0;
-    for (const transaction of unknown.sort((one, other) => sizeOf(one) - sizeOf(other))) {
-      lookedUp += sizeOf(transaction);
-      if (chosen.length > 0 && lookedUp > MAX_LOOKED_UP_PER_SAMPLE) break;
-      chosen.push(transaction);
-    }
+    const chosen = smallestOf(unknown, sizeOf, MAX_LOOKED_UP_PER_SAMPLE);
     const sent = await this.#readSent(chosen);
     const boundOf = boundOutputs(transactions);
     const covenants = new Map(
@@ -146,13 +140,8 @@ export class PendingReads {
       );
       return rows;
     }, CALLER);
-    const chosen: Unmerged[] = [];
-    let bytes = 0;
-    for (const transaction of listed.filter(({ id }) => !isKnown(id)).sort((one, other) => one.bytes - other.bytes)) {
-      bytes += transaction.bytes;
-      if (chosen.length > 0 && bytes > MAX_UNMERGED_BYTES_PER_SAMPLE) break;
-      chosen.push(transaction);
-    }
+    const unknown = listed.filter(({ id }) => !isKnown(id));
+    const chosen = smallestOf(unknown, ({ bytes }) => bytes, MAX_UNMERGED_BYTES_PER_SAMPLE);
     return { ids: new Set(listed.map(({ id }) => id)), added: await this.#readTouched(chosen.map(({ key }) => key)) };
   }
 
@@ -207,6 +196,18 @@ export class PendingReads {
       return rows.map(({ id }) => id);
     }, CALLER);
   }
+}
+
+/** Returns the smallest items, as many as have at most this size together, and at least one. */
+function smallestOf<Item>(items: readonly Item[], size: (item: Item) => number, most: number): Item[] {
+  const chosen: Item[] = [];
+  let sum = 0;
+  for (const item of items.toSorted((one, other) => size(one) - size(other))) {
+    sum += size(item);
+    if (chosen.length > 0 && sum > most) break;
+    chosen.push(item);
+  }
+  return chosen;
 }
 
 const sizeOf = ({ spent, bound }: PendingTransaction): number => spent.length + bound.length;
