@@ -9,6 +9,7 @@ import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing
 import { NodeClient } from '@kasgres/node';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SHALLOW_MERGES } from '../simulation/starts-harness.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { untilAtRest } from '../support/harness.ts';
 import { type Program, startApi, startIndexer, startProgram } from '../support/programs.ts';
@@ -85,7 +86,7 @@ describe('the programs under their own logins', () => {
   let node: NodeClient;
   let indexer: Program;
   beforeAll(async () => {
-    simulatedDag = await SimulatedDag.start('roles', undefined, { commitsToUtxos: true }, { redRate: 0 });
+    simulatedDag = await SimulatedDag.start('roles', undefined, { commitsToUtxos: true }, SHALLOW_MERGES);
     prune();
     node = new NodeClient({ url: simulatedDag.server.url });
     indexer = startAsIndexer();
