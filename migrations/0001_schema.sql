@@ -7,7 +7,7 @@
 -- Columns are ordered by alignment, 8-byte columns first, so that rows have no padding. Primary keys to which only higher keys are added fill their
 -- pages (fillfactor 100).
 --
--- What grows with the chain is partitioned by range into generations. Generation g has the keys of blocks and transactions from g * 2^36 on, and the
+-- Tables that grow with the chain are partitioned by range into generations. Generation g has the keys of blocks and transactions from g * 2^36 on, and the
 -- chain blocks of its row in `generations`. Partitions are few and large, since a look-up by hash probes each of them.
 
 create type script_type as enum ('pubkey', 'pubkeyecdsa', 'scripthash', 'nonstandard');
@@ -270,7 +270,7 @@ create table transactions (
   payload bytea not null,
   constraint transactions_pkey primary key (id) with (fillfactor = 100)
 ) partition by range (id);
--- What filters and orders of the views find. Hash indexes hold four bytes of a text, not the text.
+-- Expressions by which the views filter and order. Hash indexes hold four bytes of a text, not the text.
 create index transactions_transaction_id_text on transactions using hash (encode(transaction_id, 'hex'));
 -- Native transactions and coinbases, which are most, are in no lane.
 create index transactions_lane on transactions (subnetwork_id, id) where subnetwork_id > 1;
@@ -526,7 +526,7 @@ comment on function end_generation(integer, bigint) is 'Ends the last generation
 -- Statistics of index expressions belong to partitions, but joins are estimated by those of the whole table.
 create statistics transactions_transaction_id_text on (encode(transaction_id, 'hex')) from transactions;
 create statistics blocks_hash_text on (encode(hash, 'hex')) from blocks;
--- Of a case, Postgres knows no statistics, and would expect one row in 200 to equal a text. Partitions have copies.
+-- Without these, Postgres has no statistics of a case expression, and would expect one row in 200 to equal a text. Partitions have copies.
 create statistics transactions_acceptance on (case when accepting_index is null then 'not accepted' else 'accepted' end) from transactions;
 create statistics blocks_color on (case is_blue when true then 'blue' when false then 'red' end) from blocks;
 create statistics blocks_merged_color on (case when is_blue then 'blue' else 'red' end) from blocks;
@@ -905,7 +905,7 @@ comment on column miner_hours.blocks is 'Merged blocks, blue and red.';
 comment on column miner_hours.red_blocks is 'Red ones among these.';
 comment on column miner_hours.rewards is 'Sompi that the coinbases of the merging blocks pay to the script.';
 
--- What a chain block pays does not count if it merges blocks that are not indexed.
+-- The rewards that a chain block pays do not count if it merges blocks that are not indexed.
 create function count_miner_hours(first_index bigint, last_index bigint) returns table (
   hour integer, script_id bigint, blocks bigint, red_blocks bigint, rewards bigint)
 language sql stable set search_path = public as $$
@@ -1138,7 +1138,7 @@ create function make_network_intervals() returns void language sql set search_pa
            count(*) filter (where seen_before is null and not was_held) as new_scripts
       from touches group by chain_index),
   counted as (select chain_index, count(*) as transactions from accepted_by_chain() where not is_coinbase group by chain_index),
-  -- What a start merges is before it, unless it was made on a chain block that was there.
+  -- The blocks that a start merges are before it, unless it was made on a chain block that was there.
   bare_starts as (
     select s.chain_index from starts s join blocks b on b.id = s.block_id
      where s.chain_index = (select min(index) from chain_blocks) or b.hash in (select before_block_hash from gaps)),
@@ -1478,7 +1478,7 @@ begin
                       join transactions t on t.id = inscribed.id
                       join chain_blocks c on c.index = t.accepting_index
                     union
-                    -- What was accepted before a gap may be accepted again after it.
+                    -- A transaction that was accepted before a gap may be accepted again after it.
                     select c.index, c.chain_time, unnest(c.accepted_transactions)
                       from chain_blocks c where exists (select from gaps)) listed
               join inscriptions i on i.transaction_id = listed.id
@@ -2034,7 +2034,7 @@ insert into notification_secret default values;
 
 -- Functions of the API ------------------------------------------------------------------------------------------------------
 
--- What a response seldom needs is in functions, whose plans cost nothing until they run.
+-- Values that responses seldom need are in functions, whose plans cost nothing until they run.
 
 create function unpack_parents(packed bytea) returns text language plpgsql immutable strict parallel safe as $$
 declare
@@ -2518,7 +2518,7 @@ select encode(t.transaction_id, 'hex') as transaction_id,
        encode(o.covenant_id, 'hex') as covenant_id,
        t.accepting_index is not null as is_accepted,
        (select to_timestamp(c.timestamp / 1000::double precision) from chain_blocks c where c.index = t.accepting_index) as accepted_at,
-       -- Of more than 4 spenders, contested_outputs has the accepted one.
+       -- contested_outputs has the accepted one of more than 4 spenders.
        (select coalesce(max(encode(spender.transaction_id, 'hex')) filter (where spender.accepting_index is not null),
                         case when count(*) = 4 then (
                           select encode(a.transaction_id, 'hex') from contested_outputs n join transactions a on a.id = n.spender_id
