@@ -597,7 +597,14 @@ test('a payment is weighed and submitted', async () => {
   const again = await ask('/transactions', {
     transaction: { ...form, inputs: form.inputs.map((input) => ({ ...input, signatureScript: '00' })) },
   });
-  expect(again).toMatchObject({ status: 400, json: { error: expect.any(String) as string } });
+  const error = expect.stringMatching(/^Rejected transaction/) as string;
+  expect(again).toMatchObject({ status: 400, json: { statusCode: 400, message: error, detail: error, error } });
+  const unknown = {
+    ...form,
+    inputs: [{ ...form.inputs[0], previousOutpoint: { transactionId: 'ab'.repeat(32), index: 0 } }],
+  };
+  const message = 'Previous outpoint(s) not found in database.';
+  expect(await ask('/transactions/mass', unknown)).toMatchObject({ status: 404, json: { message, detail: message } });
 });
 
 test('it takes the last value of a repeated parameter', async () => {
@@ -758,6 +765,40 @@ test('it refuses limits, dates and bodies that kaspa-rest-server refuses', async
       expect([path, body, (await harness.api.request(`/rest${path}`, { body })).status]).toEqual([path, body, 400]);
   const both = { transactionIds: ['ab'.repeat(32)], acceptingBlueScores: { gte: 0, lt: 1 } };
   expect((await ask('/transactions/search', both)).json).toMatchObject({ details: [{ path: 'transactionIds' }] });
+});
+
+test('it refuses unknown parameters of the routes where kaspa-rest-server does, and ignores them elsewhere', async () => {
+  const transactionIds = { transactionIds: [] };
+  for (const [path, body] of [
+    [`/addresses/${address}/full-transactions-page?befor=1`],
+    [`/addresses/${address}/full-transactions?befor=1`],
+    [`/addresses/${address}/utxos/?befor=1`],
+    [`/addresses/${address}/balance/2026-01?befor=1`],
+    ['/addresses/top?before=3600000&limit=1&befor=1'],
+    ['/virtual-chain?blueScoreGte=0&befor=1'],
+    ['/transactions/acceptance?befor=1', transactionIds],
+  ] as const)
+    expect([path, (await ask(path, body)).json]).toMatchObject([
+      path,
+      { statusCode: 400, details: [{ path: 'befor', message: 'is not a known field' }] },
+    ]);
+  for (const [path, body] of [
+    ['/info/coinsupply?befor=1'],
+    ['/addresses/top?before=3600000&limit=1'],
+    ['/addresses/distribution?before=3600000&limit=24'],
+    [`/addresses/${address}/balance?befor=1`],
+    ['/transactions/search?befor=1', transactionIds],
+  ] as const)
+    expect([path, (await ask(path, body)).status]).toEqual([path, 200]);
+});
+
+test('it says which parameter is required', async () => {
+  for (const [path, name] of [
+    ['/blocks', 'lowHash'],
+    ['/info/get-vscp-from-block', 'startHash'],
+    ['/virtual-chain', 'blueScoreGte'],
+  ] as const)
+    expect((await ask(path)).json).toMatchObject({ details: [{ path: name, message: 'is required' }] });
 });
 
 test('the richest addresses and the time of the sink come from one state while the chain grows', async () => {

@@ -35,14 +35,18 @@ export async function validateWithPauses(schema: z.ZodType, body: unknown): Prom
   return new ValidatedBody(validation.value);
 }
 
-/** @throws HttpError 400 */
-export function validate<Schema extends z.ZodType>(schema: Schema, data: unknown): z.output<Schema> {
+/** @param path of the data in the request; empty for the whole body @throws HttpError 400 */
+export function validate<Schema extends z.ZodType>(
+  schema: Schema,
+  data: unknown,
+  path: readonly string[] = [],
+): z.output<Schema> {
   const result = schema.safeParse(data, PARSE_CONTEXT);
   if (result.success) return result.data;
-  throw toError(result.error);
+  throw toError(result.error, path);
 }
 
-const UNKNOWN_FIELD = 'is not a known field';
+export const UNKNOWN_FIELD = 'is not a known field';
 
 const PARSE_CONTEXT: z.core.ParseContext<z.core.$ZodIssue> = {
   error: ({ code, input }) => {
@@ -56,9 +60,9 @@ function toValidation(result: z.ZodSafeParseResult<unknown>): { value: unknown }
   return { error: toError(result.error) };
 }
 
-function toError(error: z.ZodError): HttpError {
+function toError(error: z.ZodError, path: readonly string[] = []): HttpError {
   const details: ErrorDetail[] = [];
-  for (const detail of toDetails(error)) {
+  for (const detail of toDetails(error, path)) {
     details.push(detail);
     if (details.length === MAX_DETAILS) break;
   }

@@ -1,11 +1,12 @@
 /** Shared by the routes of /rest: reads of the index, and parameters in the forms of kaspa-rest-server. */
 import { SOMPI_PER_KAS } from '@kasgres/kaspa';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { BodyOptions } from '../http/json-body.ts';
 import { Slices } from '../fairness/event-loop-turns.ts';
-import { badRequest, MAX_DETAILS } from '../http/errors.ts';
+import { badRequest } from '../http/errors.ts';
 import { callerOf } from '../http/request-identity.ts';
+import { validate } from '../http/validation.ts';
 import type { IndexState } from '../index-state/index-state.ts';
 import { contentFrom, respond, type TagOf } from '../index-state/respond.ts';
 import { type Reading, requireCaughtUp } from '../index-state/state.ts';
@@ -150,21 +151,8 @@ export const readState = (
     return contentFrom(state, () => toBody(state));
   });
 
-/** @param path of the value in the request; empty for the whole body */
-export function check<T>(schema: z.ZodType<T>, value: unknown, path: string): T {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.slice(0, MAX_DETAILS);
-  throw badRequest(
-    ...issues.map((issue) => ({
-      path: [...(path === '' ? [] : [path]), ...issue.path].join('.'),
-      message: issue.message,
-    })),
-  );
-}
-
 export async function addressOf(call: Call): Promise<string> {
-  const address = check(addressInput, call.params['address'], 'address');
+  const address = validate(addressInput, call.params['address'], ['address']);
   requireNetworkOfAll(await call.services.index.getNetwork(), [address]);
   return address;
 }
@@ -203,7 +191,7 @@ export function numberOf(
 
 export const toKas = (sompi: bigint): number => Number(sompi) / Number(SOMPI_PER_KAS);
 
-export const hashOf = (value: unknown, name: string): Uint8Array => check(hashInput, value, name);
+export const hashOf = (value: unknown, name: string): Uint8Array => validate(hashInput, value, [name]);
 
 export interface TimeRange {
   /** Unix milliseconds; `to` is exclusive. */

@@ -19,10 +19,15 @@ const sides = { inputs: on, outputs: on };
 const acceptance = choice('accepted', 'rejected');
 const asText = { stringOnly: flag };
 
+/** Has no effect here: the state of the chain is the present one. */
+const past: Schema = { type: 'integer', description: 'Ignored' };
+
 /** The parameters of the query, by route. */
-const QUERIES: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
+export const QUERIES: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
   '/addresses/:address/full-transactions': { limit, offset: { type: 'integer', minimum: 0, default: 0 }, ...form },
   '/addresses/:address/full-transactions-page': { limit, before: time, after: time, ...form, acceptance },
+  '/addresses/top': { before: past, limit: past },
+  '/addresses/distribution': { before: past, limit: past },
   '/blocks': { lowHash: hash, includeBlocks: flag, includeTransactions: flag },
   '/blocks/:hash': { includeTransactions: on, includeColor: flag },
   '/blocks-from-bluescore': { blueScore: score, blueScoreGte: score, blueScoreLt: score, includeTransactions: flag },

@@ -2,8 +2,10 @@
 import { computeMass, fromHex, toHex } from '@kasgres/kaspa';
 import { NodeRpcError, toTransactionMessage } from '@kasgres/node';
 import { z } from 'zod';
+import { envelopeOf } from '../http/error-envelope.ts';
 import { badRequest, notFound } from '../http/errors.ts';
 import { callerOf } from '../http/request-identity.ts';
+import { validate } from '../http/validation.ts';
 import { type Reading, runForJson, runWithin } from '../index-state/state.ts';
 import { completeStorageMasses } from '../resources/rpc/submitted/storage-masses.ts';
 import { tooLargeFor } from '../resources/transactions/rest/select-transactions.ts';
@@ -11,7 +13,6 @@ import { list } from '../schemas/list.ts';
 import { flag, hashInput } from '../schemas/values.ts';
 import {
   type Call,
-  check,
   flagOf,
   get,
   hashOf,
@@ -125,10 +126,14 @@ async function acceptedWithin({ db }: Reading, { gte, lt }: { gte: number; lt: n
 
 async function weigh(call: Call) {
   const { services, request } = call;
-  const transaction = check(restServerTransaction, request.body, '');
+  const transaction = validate(restServerTransaction, request.body);
   if ((request.body as { subnetworkId?: unknown }).subnetworkId === COINBASE_SUBNETWORK)
     return { mass: 0, storage_mass: 0, compute_mass: 0 };
-  const context = { index: services.index, node: nodeOf(call), pathOf: () => 'inputs' };
+  const context = {
+    index: services.index,
+    node: nodeOf(call),
+    toError: () => notFound('Previous outpoint(s) not found in database.'),
+  };
   const [complete] = await completeStorageMasses(context, [transaction], callerOf(request));
   if (complete === undefined) throw new Error('a transaction was lost');
   const [storage, compute] = [Number(complete.storageMass), Number(computeMass(complete))];
@@ -139,7 +144,7 @@ const submission = z.object({ transaction: restServerTransaction, allowOrphan: f
 
 async function submit(call: Call) {
   if (flagOf(call, 'replaceByFee')) throw badRequest({ path: 'replaceByFee', message: 'is not supported' });
-  const { transaction, allowOrphan } = check(submission, call.request.body, '');
+  const { transaction, allowOrphan } = validate(submission, call.request.body);
   try {
     const { transactionId } = await nodeOf(call).call('submitTransaction', {
       transaction: toTransactionMessage({ ...transaction, storageMass: 0n }),
@@ -148,8 +153,10 @@ async function submit(call: Call) {
     return { transactionId };
   } catch (error) {
     if (!(error instanceof NodeRpcError)) throw error;
+    const { message, ...envelope } = envelopeOf(400, error.message);
     call.reply.code(400);
-    return { error: error.message };
+    // The original has nothing but `error`.
+    return { ...envelope, message, detail: message, error: message };
   }
 }
 

@@ -1,10 +1,11 @@
 /** POST /v1/transactions/mass: what a transaction weighs, and the least fee with which nodes relay it. */
 import { computeMass, normalizedMass, transientMass } from '@kasgres/kaspa';
 import { z } from 'zod';
+import { badRequest } from '../../http/errors.ts';
 import { MAX_BLOCK_VALUES } from '../../http/json-body.ts';
 import { route } from '../../openapi/route.ts';
 import { decimal, sompi } from '../../schemas/values.ts';
-import { completeStorageMasses } from '../rpc/submitted/storage-masses.ts';
+import { completeStorageMasses, SPENDS_UNKNOWN } from '../rpc/submitted/storage-masses.ts';
 import { submittedTransaction } from '../rpc/submitted/transaction.ts';
 
 /** Sompi per gram that nodes ask for at least (kaspad 2.1.0). */
@@ -35,7 +36,7 @@ export const getTransactionMass = route(
   async ({ services: { index }, node, caller }, { body: { transaction } }) => {
     const unweighed = [{ ...transaction, storageMass: undefined }];
     const [complete] = await completeStorageMasses(
-      { index, node, pathOf: () => 'transaction.inputs' },
+      { index, node, toError: () => badRequest({ path: 'transaction.inputs', message: SPENDS_UNKNOWN }) },
       unweighed,
       caller,
     );

@@ -13,20 +13,23 @@ import {
 } from '@kasgres/kaspa';
 import { NodeRpcError } from '@kasgres/node';
 import { type RawBuilder, sql } from 'kysely';
-import { badRequest } from '../../../http/errors.ts';
+import { badRequest, type HttpError } from '../../../http/errors.ts';
 import { type Db, hasTransactionId } from '../../../index-state/sql.ts';
 import type { Reading } from '../../../index-state/state.ts';
 import type { NodeCaller } from '../../../node/node-calls.ts';
 import type { Services } from '../../../services.ts';
 import type { SubmittedTransaction } from './transaction.ts';
 
-/** @throws HttpError 400 if a mass is absent and cannot be computed */
+export const SPENDS_UNKNOWN = 'neither the transaction nor all UTXOs that it spends are known';
+
+/** @throws HttpError 400 if a mass is absent and cannot be computed, or the error of the caller */
 export async function completeStorageMasses(
   {
     index,
     node,
-    pathOf = (position) => `block.transactions.${position}.mass`,
-  }: { index: Services['index']; node: NodeCaller; pathOf?: (position: number) => string },
+    toError = (position) =>
+      badRequest({ path: `block.transactions.${position}.mass`, message: `is required: ${SPENDS_UNKNOWN}` }),
+  }: { index: Services['index']; node: NodeCaller; toError?: (position: number) => HttpError },
   transactions: readonly SubmittedTransaction[],
   caller?: string,
 ): Promise<Transaction[]> {
@@ -44,12 +47,7 @@ export async function completeStorageMasses(
   for (const [position, transaction] of transactions.entries()) {
     const storageMass =
       transaction.storageMass ?? massFromUtxos(transaction, utxos) ?? (await findMassInMempool(node, transaction));
-    if (storageMass === undefined) {
-      throw badRequest({
-        path: pathOf(position),
-        message: 'is required: neither the transaction nor all UTXOs that it spends are known',
-      });
-    }
+    if (storageMass === undefined) throw toError(position);
     complete.push({ ...transaction, storageMass });
   }
   return complete;
