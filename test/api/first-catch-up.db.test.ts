@@ -94,14 +94,10 @@ describe('during the first catch-up', () => {
   });
 
   test('it sends activity of an address without balances, which are not kept', async () => {
-    const response = await fetch(`${api.url}/v1/stream?events=address,chain&address=${address}&from=${genesis}`, {
-      headers: { 'x-api-key': api.key },
-    });
-    let text = '';
-    for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      text += part;
-      if (text.includes('"isCaughtUp":true')) break;
-    }
+    const path = `/v1/stream?events=address,chain&address=${address}&from=${genesis}`;
+    const { stream, close } = await api.openStream(path);
+    const text = await stream.until(/"isCaughtUp":true/);
+    close();
     expect(text).toContain('"status":"accepted"');
     expect(new Set(text.match(/"balance":[^}]*/g))).toEqual(new Set(['"balance":null']));
   });

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createKey } from '@kasgres/database';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
+import { EventStream, openWebSocket } from '../support/streams.ts';
 import { type Harness, openHarness } from './harness.ts';
 
 const STREAMS = 20;
@@ -38,17 +38,6 @@ const openMany = async (count: number, ...given: Parameters<typeof open>) => {
   return statuses.filter((status) => status === 200).length;
 };
 
-async function readUntil(response: Response, pattern: RegExp): Promise<string> {
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  let text = '';
-  while (!pattern.test(text)) {
-    const { value, done } = (await reader?.read()) ?? { done: true };
-    if (done) throw new Error(`the stream ended: ${text}`);
-    text += value;
-  }
-  return text;
-}
-
 const sinkOf = async () => (await harness.api.get('/v1/rpc/getSink')).json['sink'] as string;
 
 test('clients without a key leave places to keys, and a key with many streams leaves places to others', async () => {
@@ -63,7 +52,8 @@ test('an EventSource that cannot set headers continues with lastEventId in the U
   const from = await sinkOf();
   harness.simulatedDag.mine(3);
   await harness.atRest();
-  const text = await readUntil(await open(key, `events=chain&lastEventId=${from}`), /event: chain/);
+  const stream = new EventStream(await open(key, `events=chain&lastEventId=${from}`));
+  const text = await stream.until(/event: chain/);
   expect(text).toContain(`event: heartbeat\nid: ${from}`);
   expect((await open(key, 'lastEventId=')).status).toBe(200);
   const refused = await open(key, 'lastEventId=abc');
@@ -98,19 +88,14 @@ test('commands of a WebSocket are charged by their addresses', async () => {
     'select address from scripts where address is not null order by id limit 100',
   );
   const addresses = rows.map(({ address }) => address);
-  const key = await newKey(2);
-  const socket = new WebSocket(`${harness.api.url.replace('http', 'ws')}/v1/ws`, { headers: { 'x-api-key': key } });
-  const responses: { id?: number; statusCode?: number }[] = [];
-  socket.on('message', (data: Buffer) => {
-    const { event, data: content } = JSON.parse(String(data)) as { event: string; data: { id?: number } };
-    if (event === 'subscribed' || event === 'error') responses.push(content);
-  });
-  await new Promise((resolve) => socket.once('open', resolve));
+  const { socket, messages } = await openWebSocket(harness.api.url, { 'x-api-key': await newKey(2) });
+  const responses = () =>
+    messages.flatMap(({ event, data }) => (['subscribed', 'error'].includes(event) ? [data] : []));
   // Half a unit for the connection, and 0.5 for each command.
   for (let id = 0; id < 5; id += 1) socket.send(JSON.stringify({ id, subscribe: { addresses } }));
-  await expect.poll(() => responses.length, { timeout: 20_000 }).toBe(5);
-  expect(responses.some(({ statusCode }) => statusCode === 429)).toBe(true);
-  expect(responses[0]).toMatchObject({ id: 0, addresses: addresses.length });
+  await expect.poll(() => responses().length, { timeout: 20_000 }).toBe(5);
+  expect(responses().some(({ statusCode }) => statusCode === 429)).toBe(true);
+  expect(responses()[0]).toMatchObject({ id: 0, addresses: addresses.length });
   socket.terminate();
 }, 60_000);
 
@@ -122,7 +107,7 @@ test('a number of confirmations that is not among the shared ones is confirmed, 
   const others = await newKey();
   for (const number of [1, 2, 3, 4]) await open(others, `${query}&confirmations=${number}`);
   const response = await open(await newKey(), `${query}&confirmations=9`);
-  const confirmed = readUntil(response, /"status":"confirmed"[^\n]*/);
+  const confirmed = new EventStream(response).until(/"status":"confirmed"[^\n]*/);
   const mining = setInterval(() => harness.simulatedDag.mine(1), 100);
   try {
     const text = await confirmed;

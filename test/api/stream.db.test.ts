@@ -3,7 +3,6 @@ import { createClient, StreamError } from '../../packages/client/src/index.ts';
 import { createKey, revokeKey } from '@kasgres/database';
 import { createLogger } from '@kasgres/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
 import { IndexReader } from '../../packages/api/src/index-state/state.ts';
 import { EventLoopTurns } from '../../packages/api/src/fairness/event-loop-turns.ts';
 import { Follower } from '../../packages/api/src/stream/follower.ts';
@@ -56,11 +55,6 @@ test(`a client that is cut ${CUTS} times reconstructs the chain, acceptance and 
   expect(before.at(-1)).toBe(start);
   const follower = new StreamFollower(before, balances);
   const connections = new UnreliableConnections();
-  const client = createClient({
-    baseUrl: harness.api.url,
-    apiKey: harness.api.key,
-    fetch: connections.fetch,
-  });
   const end = new AbortController();
   const following = (async () => {
     const options = {
@@ -70,7 +64,8 @@ test(`a client that is cut ${CUTS} times reconstructs the chain, acceptance and 
       acceptedIds: true,
       from: start,
     };
-    for await (const step of client.subscribe({ ...options, signal: end.signal, reconnectMs: 2 })) follower.apply(step);
+    const following = harness.api.subscribe({ ...options, signal: end.signal, reconnectMs: 2 }, connections);
+    for await (const step of following) follower.apply(step);
   })();
   for (let step = 0; connections.cuts < CUTS; step += 1) {
     if (step % 5 === 4) harness.simulatedDag.reorganise();
@@ -95,37 +90,10 @@ test(`a client that is cut ${CUTS} times reconstructs the chain, acceptance and 
   expect(follower.confirmed.size).toBeGreaterThan(0);
 });
 
-async function open(path: string, headers: Record<string, string> = {}) {
-  const controller = new AbortController();
-  const response = await fetch(`${harness.api.url}${path}`, { headers, signal: controller.signal });
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  let text = '';
-  const until = async (pattern: RegExp): Promise<string> => {
-    while (!pattern.test(text)) {
-      const { value, done } = (await reader?.read()) ?? { done: true };
-      if (done) throw new Error(`the stream ended: ${text}`);
-      text += value;
-    }
-    return text;
-  };
-  return {
-    response,
-    until,
-    close: () => controller.abort(),
-    ended: async () => {
-      for (;;) {
-        const part = await reader?.read();
-        if (part?.done !== false) return text;
-        text += part.value;
-      }
-    },
-  };
-}
-
 const withKey = () => ({ 'x-api-key': harness.api.key });
 
 test('a stream begins with a pause for reconnections and the cursor, and is never cached or compressed', async () => {
-  const { response, until, close } = await open('/v1/stream', {
+  const { response, stream, close } = await harness.api.openStream('/v1/stream', {
     ...withKey(),
     'accept-encoding': 'gzip',
     origin: 'https://example.org',
@@ -139,12 +107,12 @@ test('a stream begins with a pause for reconnections and the cursor, and is neve
   });
   expect(response.headers.get('content-encoding')).toBeNull();
   const sink = await sinkOf();
-  const text = await until(/heartbeat[\s\S]*\n\n/);
+  const text = await stream.until(/heartbeat[\s\S]*\n\n/);
   expect(text).toMatch(
     new RegExp(`^retry: 2000\n\nevent: heartbeat\nid: ${sink}\ndata: \\{"sink":"${sink}","blueScore":"\\d+"\\}\n\n$`),
   );
   harness.simulatedDag.mine(2);
-  expect(await until(/event: chain\nid: [0-9a-f]{64}\ndata: \{"removed":\[/)).toContain('event: chain');
+  expect(await stream.until(/event: chain\nid: [0-9a-f]{64}\ndata: \{"removed":\[/)).toContain('event: chain');
   close();
   await harness.atRest();
 });
@@ -155,8 +123,8 @@ test('from an old block it sends pages of at most a hundred blocks, each with an
   );
   const [{ hash }] = rows as [{ hash: string }];
   const sink = await sinkOf();
-  const { until, close } = await open(`/v1/stream?from=${hash}`, withKey());
-  const text = await until(/"isCaughtUp":true/);
+  const { stream, close } = await harness.api.openStream(`/v1/stream?from=${hash}`);
+  const text = await stream.until(/"isCaughtUp":true/);
   expect(text).toMatch(new RegExp(`id: ${hash}\ndata: \\{"sink":"${sink}","blueScore":"\\d+"\\}\n`));
   const steps = [...text.matchAll(/event: chain\nid: ([0-9a-f]{64})\ndata: (.*)\n/g)].map(([, id, data]) => ({
     id,
@@ -189,11 +157,10 @@ test('a block that never was a chain block is a cursor: it accepted nothing for 
   const addresses = [...(await listAddresses(100)).keys()];
   const [block] = (await listOffChain()).neverOnChain;
   const from = block?.hash.toString('hex');
-  const { until, close } = await open(
+  const { stream, close } = await harness.api.openStream(
     `/v1/stream?include=accepted_ids&from=${from}&${addresses.map((address) => `address=${address}`).join('&')}`,
-    withKey(),
   );
-  const text = await until(/event: chain\nid: .*\n/);
+  const text = await stream.until(/event: chain\nid: .*\n/);
   close();
   expect(text).not.toContain('reverted');
   expect(text).toContain(`data: {"removed":["${from}"],"added":[{"hash":"`);
@@ -214,11 +181,11 @@ test('below the finality depth, only what is kept of removed blocks is known', a
 });
 
 test('new blocks are sent as in the DAG, also before they are merged', async () => {
-  const { until, close } = await open('/v1/stream?events=block,chain', withKey());
-  await until(/heartbeat/);
+  const { stream, close } = await harness.api.openStream('/v1/stream?events=block,chain');
+  await stream.until(/heartbeat/);
   // Blocks that were indexed before the stream was read for the first time are not announced.
   const mining = setInterval(() => harness.simulatedDag.mine(1), 300);
-  const text = await until(/event: block\ndata: (.*)\n/).finally(() => clearInterval(mining));
+  const text = await stream.until(/event: block\ndata: (.*)\n/).finally(() => clearInterval(mining));
   await harness.atRest();
   const [, data = ''] = /event: block\ndata: (.*)\n/.exec(text) ?? [];
   const block = JSON.parse(data) as { hash: string; parentHashes: string[] };
@@ -282,8 +249,8 @@ test('the mempool is sent whole once, and pending transactions of an address', a
   // A sample of the mempool is up to ten seconds old, if the one before was slow.
   await expect.poll(async () => (await harness.api.get('/v1/mempool')).json['size']).toBe(entries.length);
   const output = entries[0]?.transaction?.outputs[0]?.verboseData?.scriptPublicKeyAddress;
-  const { until, close } = await open(`/v1/stream?events=mempool,address&address=${output}`, withKey());
-  const text = await until(/"status":"pending"/);
+  const { stream, close } = await harness.api.openStream(`/v1/stream?events=mempool,address&address=${output}`);
+  const text = await stream.until(/"status":"pending"/);
   const [, data = ''] = /event: mempool\ndata: (.*)\n/.exec(text) ?? [];
   const snapshot = JSON.parse(data) as { added: object[]; isSnapshot: boolean };
   expect(snapshot).toMatchObject({ removed: [], isSnapshot: true });
@@ -309,8 +276,8 @@ test('a transaction of a block that is not merged yet is pending, too', async ()
     await harness.atRest();
     unmerged = await findUnmerged();
   }
-  const { until, close } = await open(`/v1/stream?events=address&address=${unmerged?.address}`, withKey());
-  const text = await until(new RegExp(`"transactionId":"${unmerged?.id}","status":"pending"`));
+  const { stream, close } = await harness.api.openStream(`/v1/stream?events=address&address=${unmerged?.address}`);
+  const text = await stream.until(new RegExp(`"transactionId":"${unmerged?.id}","status":"pending"`));
   expect(text).toMatch(/"acceptingBlockHash":null/);
   close();
 });
@@ -343,9 +310,9 @@ test('a key or a token is needed, and revoking the key refuses its token', { tim
   const created = await fetch(`${harness.api.url}/v1/stream/tokens`, { method: 'POST', headers: { 'x-api-key': key } });
   const { token, expiresAt } = (await created.json()) as { token: string; expiresAt: number };
   expect(expiresAt - Date.now()).toBeGreaterThan(3_500_000);
-  const { until, ended, response } = await open(`/v1/stream?token=${token}`);
+  const { stream, response } = await harness.api.openStream(`/v1/stream?token=${token}`, {});
   expect(response.status).toBe(200);
-  await until(/heartbeat/);
+  await stream.until(/heartbeat/);
   // A token opens nothing but streams, and cannot be extended.
   expect((await fetch(`${harness.api.url}/v1/network?token=${token}`)).status).toBe(401);
   expect((await fetch(`${harness.api.url}/v1/network`, { headers: { 'x-api-key': token } })).status).toBe(401);
@@ -354,7 +321,7 @@ test('a key or a token is needed, and revoking the key refuses its token', { tim
     401,
   );
   await revokeKey(harness.database.kysely, id);
-  expect(await ended()).toContain('event: error\ndata: {"statusCode":401,');
+  expect(await stream.ended()).toContain('event: error\ndata: {"statusCode":401,');
   await expect
     .poll(async () => (await fetch(`${harness.api.url}/v1/stream?token=${token}`)).status, { timeout: 10_000 })
     .toBe(401);
@@ -362,17 +329,8 @@ test('a key or a token is needed, and revoking the key refuses its token', { tim
   expect(log ?? '').not.toContain(token);
 });
 
-interface Message {
-  event: string;
-  id?: string;
-  data: Record<string, unknown>;
-}
-
 test('a WebSocket has the same messages, and its subscription can change', async () => {
-  const socket = new WebSocket(`${harness.api.url.replace('http', 'ws')}/v1/ws`, { headers: withKey() });
-  const messages: Message[] = [];
-  socket.on('message', (data: Buffer) => messages.push(JSON.parse(String(data)) as Message));
-  await new Promise((resolve) => socket.once('open', resolve));
+  const { socket, messages } = await harness.api.openWebSocket();
   const find = (event: string) => expect.poll(() => messages.find((each) => each.event === event), { timeout: 10_000 });
   socket.send('{');
   const details = [{ path: '', message: 'is not valid JSON' }];
@@ -434,10 +392,7 @@ test('a WebSocket has the same messages, and its subscription can change', async
 });
 
 test('a later subscription to the chain of a WebSocket gets the steps in between, each once', async () => {
-  const socket = new WebSocket(`${harness.api.url.replace('http', 'ws')}/v1/ws`, { headers: withKey() });
-  const messages: Message[] = [];
-  socket.on('message', (data: Buffer) => messages.push(JSON.parse(String(data)) as Message));
-  await new Promise((resolve) => socket.once('open', resolve));
+  const { socket, messages } = await harness.api.openWebSocket();
   const subscribed = (id: number) =>
     expect.poll(() => messages.find(({ event, data }) => event === 'subscribed' && data['id'] === id), {
       timeout: 20_000,
@@ -480,12 +435,14 @@ test('a later subscription to the chain of a WebSocket gets the steps in between
 });
 
 test('all clients of one process get each step once, which is read once for all of them', async () => {
-  const streams = await Promise.all(Array.from({ length: 40 }, () => open('/v1/stream', withKey())));
-  await Promise.all(streams.map(({ until }) => until(/heartbeat/)));
+  const streams = await Promise.all(Array.from({ length: 40 }, () => harness.api.openStream('/v1/stream')));
+  await Promise.all(streams.map(({ stream }) => stream.until(/heartbeat/)));
   harness.simulatedDag.mine(4);
   await harness.atRest();
   const sink = await sinkOf();
-  const texts = await Promise.all(streams.map(({ until }) => until(new RegExp(`id: ${sink}\ndata: \\{"removed"`))));
+  const texts = await Promise.all(
+    streams.map(({ stream }) => stream.until(new RegExp(`id: ${sink}\ndata: \\{"removed"`))),
+  );
   const steps = texts.map((text) => [...text.matchAll(/"hash":"([0-9a-f]{64})"/g)].map(([, hash]) => hash));
   for (const hashes of steps) expect(new Set(hashes).size).toBe(hashes.length);
   for (const { close } of streams) close();

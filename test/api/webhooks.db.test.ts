@@ -24,6 +24,7 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const program of programs) await program.stop();
   for (const receiver of receivers) await receiver.stop();
+  expect(receivers.flatMap(({ faults }) => faults)).toEqual([]);
   programs = [];
   receivers = [];
   await harness.database.pool.query('truncate webhooks, webhook_deliveries');

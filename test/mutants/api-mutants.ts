@@ -24,8 +24,8 @@ export const API_MUTANTS: readonly Mutant[] = [
   {
     name: 'stream-paged-reorganisation-confirms-off-the-chain',
     file: 'packages/api/src/stream/read-step.ts',
-    find: 'request.reachesChain ? await listChanges(db, reader, reader.selectAccepted(source)) : []',
-    replace: 'await listChanges(db, reader, reader.selectAccepted(source))',
+    find: 'request.reachesChain ? await listChanges(db, reader.selectAccepted(source)) : []',
+    replace: 'await listChanges(db, reader.selectAccepted(source))',
     tests: ['packages/api/src/stream/read-step.test.ts', STREAM],
   },
   {
@@ -46,16 +46,23 @@ export const API_MUTANTS: readonly Mutant[] = [
   {
     name: 'stream-gives-every-message-an-id',
     file: 'packages/api/src/stream/messages.ts',
-    find: '...(isLast && { id: step.to }),',
-    replace: 'id: step.to,',
+    find: 'const id = isLast ? step.to : undefined;',
+    replace: 'const id = step.to;',
     tests: ['packages/api/src/stream/messages.test.ts'],
   },
   {
     name: 'stream-shows-balances-while-it-catches-up',
     file: 'packages/api/src/stream/messages.ts',
-    find: 'balance: step.hasBalances ? change.balance : null,',
-    replace: 'balance: change.balance,',
+    find: 'balance: step.hasBalances ? balance : null,',
+    replace: 'balance,',
     tests: ['packages/api/src/stream/messages.test.ts', STREAM],
+  },
+  {
+    name: 'stream-sends-a-field-without-a-schema',
+    file: 'packages/api/src/stream/messages.ts',
+    find: 'isCaughtUp: step.isCaughtUp,',
+    replace: 'isCaughtUp: step.isCaughtUp, chainIndex: Number(step.chainIndex),',
+    tests: [STREAM, WEBHOOKS],
   },
   {
     name: 'stream-follower-crosses-a-gap',

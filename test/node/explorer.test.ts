@@ -6,6 +6,7 @@ import { createClient } from '../../packages/client/src/index.ts';
 import { findKaspad } from '../support/kaspad.ts';
 import { startApi, startProgram } from '../support/programs.ts';
 import { StreamFollower } from '../support/stream-follower.ts';
+import { checkSteps } from '../support/streams.ts';
 import { UnreliableConnections } from '../support/unreliable-connections.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 import { more, startIndex, startLoad, startPeer, untilIndexed } from './harness.ts';
@@ -64,7 +65,7 @@ test.skipIf(findKaspad() === undefined)(
     const following = (async () => {
       const from = follower.chain.at(-1) as string;
       const options = { events: ['chain'] as const, addresses: [...balances.keys()], acceptedIds: true, from };
-      for await (const step of cuttable.subscribe({ ...options, signal: end.signal, reconnectMs: 2 }))
+      for await (const step of checkSteps(cuttable.subscribe({ ...options, signal: end.signal, reconnectMs: 2 })))
         follower.apply(step);
     })();
     for (let step = 0; connections.cuts < CUTS; step += 1) {

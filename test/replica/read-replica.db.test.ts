@@ -4,7 +4,6 @@ import { type ReplicatedPostgres, startReplicatedPostgres } from '@kasgres/datab
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readOneState, sinkOf } from '../api/one-state.ts';
 import { openHarness, type Harness } from '../api/harness.ts';
-import { createClient } from '../../packages/client/src/index.ts';
 
 const SOON = { timeout: 60_000 };
 const SUPPLY = '/v1/rpc/getCoinSupply';
@@ -150,11 +149,10 @@ async function conflicts(): Promise<number> {
 test('a stream follows the replica: an event is visible in other responses when it arrives, and none comes before replay', async () => {
   await expectCurrent();
   const end = new AbortController();
-  const client = createClient({ baseUrl: harness.api.url, apiKey: harness.api.key });
   const cursors: string[] = [];
   const invisible: string[] = [];
   const following = (async () => {
-    for await (const { cursor, events } of client.subscribe({ events: ['chain'], signal: end.signal })) {
+    for await (const { cursor, events } of harness.api.subscribe({ events: ['chain'], signal: end.signal })) {
       if (cursor === undefined || events.every(({ event }) => event !== 'chain')) continue;
       cursors.push(cursor);
       const { json } = await harness.api.request('/v1/rpc/getVirtualChainFromBlock', {

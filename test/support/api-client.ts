@@ -1,6 +1,13 @@
-/** The client of the HTTP API in tests and benchmarks. It can check each response against openapi.json. */
+/** The client of the HTTP API in tests and benchmarks. It can check each response against openapi.json, and checks each message of a stream. */
 import type { z } from 'zod';
+import {
+  type ClientOptions,
+  createClient,
+  type StreamStep,
+  type SubscribeOptions,
+} from '../../packages/client/src/index.ts';
 import { type ApiResponse, faultsOf, findTemplate, type Method } from './openapi.ts';
+import { checkSteps, EventStream, openWebSocket } from './streams.ts';
 
 export interface ApiRequest {
   method?: string;
@@ -80,6 +87,22 @@ export class ApiClient {
     const response = await this.request(path, { body });
     check('post', path, path, response);
     return response;
+  }
+
+  /** Follows the stream with the published client. */
+  subscribe(options: SubscribeOptions, more: Pick<ClientOptions, 'fetch'> = {}): AsyncGenerator<StreamStep> {
+    return checkSteps(createClient({ baseUrl: this.url, apiKey: this.key, ...more }).subscribe(options));
+  }
+
+  /** @param headers replace the key */
+  async openStream(path: string, headers: Record<string, string> = { 'x-api-key': this.key }) {
+    const controller = new AbortController();
+    const response = await fetch(`${this.url}${path}`, { headers, signal: controller.signal });
+    return { response, stream: new EventStream(response), close: () => controller.abort() };
+  }
+
+  openWebSocket() {
+    return openWebSocket(this.url, { 'x-api-key': this.key });
   }
 
   async #send(path: string, { method, headers = {}, body, exact = false }: ApiRequest): Promise<ApiResponse> {

@@ -1,18 +1,7 @@
 /** Follows covenant events as their owner would: keeps those that the chain accepts, from nothing but the messages of a stream or of a webhook. */
-interface CovenantEvent {
-  covenantId: string;
-  transactionId: string;
-  status: 'accepted' | 'reverted' | 'confirmed' | 'pending' | 'dropped';
-  kind: string;
-  template: string | null;
-  acceptingBlockHash: string;
-  confirmations: number;
-}
+import type { Schema, StreamEvent } from '../../packages/client/src/index.ts';
 
-interface ChainEvent {
-  removed: string[];
-  added: { hash: string }[];
-}
+type CovenantChange = Schema<'CovenantChange'>;
 
 export class CovenantFollower {
   /** The events that the chain accepts since the stream began, in the order of acceptance, each as `described`. */
@@ -28,27 +17,27 @@ export class CovenantFollower {
     this.#confirmations = confirmations;
   }
 
-  apply({ events }: { events: readonly { event: string; data: unknown }[] }): void {
+  apply({ events }: { events: readonly StreamEvent[] }): void {
     let rank = 0;
     for (const { event, data } of events) {
-      const rankNow =
-        event === 'chain' ? 3 : ['reverted', 'accepted', 'confirmed'].indexOf((data as CovenantEvent).status);
+      const status = 'status' in data ? data.status : 'of the chain';
+      const rankNow = ['reverted', 'accepted', 'confirmed', 'of the chain'].indexOf(status);
       if (rankNow < rank) this.faults.push(`${event} comes after what follows it in a step`);
       rank = rankNow;
-      if (event === 'chain') this.#onChain(data as ChainEvent);
-      else if (event === 'covenant') this.#onEvent(data as CovenantEvent);
+      if (event === 'chain') this.#onChain(data);
+      else if (event === 'covenant' && data.acceptingBlockHash !== null) this.#onEvent(data);
     }
     for (const [name, event] of this.accepted) {
       if (this.#removed.has(blockOf(event))) this.faults.push(`${name} is not reverted with its block`);
     }
   }
 
-  #onChain({ removed, added }: ChainEvent): void {
+  #onChain({ removed, added }: Schema<'ChainChange'>): void {
     for (const hash of removed) this.#removed.add(hash);
     for (const { hash } of added) this.#removed.delete(hash);
   }
 
-  #onEvent(event: CovenantEvent): void {
+  #onEvent(event: CovenantChange): void {
     const name = `${event.covenantId} ${event.transactionId}`;
     const described = describe(event);
     if (event.status === 'accepted') {
@@ -60,7 +49,7 @@ export class CovenantFollower {
       // Events that were accepted before the stream began are not known here.
       if (before !== undefined && before !== described) this.faults.push(`${before} is reverted as ${described}`);
       this.accepted.delete(name);
-    } else if (event.status === 'confirmed') {
+    } else {
       const before = this.accepted.get(name);
       if (before !== undefined && before !== described) this.faults.push(`${before} is confirmed as ${described}`);
       if (event.confirmations < (this.#confirmations ?? Number.POSITIVE_INFINITY)) {
@@ -71,7 +60,9 @@ export class CovenantFollower {
   }
 }
 
-type Described = Pick<CovenantEvent, 'covenantId' | 'transactionId' | 'kind' | 'template' | 'acceptingBlockHash'>;
+type Described = Pick<CovenantChange, 'covenantId' | 'transactionId' | 'template' | 'acceptingBlockHash'> & {
+  kind: string;
+};
 
 /** Texts are compared, and so every field is. */
 export const describe = ({ covenantId, transactionId, kind, template, acceptingBlockHash }: Described): string =>

@@ -1,7 +1,8 @@
 /** That what checks all responses finds what is wrong with one. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { faultsOf, findTemplate, type Method } from './openapi.ts';
+import { faultsOf, findTemplate, type Method, requireSchema } from './openapi.ts';
+import { checkSteps, EventStream } from './streams.ts';
 
 const path = '/v1/rpc/getSink';
 const sink = 'ab'.repeat(32);
@@ -62,6 +63,54 @@ function openObjects(within: unknown, place: string): string[] {
   const below = Object.entries(within).flatMap(([name, value]) => openObjects(value, `${place}.${name}`));
   return isOpen ? [place, ...below] : below;
 }
+
+describe('a message of a stream', () => {
+  const chain = { event: 'chain' as const, id: sink, data: { removed: [sink], added: [], isCaughtUp: true } };
+  type Message = typeof chain;
+  const streamOf = (message: object): EventStream => {
+    const { event, id, data } = message as Message;
+    return new EventStream(
+      new Response(`retry: 2000\n\nevent: ${event}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`),
+    );
+  };
+
+  test('as the document has it is without fault', async () => {
+    expect(await streamOf(chain).ended()).toContain('event: chain');
+  });
+
+  test.each([
+    ['of an unknown kind', { ...chain, event: 'more' }],
+    ['with a field that the document does not know', { ...chain, data: { ...chain.data, more: 1 } }],
+    ['with a field too few', { ...chain, data: { removed: [], added: [] } }],
+    ['with the data of another kind', { ...chain, data: { sink, blueScore: '1' } }],
+    ['with an id of another form', { ...chain, id: 'ab' }],
+  ])('%s is refused', async (_what, message) => {
+    await expect(streamOf(message).ended()).rejects.toThrow('not a StreamMessage');
+    expect(() => requireSchema('WebSocketMessage', message)).toThrow('not a WebSocketMessage');
+    const steps = (async function* () {
+      yield { cursor: undefined, events: [message as Message] };
+    })();
+    await expect(checkSteps(steps).next()).rejects.toThrow('not a StreamMessage');
+  });
+
+  test('of a pending transaction is refused in a webhook', () => {
+    const data = { previous: sink, cursor: sink, events: [{ event: 'covenant', data: pendingCovenant }] };
+    const body = { type: 'kasgres.step', timestamp: new Date().toISOString(), data };
+    requireSchema('StreamMessage', data.events[0]);
+    expect(() => requireSchema('WebhookMessage', body)).toThrow('not a WebhookMessage');
+  });
+});
+
+const pendingCovenant = {
+  covenantId: sink,
+  transactionId: sink,
+  kind: 'genesis',
+  template: null,
+  status: 'pending',
+  acceptingBlockHash: null,
+  acceptingBlockBlueScore: null,
+  confirmations: 0,
+};
 
 test.each([
   ['get', '/v1/blocks/daa-score/1/2', '/v1/blocks/daa-score/{start}/{end}'],

@@ -1,19 +1,5 @@
 /** Follows a stream as a wallet would: keeps the virtual chain, what it accepts, and balances, from nothing but the messages. */
-import type { StreamStep } from '../../packages/client/src/index.ts';
-
-interface ChainEvent {
-  removed: string[];
-  added: { hash: string; selectedParentHash: string; acceptedTransactionIds?: string[] }[];
-}
-
-interface AddressEvent {
-  address: string;
-  transactionId: string;
-  status: 'accepted' | 'reverted' | 'confirmed' | 'pending' | 'dropped';
-  balanceChange: string;
-  acceptingBlockHash: string;
-  balance: string | null;
-}
+import type { Schema, StreamStep } from '../../packages/client/src/index.ts';
 
 export class StreamFollower {
   /** Up to the sink. */
@@ -34,15 +20,15 @@ export class StreamFollower {
 
   apply({ events, cursor }: StreamStep): void {
     for (const { event, data } of events) {
-      if (event === 'chain') this.#onChain(data as ChainEvent);
-      else if (event === 'address') this.#onAddress(data as AddressEvent);
+      if (event === 'chain') this.#onChain(data);
+      else if (event === 'address' && data.acceptingBlockHash !== null) this.#onAddress(data);
     }
     if (cursor !== undefined && events.some(({ event }) => event === 'chain') && this.chain.at(-1) !== cursor) {
       this.faults.push(`the step ends at ${cursor}, but the chain at ${this.chain.at(-1)}`);
     }
   }
 
-  #onChain({ removed, added }: ChainEvent): void {
+  #onChain({ removed, added }: Schema<'ChainChange'>): void {
     for (const hash of removed) {
       if (this.chain.at(-1) !== hash) this.faults.push(`${hash} is removed, but is not the top`);
       this.chain.pop();
@@ -57,7 +43,8 @@ export class StreamFollower {
     }
   }
 
-  #onAddress({ address, transactionId, status, balanceChange, acceptingBlockHash, balance }: AddressEvent): void {
+  #onAddress(change: Schema<'AddressChange'>): void {
+    const { address, transactionId, status, balanceChange, acceptingBlockHash, balance } = change;
     const name = `${address} ${transactionId}`;
     if (status === 'accepted') {
       if (this.#applied.has(name)) this.faults.push(`${name} is accepted twice`);
@@ -69,7 +56,7 @@ export class StreamFollower {
       this.#applied.delete(name);
       this.#add(address, -BigInt(balanceChange));
     } else {
-      if (status === 'confirmed') this.confirmed.add(name);
+      this.confirmed.add(name);
       return;
     }
     if (balance === null) this.#stated.delete(address);

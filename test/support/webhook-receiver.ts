@@ -1,17 +1,13 @@
-/** A receiver of webhooks that can misbehave: it checks every signature and keeps what it has confirmed. */
+/** A receiver of webhooks that can misbehave: it checks every signature, and every body against openapi.json, and keeps what it has confirmed. */
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import type { Schema } from '../../packages/client/src/index.ts';
+import { requireSchema } from './openapi.ts';
 import { freePort } from './programs.ts';
 
-export interface Received {
-  id: string;
-  type: string;
-  previous: string;
-  cursor: string;
-  events: { event: string; data: unknown }[];
-}
+export type Received = { id: string } & Pick<Schema<'WebhookMessage'>, 'type'> & Schema<'WebhookMessage'>['data'];
 
 /** How the receiver treats the next request. `lose`: it processes the delivery, but the sender does not learn it. */
 export type Behaviour = 'confirm' | 'refuse' | 'hang' | 'lose' | { status: number; headers?: Record<string, string> };
@@ -61,7 +57,7 @@ export class WebhookReceiver {
     if (typeof behaviour === 'object') return void response.writeHead(behaviour.status, behaviour.headers).end();
     // At least once: the same id again is the same delivery.
     if (!this.#bodies.has(id)) {
-      const { type, data } = JSON.parse(body) as { type: string; data: Omit<Received, 'id' | 'type'> };
+      const { type, data } = JSON.parse(body) as Schema<'WebhookMessage'>;
       const delivery = { id, type, ...data };
       this.received.push(delivery);
       this.onReceived(delivery);
@@ -78,6 +74,11 @@ export class WebhookReceiver {
     if (!String(headers['webhook-signature']).split(' ').includes(expected))
       this.faults.push(`${id} has no valid signature`);
     if (Math.abs(Number(timestamp) - Date.now() / 1000) > 60) this.faults.push(`${id} has the time ${timestamp}`);
+    try {
+      requireSchema('WebhookMessage', JSON.parse(body));
+    } catch (error) {
+      this.faults.push(String(error));
+    }
     const before = this.#bodies.get(id);
     if (before !== undefined && before !== body) this.faults.push(`${id} came with another body`);
   }

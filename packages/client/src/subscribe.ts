@@ -2,11 +2,12 @@
 
 import type { ErrorDetail } from './api-error.ts';
 import { keyHeader } from './key-header.ts';
+import type { Schema } from './operations.ts';
 import { sleep } from './sleep.ts';
 
 export interface SubscribeOptions {
   /** `chain` by default. With addresses, `address` is included; with covenants or a template, `covenant`. */
-  events?: readonly ('chain' | 'block' | 'address' | 'covenant' | 'mempool')[];
+  events?: readonly StreamEvent['event'][];
   addresses?: readonly string[];
   /** Ids of covenants. */
   covenants?: readonly string[];
@@ -24,10 +25,11 @@ export interface SubscribeOptions {
   reconnectMs?: number;
 }
 
-export interface StreamEvent {
-  event: string;
-  data: unknown;
-}
+type Message = Schema<'StreamMessage'>;
+type WithoutId<Event> = Event extends unknown ? Omit<Event, 'id'> : never;
+
+/** `event` tells the type of `data`. */
+export type StreamEvent = WithoutId<Exclude<Message, { event: 'heartbeat' | 'error' }>>;
 
 /** The events until the chain block `cursor` was reached: apply it as a whole. Events that belong to no step come alone, without a cursor. */
 export interface StreamStep {
@@ -55,8 +57,6 @@ interface Api {
   fetch: (request: Request) => Promise<Response>;
 }
 
-/** Kinds of events outside of steps. */
-const ALONE = new Set(['block', 'mempool']);
 const MAX_PAUSE_MS = 5000;
 /** The server sends a heartbeat every 15 seconds. */
 const SILENCE_MS = 45_000;
@@ -77,21 +77,20 @@ export async function* subscribe(api: Api, options: SubscribeOptions = {}): Asyn
     try {
       const body = await connect(api, options, cursor, connection.signal);
       let pending: StreamEvent[] = [];
-      for await (const { event, data, id } of parse(body, connection.signal)) {
+      for await (const { message, id } of parse(body, connection.signal)) {
         clearTimeout(timer);
         timer = setTimeout(end, SILENCE_MS);
         pauseMs = reconnectMs;
-        if (event === 'error') throw refusal(data);
-        if (event === 'heartbeat') {
+        if (message.event === 'error') throw refusal(message.data);
+        if (message.event === 'heartbeat') {
           cursor = id ?? cursor;
           continue;
         }
-        const isAlone = ALONE.has(event) || isPending(event, data);
-        if (isAlone) {
-          yield { cursor: undefined, events: [{ event, data }] };
+        if (isAlone(message)) {
+          yield { cursor: undefined, events: [message] };
           continue;
         }
-        pending.push({ event, data });
+        pending.push(message);
         if (id === undefined) continue;
         cursor = id;
         yield { cursor, events: pending };
@@ -151,14 +150,16 @@ function refusal(data: unknown, status = 500): Error {
 /** A timeout, a limit, or a failure of the server: not a refusal. */
 const isTemporary = (statusCode: number): boolean => statusCode === 408 || statusCode === 429 || statusCode >= 500;
 
-/** An event of a pending transaction, of an address or a covenant, belongs to no step. */
-const isPending = (event: string, data: unknown): boolean =>
-  ['address', 'covenant'].includes(event) && ['pending', 'dropped'].includes((data as { status: string }).status);
+/** Events of the mempool, and of blocks, belong to no step. */
+function isAlone({ event, data }: StreamEvent): boolean {
+  if (event === 'address' || event === 'covenant') return data.status === 'pending' || data.status === 'dropped';
+  return event === 'block' || event === 'mempool';
+}
 
 async function* parse(
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal,
-): AsyncGenerator<StreamEvent & { id: string | undefined }> {
+): AsyncGenerator<{ message: WithoutId<Message>; id: string | undefined }> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   const cancel = (): void => void reader.cancel().catch(() => undefined);
@@ -175,7 +176,7 @@ async function* parse(
       text = text.slice(end + 2);
       const [event, data] = [fields.get('event'), fields.get('data')];
       if (event !== undefined && data !== undefined)
-        yield { event, data: JSON.parse(data) as unknown, id: fields.get('id') };
+        yield { message: { event, data: JSON.parse(data) as unknown } as WithoutId<Message>, id: fields.get('id') };
     }
   }
 }

@@ -6,7 +6,7 @@ import examples from '../generated/examples.json' with { type: 'json' };
 import { ERRORS, type ErrorStatus, errorEnvelope, HEADERS, NOT_MODIFIED } from '../http/responses.ts';
 import type { ExampleRequest } from './example-requests.ts';
 import { info, tags } from './info.ts';
-import type { AnyOperation } from './route.ts';
+import type { AnyOperation, Callback } from './route.ts';
 import { describeComponents, describeParameters, describeSchema } from './schema.ts';
 
 /** Requests and responses of the fixed simulated chain, by operationId: written by `npm run generate:examples`, and checked by test/examples. */
@@ -53,7 +53,8 @@ export function describeApi(
 }
 
 function describeOperation(operation: AnyOperation, requests: Record<string, ExampleRequest>): object {
-  const { operationId, summary, description, tag, cost, params, query, body, response, isFromIndex } = operation;
+  const { operationId, summary, description, tag, cost, params, query, body, response, callback, isFromIndex } =
+    operation;
   const example = requests[operationId] ?? operationExamples[operationId];
   const responseExample = operationExamples[operationId]?.response;
   const needsKey = cost !== undefined;
@@ -85,8 +86,15 @@ function describeOperation(operation: AnyOperation, requests: Record<string, Exa
       ),
       ...transportReferences,
     },
+    ...(callback && { callbacks: { [callback.name]: { [callback.url]: { post: describeCallback(callback) } } } }),
   };
 }
+
+const describeCallback = ({ summary, body }: Callback) => ({
+  summary,
+  requestBody: { required: true, content: { 'application/json': { schema: describeSchema(body, 'output') } } },
+  responses: { '2XX': { description: 'Confirms the delivery' } },
+});
 
 function describeBody(body: z.ZodType, example: ExampleRequest | undefined): object {
   const content = {

@@ -20,6 +20,14 @@ import type { tags } from './info.ts';
 
 export type ApiPlugin = FastifyPluginAsync<Services>;
 
+export interface Callback {
+  name: string;
+  /** An expression of OpenAPI. */
+  url: string;
+  summary: string;
+  body: z.ZodType;
+}
+
 export interface Operation<
   Params extends z.ZodType,
   Query extends z.ZodType,
@@ -49,6 +57,8 @@ export interface Operation<
   body?: Body;
   bodyOptions?: BodyOptions;
   response: Response;
+  /** Requests to the client that follow from this one. */
+  callback?: Callback;
   /** Default: JSON. */
   responseType?: 'text/plain' | 'text/event-stream';
   /** Statuses beside those that every operation of its kind has. */

@@ -2,30 +2,15 @@
 import { type RawBuilder, sql } from 'kysely';
 import { jsonObject } from '../index-state/json.ts';
 import { hex, text } from '../index-state/sql.ts';
-import type { Change, ChangeReader, Digits } from './changes.ts';
+import type { ChangeReader, Item } from './changes.ts';
+import type { AddressChangeJson } from './event-schemas.ts';
 
-/** The amounts that an accepted or removed transaction moves from and to an address, in sompi. */
-export interface AddressChange extends Change {
-  address: string;
-  transactionId: string;
-  isCoinbase: boolean;
-  amountSent: bigint;
-  amountReceived: bigint;
-  /** At the sink of the state, in sompi. */
-  balance: string;
-}
+/** The amounts that an accepted or removed transaction moves from and to an address. The balance is that at the sink of the state. */
+export type AddressChange = Omit<AddressChangeJson, 'status' | 'balanceChange' | 'confirmations'>;
 
 export const addressChanges = (addresses: readonly string[] | 'all'): ChangeReader<AddressChange> => ({
   selectAccepted: (source) => selectChanges(source, addresses),
   selectReverted: (source) => selectChanges(source, addresses),
-  parse: toChange,
-});
-
-const toChange = (change: Digits<AddressChange>): AddressChange => ({
-  ...change,
-  amountSent: BigInt(change.amountSent),
-  amountReceived: BigInt(change.amountReceived),
-  acceptingBlockBlueScore: BigInt(change.acceptingBlockBlueScore),
 });
 
 /**
@@ -33,12 +18,15 @@ const toChange = (change: Digits<AddressChange>): AddressChange => ({
  * changes than there are, and would otherwise read whole tables for a step of one block, or the whole history of an address.
  * @param source selects blocks, with their place and what they accept
  */
-function selectChanges(source: RawBuilder<unknown>, addresses: readonly string[] | 'all'): RawBuilder<unknown> {
+function selectChanges(
+  source: RawBuilder<unknown>,
+  addresses: readonly string[] | 'all',
+): RawBuilder<Item<AddressChange>> {
   const isWanted =
     addresses === 'all'
       ? sql`script_id is not null`
       : sql`script_id in (select id from scripts where address = any(${addresses}::text[]))`;
-  const item = jsonObject<Digits<AddressChange>>({
+  const item = jsonObject<AddressChange>({
     address: sql`s.address`,
     transactionId: hex('t.transaction_id'),
     isCoinbase: sql`t.is_coinbase`,

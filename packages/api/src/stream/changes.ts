@@ -1,13 +1,10 @@
 /** The changes by transactions for those who watch addresses or covenants: how each kind of change is read, and what a step has of it. */
 import type { RawBuilder } from 'kysely';
 
-/** A row in JSON, where integers above 2^53 are texts. */
-export type Digits<Row> = { [Name in keyof Row]: Row[Name] extends bigint ? string : Row[Name] };
-
 /** By a transaction that the block accepts, or had accepted. */
 export interface Change {
   acceptingBlockHash: string;
-  acceptingBlockBlueScore: bigint;
+  acceptingBlockBlueScore: string;
 }
 
 export interface StepChanges<Kind extends Change> {
@@ -19,11 +16,15 @@ export interface StepChanges<Kind extends Change> {
   confirmed: ReadonlyMap<number, Kind[]>;
 }
 
-/** Reads one kind of change. Each statement selects the changes as `item`, in their order. */
+/** A row of a statement: a change as JSON. */
+export interface Item<Kind> {
+  item: Kind;
+}
+
+/** Reads one kind of change. Each statement selects the changes in their order. */
 export interface ChangeReader<Kind extends Change> {
   /** @param source selects chain blocks: `place` on the chain, `hash`, `blue_score` and `accepted_transactions` */
-  selectAccepted: (source: RawBuilder<unknown>) => RawBuilder<unknown>;
+  selectAccepted: (source: RawBuilder<unknown>) => RawBuilder<Item<Kind>>;
   /** @param source selects removed chain blocks: `place` in the order wanted, `hash`, `blue_score`, `accepted_transactions` and `covenant_events` */
-  selectReverted: (source: RawBuilder<unknown>) => RawBuilder<unknown>;
-  parse: (item: Digits<Kind>) => Kind;
+  selectReverted: (source: RawBuilder<unknown>) => RawBuilder<Item<Kind>>;
 }

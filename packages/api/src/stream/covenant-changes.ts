@@ -2,15 +2,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import { jsonObject } from '../index-state/json.ts';
 import { hex, text } from '../index-state/sql.ts';
-import type { Change, ChangeReader, Digits } from './changes.ts';
+import type { ChangeReader, Item } from './changes.ts';
+import type { CovenantChangeJson } from './event-schemas.ts';
 
-export interface CovenantChange extends Change {
-  covenantId: string;
-  transactionId: string;
-  kind: 'genesis' | 'transition' | 'burn';
-  /** The template that the covenant has after the transaction: that of the last program that its spends have revealed; null before. */
-  template: string | null;
-}
+export type CovenantChange = Omit<CovenantChangeJson, 'status' | 'confirmations'>;
 
 /** Selects events by the ids of their covenants, or by the template that the covenant has after them. */
 export interface CovenantFilter {
@@ -42,7 +37,6 @@ export const covenantChanges = (wanted: CovenantFilter | 'all'): ChangeReader<Co
       cross join lateral jsonb_array_elements(source.covenant_events) with ordinality e (event, n)
       cross join lateral (select transaction_id from transactions where id = (e.event ->> 0)::bigint limit 1) t
       where ${isWantedItem(wanted)}`),
-  parse: (change) => ({ ...change, acceptingBlockBlueScore: BigInt(change.acceptingBlockBlueScore) }),
 });
 
 const isWantedRow = (wanted: CovenantFilter | 'all'): RawBuilder<unknown> =>
@@ -57,8 +51,8 @@ const isWantedItem = (wanted: CovenantFilter | 'all'): RawBuilder<unknown> =>
     ? sql`true`
     : sql`(e.event ->> 1 = any(${wanted.ids}::text[]) or e.event ->> 3 = any(${wanted.templates}::text[]))`;
 
-function selectEvents(events: RawBuilder<unknown>): RawBuilder<unknown> {
-  const item = jsonObject<Digits<CovenantChange>>({
+function selectEvents(events: RawBuilder<unknown>): RawBuilder<Item<CovenantChange>> {
+  const item = jsonObject<CovenantChange>({
     covenantId: sql`event.covenant_id`,
     transactionId: hex('event.transaction_id'),
     kind: sql`event.kind`,

@@ -10,7 +10,7 @@ import { HttpError } from '../http/errors.ts';
 import type { IndexState } from '../index-state/index-state.ts';
 import type { IndexReader } from '../index-state/state.ts';
 import { FanOut } from './fan-out.ts';
-import { type Message, requestForAll, type Sink, watchesAddresses, watchesCovenants } from './messages.ts';
+import { type Message, requestForAll, type Sink, toMessage, watchesAddresses, watchesCovenants } from './messages.ts';
 import { readNext } from './next-step.ts';
 import { readStep, type Step } from './read-step.ts';
 import { RecentSteps } from './recent-steps.ts';
@@ -201,7 +201,7 @@ export class Follower {
       this.#chainIndex = step.chainIndex;
       this.#recent.push(step);
     } else if (next.blocks.length === 0) return undefined;
-    return next.blocks.map((block) => ({ event: 'block', data: JSON.stringify(block) }));
+    return next.blocks.map((block) => toMessage('block', block));
   }
 
   /** The chain cannot be followed from here, as after the database was replaced. Each stream finds out for itself whether it can. */

@@ -4,7 +4,7 @@ import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import type { IndexReader } from '../index-state/state.ts';
 import type { MempoolSample, MempoolSamples } from '../node/mempool-samples.ts';
 import { toPendingTransaction } from '../schemas/pending-transaction.ts';
-import { type Message, watchesAddresses, watchesCovenants } from './messages.ts';
+import { type Message, toMessage, watchesAddresses, watchesCovenants } from './messages.ts';
 import { PendingMoves } from './pending-moves.ts';
 import type { Subscriber } from './subscriber.ts';
 
@@ -75,7 +75,7 @@ export class MempoolEvents {
     const before = this.#last;
     this.#last = sample;
     if (sample === undefined) {
-      const unavailable: Message = { event: 'mempool', data: JSON.stringify({ available: false }) };
+      const unavailable = toMessage('mempool', { available: false });
       await this.#each(subscribers, (subscriber) => {
         if (!wantsPool(subscriber) || this.#informed.get(subscriber) === 'unavailable') return;
         this.#informed.set(subscriber, 'unavailable');

@@ -16,10 +16,10 @@ const change = (address: string, transactionId: string): AddressChange => ({
   address,
   transactionId,
   isCoinbase: false,
-  amountSent: 1n,
-  amountReceived: 3n,
+  amountSent: '1',
+  amountReceived: '3',
   acceptingBlockHash: 'b1',
-  acceptingBlockBlueScore: 10n,
+  acceptingBlockBlueScore: '10',
   balance: '7',
 });
 
@@ -114,7 +114,7 @@ const covenantChange = (covenantId: string, transactionId: string, template: str
   kind: 'transition',
   template,
   acceptingBlockHash: 'b1',
-  acceptingBlockBlueScore: 10n,
+  acceptingBlockBlueScore: '10',
 });
 
 const withCovenants = (): Step => ({

@@ -2,6 +2,7 @@
 import type { AddressChange } from './address-changes.ts';
 import type { Change, StepChanges } from './changes.ts';
 import type { CovenantChange, CovenantFilter } from './covenant-changes.ts';
+import type { AddressChangeJson, CovenantChangeJson, WebSocketMessageJson } from './event-schemas.ts';
 import type { Step, StepRequest } from './read-step.ts';
 
 export const EVENTS = ['chain', 'block', 'address', 'covenant', 'mempool'] as const;
@@ -9,11 +10,19 @@ export type EventName = (typeof EVENTS)[number];
 
 /** One message. `id` is the chain block that the stream has reached with it. */
 export interface Message {
-  event: EventName | 'heartbeat' | 'error' | 'subscribed';
+  event: WebSocketMessageJson['event'];
   /** JSON. */
   data: string;
   id?: string;
 }
+
+type DataOf<Event extends Message['event']> = Extract<WebSocketMessageJson, { event: Event }>['data'];
+
+export const toMessage = <Event extends Message['event']>(event: Event, data: DataOf<Event>, id?: string): Message => ({
+  event,
+  data: JSON.stringify(data),
+  ...(id !== undefined && { id }),
+});
 
 /** Returns a function that encodes each message once, although it goes to many clients. */
 export function encoder(textOf: (message: Message) => string): (message: Message) => Buffer {
@@ -58,7 +67,7 @@ export const watchesCovenants = ({ events, covenants, template }: Subscription):
 export const countWatched = ({ addresses, covenants, template }: Subscription): number =>
   addresses.size + covenants.size + (template === undefined ? 0 : 1);
 
-type Status = 'accepted' | 'reverted' | 'confirmed';
+type Status = AddressChangeJson['status'];
 
 /**
  * Returns the messages of a step in their order. Only the last one has an id; without any, the step changes nothing for the subscriber. Thousands of
@@ -80,15 +89,15 @@ function chainMessage(step: Step, withIds: boolean): Message {
   let messages = chainMessages.get(step);
   if (messages === undefined) chainMessages.set(step, (messages = {}));
   const name = withIds ? 'withIds' : 'plain';
-  messages[name] ??= {
-    event: 'chain',
-    data: JSON.stringify({
+  messages[name] ??= toMessage(
+    'chain',
+    {
       removed: step.removed,
       added: withIds ? step.added : step.added.map(({ acceptedTransactionIds: _ids, ...block }) => block),
       isCaughtUp: step.isCaughtUp,
-    }),
-    id: step.to,
-  };
+    },
+    step.to,
+  );
   return messages[name];
 }
 
@@ -137,11 +146,11 @@ function changeMessage(step: Step, { event, status, change }: StatusChange, isLa
   let messages = changeMessages.get(change);
   if (messages === undefined) changeMessages.set(change, (messages = {}));
   const name = isLast ? 'last' : 'inner';
-  messages[name] ??= {
-    event,
-    data: event === 'address' ? addressJson(step, status, change) : covenantJson(step, status, change),
-    ...(isLast && { id: step.to }),
-  };
+  const id = isLast ? step.to : undefined;
+  messages[name] ??=
+    event === 'address'
+      ? toMessage(event, addressData(step, status, change), id)
+      : toMessage(event, covenantData(step, status, change), id);
   return messages[name];
 }
 
@@ -192,37 +201,30 @@ function findChanges<Kind extends Change>(
   return found.sort((one, other) => one.place - other.place).map(({ change }) => change);
 }
 
-function addressJson(step: Step, status: Status, change: AddressChange): string {
-  const { amountSent, amountReceived } = change;
-  return JSON.stringify({
-    address: change.address,
-    transactionId: change.transactionId,
-    status,
-    isCoinbase: change.isCoinbase,
-    amountSent: String(amountSent),
-    amountReceived: String(amountReceived),
-    balanceChange: String(amountReceived - amountSent),
-    ...acceptanceOf(step, status, change),
-    balance: step.hasBalances ? change.balance : null,
-  });
-}
-
-function covenantJson(step: Step, status: Status, change: CovenantChange): string {
-  const { covenantId, transactionId, kind, template } = change;
-  return JSON.stringify({
-    covenantId,
+function addressData(step: Step, status: Status, change: AddressChange): AddressChangeJson {
+  const { address, transactionId, isCoinbase, amountSent, amountReceived, balance } = change;
+  return {
+    address,
     transactionId,
     status,
-    kind,
-    template,
+    isCoinbase,
+    amountSent,
+    amountReceived,
+    balanceChange: String(BigInt(amountReceived) - BigInt(amountSent)),
     ...acceptanceOf(step, status, change),
-  });
+    balance: step.hasBalances ? balance : null,
+  };
+}
+
+function covenantData(step: Step, status: Status, change: CovenantChange): CovenantChangeJson {
+  const { covenantId, transactionId, kind, template } = change;
+  return { covenantId, transactionId, status, kind, template, ...acceptanceOf(step, status, change) };
 }
 
 const acceptanceOf = (step: Step, status: Status, { acceptingBlockHash, acceptingBlockBlueScore }: Change) => ({
   acceptingBlockHash,
-  acceptingBlockBlueScore: String(acceptingBlockBlueScore),
-  confirmations: status === 'reverted' ? 0 : Number(step.blueScore - acceptingBlockBlueScore),
+  acceptingBlockBlueScore,
+  confirmations: status === 'reverted' ? 0 : Number(step.blueScore - BigInt(acceptingBlockBlueScore)),
 });
 
 /** The names in a subscription, besides kinds of events. */

@@ -8,7 +8,7 @@ import { type ParameterOf, statementsBy } from '../index-state/statement.ts';
 import { type DagBlockJson, dagBlockFields } from '../resources/blocks/select-dag-blocks.ts';
 import { joinMerging } from '../resources/blocks/select-blocks.ts';
 import { type AddressChange, addressChanges } from './address-changes.ts';
-import type { Change, ChangeReader, Digits, StepChanges } from './changes.ts';
+import type { Change, ChangeReader, Item, StepChanges } from './changes.ts';
 import { type CovenantChange, covenantChanges } from './covenant-changes.ts';
 import {
   type ChainRow,
@@ -18,7 +18,6 @@ import {
   pageOf,
   type Step,
   toAddedBlock,
-  toChainRow,
 } from './read-step.ts';
 
 /** At the sink, a read adds one or two. */
@@ -65,13 +64,13 @@ interface Parameters {
 }
 
 interface ReadChanges<Kind extends Change> {
-  accepted: Digits<Kind>[];
-  confirmed: { confirmations: number; changes: Digits<Kind>[] }[];
+  accepted: Kind[];
+  confirmed: { confirmations: number; changes: Kind[] }[];
 }
 
 interface Content {
   isConnected: boolean;
-  added: Digits<ChainRow>[];
+  added: ChainRow[];
   changes: ReadChanges<AddressChange> | null;
   covenants: ReadChanges<CovenantChange> | null;
   blocks: DagBlockJson[];
@@ -81,7 +80,7 @@ interface Content {
 const ofAddresses = addressChanges('all');
 const ofCovenants = covenantChanges('all');
 
-const listOf = <T>(changes: RawBuilder<unknown>): RawBuilder<T[]> =>
+const listOf = <Kind>(changes: RawBuilder<Item<Kind>>): RawBuilder<Kind[]> =>
   sql`(select coalesce(json_agg(change.item), '[]') from (${changes}) change)`;
 
 function readChanges<Kind extends Change>(
@@ -96,7 +95,7 @@ function readChanges<Kind extends Change>(
     highest: sql`(select max(index) from added)`,
   });
   return jsonBuildObject({
-    accepted: listOf<Digits<Kind>>(selectAccepted(accepted)),
+    accepted: listOf(selectAccepted(accepted)),
     confirmed: jsonArray(
       jsonObject<ReadChanges<Kind>['confirmed'][number]>({
         confirmations: sql`wanted.confirmations`,
@@ -131,7 +130,7 @@ const statement = statementsBy(
       body: jsonBuildObject({
         isConnected: sql<boolean>`exists (select from start)`,
         added: jsonArray(
-          jsonObject<Digits<ChainRow>>(chainRowFields(withIds)),
+          jsonObject<ChainRow>(chainRowFields(withIds)),
           sql`from added c cross join lateral (select * from blocks where id = c.block_id limit 1) b order by c.index`,
         ),
         changes: withChanges ? readChanges(ofAddresses, confirmations) : none,
@@ -172,30 +171,26 @@ function toStep(
   { isConnected, added, changes, covenants }: Pick<Content, 'isConnected' | 'added' | 'changes' | 'covenants'>,
   state: IndexState,
 ): Next['step'] {
-  const rows = added.map(toChainRow);
-  const last = rows.at(-1);
-  const hasMore = rows.length === MAX_CHAIN_BLOCKS && last?.hash !== state.sinkHash;
-  if (!isConnected || hasMore || pageOf(rows).length < rows.length) return 'unknown';
+  const last = added.at(-1);
+  const hasMore = added.length === MAX_CHAIN_BLOCKS && last?.hash !== state.sinkHash;
+  if (!isConnected || hasMore || pageOf(added).length < added.length) return 'unknown';
   return (
     last &&
     completeStep(state, {
       from,
       to: last.hash,
-      blueScore: last.blueScore,
-      chainIndex: last.index,
+      blueScore: BigInt(last.blueScore),
+      chainIndex: BigInt(last.index),
       removed: [],
-      added: rows.map(toAddedBlock),
-      changes: toStepChanges(ofAddresses, changes),
-      covenants: state.firstCatchUp ? undefined : toStepChanges(ofCovenants, covenants),
+      added: added.map(toAddedBlock),
+      changes: toStepChanges(changes),
+      covenants: state.firstCatchUp ? undefined : toStepChanges(covenants),
     })
   );
 }
 
-function toStepChanges<Kind extends Change>(
-  { parse }: ChangeReader<Kind>,
-  read: ReadChanges<Kind> | null,
-): StepChanges<Kind> | undefined {
+function toStepChanges<Kind extends Change>(read: ReadChanges<Kind> | null): StepChanges<Kind> | undefined {
   if (read === null) return undefined;
-  const confirmed = read.confirmed.map(({ confirmations, changes }) => [confirmations, changes.map(parse)] as const);
-  return { reverted: [], accepted: read.accepted.map(parse), confirmed: new Map(confirmed) };
+  const confirmed = read.confirmed.map(({ confirmations, changes }) => [confirmations, changes] as const);
+  return { reverted: [], accepted: read.accepted, confirmed: new Map(confirmed) };
 }

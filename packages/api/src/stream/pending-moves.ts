@@ -7,7 +7,7 @@ import type { PackedPairs } from '@kasgres/node';
 import { type EventLoopTurns, Slices } from '../fairness/event-loop-turns.ts';
 import type { IndexReader } from '../index-state/state.ts';
 import type { MempoolSample } from '../node/mempool-samples.ts';
-import { type Message, type Subscription, watchesAddresses, watchesCovenants } from './messages.ts';
+import { type Message, type Subscription, toMessage, watchesAddresses, watchesCovenants } from './messages.ts';
 import { CREATES, PendingReads, SPENDS, type Touched } from './pending-reads.ts';
 import type { Subscriber } from './subscriber.ts';
 
@@ -249,7 +249,7 @@ function* within(names: readonly ReadonlySet<string>[], moves: Moves): Generator
   }
 }
 
-const NOT_ACCEPTED = { acceptingBlockHash: null, acceptingBlockBlueScore: null, confirmations: 0 };
+const NOT_ACCEPTED = { acceptingBlockHash: null, acceptingBlockBlueScore: null, confirmations: 0 } as const;
 
 function messageOf(status: 'pending' | 'dropped', move: Move): Message {
   const { transactionId } = move;
@@ -260,13 +260,10 @@ function messageOf(status: 'pending' | 'dropped', move: Move): Message {
       amountReceived: String(received),
       balanceChange: String(received - sent),
     };
-    const data = { address, transactionId, status, isCoinbase: false, ...amounts, ...NOT_ACCEPTED, balance: null };
-    return { event: 'address', data: JSON.stringify(data) };
+    const moved = { address, transactionId, status, isCoinbase: false, ...amounts };
+    return toMessage('address', { ...moved, ...NOT_ACCEPTED, balance: null });
   }
   const { covenantId, template, what } = move;
   const kind = what === CREATES ? 'genesis' : what === SPENDS ? 'burn' : 'transition';
-  return {
-    event: 'covenant',
-    data: JSON.stringify({ covenantId, transactionId, status, kind, template, ...NOT_ACCEPTED }),
-  };
+  return toMessage('covenant', { covenantId, transactionId, status, kind, template, ...NOT_ACCEPTED });
 }

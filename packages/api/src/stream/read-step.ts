@@ -10,25 +10,15 @@ import { type Db, hex, text } from '../index-state/sql.ts';
 import { type Reading, requireCaughtUp } from '../index-state/state.ts';
 import { cannotCross, gapAbove, getPathToChain, listGaps } from '../resources/chain/segments.ts';
 import { type AddressChange, addressChanges } from './address-changes.ts';
-import type { Change, ChangeReader, Digits, StepChanges } from './changes.ts';
+import type { Change, ChangeReader, Item, StepChanges } from './changes.ts';
 import { type CovenantChange, covenantChanges, type CovenantFilter } from './covenant-changes.ts';
+import type { AddedChainBlockJson } from './event-schemas.ts';
 
 const PAGE_BLOCKS = 100;
 /** About a megabyte of ids. */
 const PAGE_TRANSACTIONS = 12_000;
 /** About a megabyte of activity of addresses and covenants. */
 const PAGE_CHANGES = 1_800;
-
-export interface AddedBlock {
-  hash: string;
-  selectedParentHash: string;
-  blueScore: string;
-  daaScore: string;
-  timestamp: number;
-  mergeSetBluesHashes: string[];
-  mergeSetRedsHashes: string[];
-  acceptedTransactionIds?: string[];
-}
 
 export interface Step {
   /** Hashes of the block that the step begins at, and of the one that it reaches. */
@@ -44,7 +34,7 @@ export interface Step {
   /** From the top down. */
   removed: string[];
   /** From the bottom up. */
-  added: AddedBlock[];
+  added: AddedChainBlockJson[];
   /** The changes of addresses; undefined if they were not asked for. */
   changes: StepChanges<AddressChange> | undefined;
   /** The same of covenants, whose events are not kept during the first catch-up, either. */
@@ -63,17 +53,8 @@ export interface StepRequest {
   upTo?: string;
 }
 
-export interface ChainRow {
-  index: bigint;
-  hash: string;
-  selectedParentHash: string;
-  blueScore: bigint;
-  daaScore: string;
-  timestamp: number;
-  blues: string[];
-  reds: string[];
-  /** Null if they were not asked for. */
-  ids: string[] | null;
+export interface ChainRow extends AddedChainBlockJson {
+  index: string;
   /** Number of accepted transactions. */
   accepted: number;
 }
@@ -121,12 +102,13 @@ export async function readStep(reading: Reading, from: string, request: StepRequ
   const rows = above.slice(0, blocksOfPage(above, allAccepted, request, allReverted.length));
   if (removed.length === 0 && rows.length === 0) return undefined;
 
-  const highest = rows.at(-1)?.index ?? chainBlock.index;
+  const highest = BigInt(rows.at(-1)?.index ?? chainBlock.index);
   const reached = rest ?? rows.at(-1) ?? chainBlock;
+  const blueScore = BigInt(reached.blueScore);
   const confirmed = {
     added: rows.map(({ index }) => index),
     before: start.blueScore,
-    after: reached.blueScore,
+    after: blueScore,
     confirmations: request.confirmations,
     reachesChain: rest === undefined,
     highest,
@@ -143,7 +125,7 @@ export async function readStep(reading: Reading, from: string, request: StepRequ
   return completeStep(state, {
     from,
     to: reached.hash,
-    blueScore: reached.blueScore,
+    blueScore,
     chainIndex: rest === undefined ? highest : undefined,
     removed: removed.map(({ hash }) => hash),
     added: rows.map(toAddedBlock),
@@ -199,22 +181,13 @@ function ofBlocks<Kind extends Change>(changes: readonly Kind[], blocks: readonl
   return changes.filter(({ acceptingBlockHash }) => hashes.has(acceptingBlockHash));
 }
 
-export const toAddedBlock = (row: ChainRow): AddedBlock => ({
-  hash: row.hash,
-  selectedParentHash: row.selectedParentHash,
-  blueScore: String(row.blueScore),
-  daaScore: row.daaScore,
-  timestamp: row.timestamp,
-  mergeSetBluesHashes: row.blues,
-  mergeSetRedsHashes: row.reds,
-  ...(row.ids !== null && { acceptedTransactionIds: row.ids }),
-});
+export const toAddedBlock = ({ index: _index, accepted: _accepted, ...block }: ChainRow): AddedChainBlockJson => block;
 
 const hashesOf = (column: string): RawBuilder<string[]> => sql`array(
     select encode(m.hash, 'hex') from unnest(${sql.ref(column)}) with ordinality merged (id, n) join blocks m on m.id = merged.id order by n)`;
 
 /** The fields of the chain block `c` with its block `b`. */
-export const chainRowFields = (withIds: boolean): JsonFields<Digits<ChainRow>> => ({
+export const chainRowFields = (withIds: boolean): JsonFields<ChainRow> => ({
   index: text('c.index'),
   hash: hex('c.hash'),
   selectedParentHash: sql`
@@ -222,20 +195,14 @@ export const chainRowFields = (withIds: boolean): JsonFields<Digits<ChainRow>> =
   blueScore: text('c.blue_score'),
   daaScore: text('c.daa_score'),
   timestamp: sql`c.timestamp`,
-  blues: hashesOf('b.merge_set_blues'),
-  reds: hashesOf('b.merge_set_reds'),
-  ids: withIds
-    ? sql`array(
+  mergeSetBluesHashes: hashesOf('b.merge_set_blues'),
+  mergeSetRedsHashes: hashesOf('b.merge_set_reds'),
+  ...(withIds && {
+    acceptedTransactionIds: sql`array(
         select encode(t.transaction_id, 'hex') from unnest(c.accepted_transactions) with ordinality a (id, n)
-        join transactions t on t.id = a.id order by n)`
-    : sql`null::text[]`,
+        join transactions t on t.id = a.id order by n)`,
+  }),
   accepted: sql`cardinality(c.accepted_transactions)`,
-});
-
-export const toChainRow = (row: Digits<ChainRow>): ChainRow => ({
-  ...row,
-  index: BigInt(row.index),
-  blueScore: BigInt(row.blueScore),
 });
 
 /** Lists chain blocks above an index, up to a gap, at least one if there is any. */
@@ -249,13 +216,13 @@ async function listAdded(
   if (gap?.after.index === above) throw cannotCross(gap);
   if (limit === 0) return [];
   const last = upTo === undefined ? undefined : await getPathToChain(reading, Buffer.from(upTo, 'hex'));
-  const { rows } = await sql<{ row: Digits<ChainRow> }>`
+  const { rows } = await sql<{ row: ChainRow }>`
     select ${jsonObject(chainRowFields(withIds))} as row
     from chain_blocks c join blocks b on b.id = c.block_id
     where c.index > ${above} and c.index <= ${above + BigInt(limit)} ${gap ? sql`and c.index <= ${gap.after.index}` : sql``}
       ${last === undefined ? sql`` : sql`and c.index <= ${last.chainBlock.index}`}
     order by c.index`.execute(reading.db);
-  return pageOf(rows.map(({ row }) => toChainRow(row)));
+  return pageOf(rows.map(({ row }) => row));
 }
 
 /** Returns as many rows as have a page of transactions together, at least one. */
@@ -266,7 +233,7 @@ export function pageOf(rows: readonly ChainRow[]): readonly ChainRow[] {
 }
 
 interface ConfirmedRequest {
-  added: readonly bigint[];
+  added: readonly string[];
   /** Blue scores of the blocks at both ends of the step. */
   before: bigint;
   after: bigint;
@@ -291,10 +258,7 @@ async function readConfirmed<Kind extends Change>(
       upTo: sql`${after - BigInt(confirmations)}::bigint`,
       highest: sql`${request.highest}::bigint`,
     });
-    confirmed.set(
-      confirmations,
-      request.reachesChain ? await listChanges(db, reader, reader.selectAccepted(source)) : [],
-    );
+    confirmed.set(confirmations, request.reachesChain ? await listChanges(db, reader.selectAccepted(source)) : []);
   }
   return confirmed;
 }
@@ -325,7 +289,7 @@ async function listAccepted<Kind extends Change>(
   if (rows.length === 0 || reader === undefined) return [];
   const source = sql`select c.index as place, c.hash, c.blue_score, c.accepted_transactions from chain_blocks c
     where c.index = any(${rows.map(({ index }) => index)}::bigint[])`;
-  return listChanges(db, reader, reader.selectAccepted(source));
+  return listChanges(db, reader.selectAccepted(source));
 }
 
 /** @param blocks from the top down; those that never were chain blocks accepted nothing */
@@ -339,7 +303,7 @@ async function listReverted<Kind extends Change>(
     select listed.n as place, b.hash, b.blue_score, r.accepted_transactions, r.covenant_events
     from unnest(${blocks.map(({ id }) => id)}::bigint[]) with ordinality listed (id, n)
     join removed_chain_blocks r on r.block_id = listed.id join blocks b on b.id = listed.id`;
-  return listChanges(db, reader, reader.selectReverted(source));
+  return listChanges(db, reader.selectReverted(source));
 }
 
 /**
@@ -365,11 +329,7 @@ async function requireKnown(
   );
 }
 
-async function listChanges<Kind extends Change>(
-  db: Db,
-  { parse }: ChangeReader<Kind>,
-  changes: RawBuilder<unknown>,
-): Promise<Kind[]> {
-  const { rows } = await sql<{ item: Digits<Kind> }>`${changes}`.execute(db);
-  return rows.map(({ item }) => parse(item));
+async function listChanges<Kind extends Change>(db: Db, changes: RawBuilder<Item<Kind>>): Promise<Kind[]> {
+  const { rows } = await changes.execute(db);
+  return rows.map(({ item }) => item);
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { AddressChange } from './address-changes.ts';
-import type { AddedBlock, Step } from './read-step.ts';
+import type { AddedChainBlockJson } from './event-schemas.ts';
+import type { Step } from './read-step.ts';
 import { RecentSteps } from './recent-steps.ts';
 
 /** The step from the block of this number to the next one. */
@@ -43,7 +44,10 @@ test('it keeps as many large steps as have 50,000 changes of addresses together'
 });
 
 test('ids of accepted transactions count, too', () => {
-  const added = [{ acceptedTransactionIds: Array<string>(12_500).fill('') } as AddedBlock, {} as AddedBlock];
+  const added = [
+    { acceptedTransactionIds: Array<string>(12_500).fill('') } as AddedChainBlockJson,
+    {} as AddedChainBlockJson,
+  ];
   expect(firstKept(new RecentSteps(), stepsOf(6, { added }))).toBe(2);
 });
 

@@ -11,6 +11,7 @@ import { requireNetworkOfAll } from '../schemas/address.ts';
 import { list } from '../schemas/list.ts';
 import { addressInput, hashInput, hexHashInput, timestamp } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
+import { streamMessage } from './event-schemas.ts';
 import { countWatched, encoder, EVENTS, type EventName, eventsOf, type Subscription } from './messages.ts';
 import type { Place } from './places.ts';
 import type { Start } from './streams.ts';
@@ -28,7 +29,7 @@ const common = {
   cost: 0.5,
   acceptsToken: true,
   responseType: 'text/event-stream',
-  response: z.string().meta({ description: 'Server-Sent Events (docs/stream.md)' }),
+  response: streamMessage,
   errors: [404, 409],
 } as const;
 

@@ -11,6 +11,7 @@ import {
   serves,
   type Sink,
   type Subscription,
+  toMessage,
 } from './messages.ts';
 import { readStep, type Step } from './read-step.ts';
 
@@ -127,8 +128,7 @@ export class Subscriber {
   }
 
   #sendHeartbeat({ hash, blueScore }: Sink): void {
-    const data = JSON.stringify({ sink: hash, blueScore: String(blueScore) });
-    this.send([{ event: 'heartbeat', data, id: this.#cursor }]);
+    this.send([toMessage('heartbeat', { sink: hash, blueScore: String(blueScore) }, this.#cursor)]);
   }
 
   send(messages: readonly Message[]): void {
@@ -261,7 +261,7 @@ export class Subscriber {
     if (known === undefined) logger.error({ err: error, requestId }, 'ended a stream after an unexpected error');
     const { statusCode, message } = known ?? internalError(requestId);
     this.#isClosed = true;
-    output.send([{ event: 'error', data: JSON.stringify({ statusCode, message }) }]);
+    output.send([toMessage('error', { statusCode, message })]);
     output.close('error');
   }
 

@@ -15,6 +15,7 @@ import { fromHundredths, toHundredths } from '../limits/hundredths.ts';
 import type { ApiPlugin } from '../openapi/route.ts';
 import { list } from '../schemas/list.ts';
 import type { Services } from '../services.ts';
+import { webSocketMessage } from './event-schemas.ts';
 import {
   countWatched,
   encoder,
@@ -23,6 +24,7 @@ import {
   type Message,
   NO_SUBSCRIPTION,
   type Subscription,
+  toMessage,
 } from './messages.ts';
 import type { Place } from './places.ts';
 import { MAX_WATCHED, requireOneChoice, subscriptionBody, toSubscription } from './routes.ts';
@@ -87,7 +89,7 @@ const operation = {
   acceptsToken: true,
   isFromIndex: false,
   query: z.strictObject({ token: z.string().max(200).optional().meta({ description: 'A token instead of the key' }) }),
-  response: z.string().meta({ description: 'Messages as JSON (docs/stream.md)' }),
+  response: webSocketMessage,
 } as const;
 
 /** Whether a request asks for the only upgrade that the API serves. */
@@ -172,7 +174,7 @@ class Connection {
   async #receive(text: string): Promise<void> {
     const { streams, turns } = this.#services;
     const { caller } = this.#place;
-    let id: unknown;
+    let id: number | null = null;
     try {
       // Commands that take milliseconds take turns, as bodies of requests do.
       const isLarge = text.length >= LARGE_COMMAND_BYTES;
@@ -188,7 +190,7 @@ class Connection {
       const cursor = 'subscribe' in parsed ? await this.#subscribe(parsed) : this.#unsubscribe(parsed);
       const { addresses, covenants, template = null } = this.#opened?.subscriber.subscription ?? NO_SUBSCRIPTION;
       const held = { addresses: addresses.size, covenants: covenants.size, template };
-      this.#send({ event: 'subscribed', data: JSON.stringify({ id: id ?? null, ...held, cursor }) });
+      this.#send(toMessage('subscribed', { id, ...held, cursor }));
     } catch (error) {
       const { id: requestId, log } = this.#request;
       const known = toHttpError(error);
@@ -197,7 +199,7 @@ class Connection {
       if (known === undefined) log.error({ err: error, requestId }, 'WebSocket command failed');
       const { statusCode, message, details } = known ?? internalError(requestId);
       const envelope = envelopeOf(statusCode, message, details);
-      this.#send({ event: 'error', data: JSON.stringify({ id: id ?? null, ...envelope }) });
+      this.#send(toMessage('error', { id, ...envelope }));
     }
   }
 

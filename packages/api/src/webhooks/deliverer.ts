@@ -10,6 +10,7 @@ import type { Logger } from '@kasgres/runtime';
 import { HttpError } from '../http/errors.ts';
 import { LineLimit } from '../http/line-limit.ts';
 import type { IndexReader } from '../index-state/state.ts';
+import type { WebhookMessageJson } from '../stream/event-schemas.ts';
 import {
   eventsOf,
   type Message,
@@ -317,7 +318,14 @@ function* deliveriesOf(step: Step, recipients: readonly Recipient[], signal: Abo
   for (const { webhook, messages } of recipients) {
     if (signal.aborted) return;
     const { id: webhookId, revision, sequence } = webhook;
-    yield { webhookId, revision, sequence, previous: step.from, cursor: step.to, body: bodyOf(step, messages) };
+    yield {
+      webhookId,
+      revision,
+      sequence,
+      previous: step.from,
+      cursor: step.to,
+      body: bodyOf('kasgres.step', step, messages),
+    };
   }
 }
 
@@ -343,16 +351,15 @@ function headersOf(delivery: PendingDelivery, secrets: SecretBox): Record<string
   };
 }
 
-function bodyOf(step: Step, messages: readonly Message[]): string {
+function bodyOf(
+  type: WebhookMessageJson['type'],
+  { from, to }: Pick<Step, 'from' | 'to'>,
+  messages: readonly Message[],
+): string {
   const events = messages.map(({ event, data }) => `{"event":"${event}","data":${data}}`);
   const timestamp = new Date().toISOString();
-  return `{"type":"kasgres.step","timestamp":"${timestamp}","data":{"previous":"${step.from}","cursor":"${step.to}","events":[${events.join(',')}]}}`;
+  return `{"type":"${type}","timestamp":"${timestamp}","data":{"previous":"${from}","cursor":"${to}","events":[${events.join(',')}]}}`;
 }
 
 /** A delivery without events, which `POST /v1/webhooks/{id}/test` asks for. */
-export const testBodyOf = (cursor: string): string =>
-  JSON.stringify({
-    type: 'kasgres.test',
-    timestamp: new Date().toISOString(),
-    data: { previous: cursor, cursor, events: [] },
-  });
+export const testBodyOf = (cursor: string): string => bodyOf('kasgres.test', { from: cursor, to: cursor }, []);

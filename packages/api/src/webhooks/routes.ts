@@ -10,6 +10,7 @@ import { requireNetworkOfAll } from '../schemas/address.ts';
 import { list } from '../schemas/list.ts';
 import { address, count, decimal, hash, hashInput, hexHashInput, timestamp } from '../schemas/values.ts';
 import type { Services } from '../services.ts';
+import { webhookMessage } from '../stream/event-schemas.ts';
 import { eventsOf } from '../stream/messages.ts';
 import {
   addressList,
@@ -181,6 +182,12 @@ export const createWebhook = route(
         .meta({ description: 'Adds the ids of accepted transactions to added chain blocks' }),
     }),
     response: z.object({ id: decimal, secret: secretJson }),
+    callback: {
+      name: 'delivery',
+      url: '{$request.body#/url}',
+      summary: 'A step of the chain, or a test',
+      body: webhookMessage,
+    },
     errors: [404, 409],
   },
   async (context, { body }) => {

@@ -2,9 +2,9 @@
  * Holds one stream for all pages of the browser, and closes it while none of them is visible. It continues at its cursor if only
  * the subscriptions change, and otherwise begins at the sink of that moment.
  */
-import { ApiError, createClient, StreamError } from '@kasgres/client';
+import { ApiError, createClient, StreamError, type StreamEvent } from '@kasgres/client';
 import { applyMempoolChange, type Mempool } from './mempool.ts';
-import type { FromHub, PageState, Sink, StreamMessage } from './messages.ts';
+import type { FromHub, PageState, Sink } from './messages.ts';
 
 interface Page {
   state: PageState | undefined;
@@ -124,7 +124,7 @@ export class StreamHub {
         for await (const step of client.subscribe({ events, addresses, from: this.#cursor, signal })) {
           if (signal.aborted) return;
           this.#cursor = step.cursor ?? this.#cursor;
-          this.#receive(step.events as StreamMessage[]);
+          this.#receive(step.events);
         }
       } catch (error) {
         if (signal.aborted) return;
@@ -175,7 +175,7 @@ export class StreamHub {
     this.#send({ type: 'connection', isLost });
   }
 
-  #receive(events: StreamMessage[]): void {
+  #receive(events: StreamEvent[]): void {
     for (const { event, data } of events) {
       if (event === 'mempool') this.#mempool = applyMempoolChange(this.#mempool, data);
       const top = event === 'chain' ? data.added.at(-1) : undefined;

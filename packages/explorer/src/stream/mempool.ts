@@ -6,7 +6,7 @@ export type Mempool = ReadonlyMap<string, PendingTransaction>;
 
 /** Returns undefined while the node does not respond, and until the first snapshot. */
 export function applyMempoolChange(mempool: Mempool | undefined, change: MempoolChange): Mempool | undefined {
-  if (change.available === false) return undefined;
+  if ('available' in change) return undefined;
   if (mempool === undefined && !change.isSnapshot) return undefined;
   const next = new Map(change.isSnapshot ? [] : mempool);
   for (const id of change.removed) next.delete(id);

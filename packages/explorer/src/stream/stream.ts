@@ -4,13 +4,13 @@ import { useEffect, useRef } from 'preact/hooks';
 import { apiKey } from '../state/api.ts';
 import { type PageConnection, StreamHub } from './hub.ts';
 import { applyMempoolChange, type Mempool } from './mempool.ts';
-import type { AddressEvent, ChainChange, DagBlock, FromHub, PageState, ToHub } from './messages.ts';
+import type { AddressChange, ChainChange, DagBlock, FromHub, PageState, ToHub } from './messages.ts';
 
 export interface StreamListener {
   onBegin?: () => void;
   onChain?: (change: ChainChange) => void;
   onBlock?: (block: DagBlock) => void;
-  onAddress?: (event: AddressEvent) => void;
+  onAddress?: (event: AddressChange) => void;
 }
 
 export const connection = signal<'connecting' | 'live' | 'lost' | 'refused'>('connecting');
@@ -136,7 +136,7 @@ export function useStream(listener: StreamListener): void {
 export const useChain = (onChange: () => void): void => useStream({ onBegin: onChange, onChain: onChange });
 
 /** Receives the activity of an address while the component is shown. */
-export function useAddressStream(address: string, onAddress: (event: AddressEvent) => void): void {
+export function useAddressStream(address: string, onAddress: (event: AddressChange) => void): void {
   useStream({ onAddress: (event) => event.address === address && onAddress(event) });
   useEffect(() => {
     watched.set(address, (watched.get(address) ?? 0) + 1);
