@@ -18,7 +18,7 @@ const COPIED = [
   'transaction_outputs',
   'utxos',
   'balances',
-  'earlier_balance_changes',
+  'previous_balance_changes',
 ];
 
 export interface BareCopy {

@@ -51,12 +51,12 @@ async function measure(database: Connection): Promise<void> {
   console.log(`memory: ${Math.round(residentBytes / 1e6)} MB resident at most`);
   console.log(`loaded_utxos: ${Math.round(stagedBytes / count)} bytes per UTXO, until the bootstrap is finished`);
   for (const table of [
-    'start_utxos',
-    'earlier_transactions',
+    'bootstrap_utxos',
+    'pre_bootstrap_transactions',
     'scripts',
     'utxos',
     'balances',
-    'earlier_balance_changes',
+    'previous_balance_changes',
   ]) {
     console.log(`${table}: ${Math.round((await sizeOf(database, table)) / count)} bytes per UTXO, with indexes`);
   }

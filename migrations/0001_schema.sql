@@ -58,7 +58,7 @@ comment on column checkpoint.next_script_id is 'Key that the next script written
 comment on column checkpoint.next_subnetwork_id is 'Key that the next subnetwork written gets.';
 comment on column checkpoint.circulating_sompi is 'Sum of all unspent outputs at the sink. Not kept while first_catch_up.';
 comment on column checkpoint.virtual_merge_set is 'Blocks not merged yet, other than the sink, that the node''s virtual block would merge, as the node last said.';
-comment on column checkpoint.first_catch_up is 'True while catching up from the first start: utxos, balances and circulating_sompi are not kept and the indexes in deferred_indexes are not built. Not after a gap.';
+comment on column checkpoint.first_catch_up is 'True while catching up from the first bootstrap block: utxos, balances and circulating_sompi are not kept and the indexes in deferred_indexes are not built. Not after a gap.';
 comment on column checkpoint.target_blue_score is 'Blue score of the node''s sink when this row was written.';
 comment on column checkpoint.seconds_left is 'Estimated seconds until the target is reached; null at the tip or when not known.';
 comment on column checkpoint.updated_at is 'When this row was written.';
@@ -78,20 +78,20 @@ comment on table deferred_indexes is 'Indexes that the first catch-up has droppe
 comment on column deferred_indexes.name is 'Name of the index.';
 comment on column deferred_indexes.definition is 'Statement that makes it, from pg_get_indexdef.';
 
-create table starts (
+create table bootstrap_blocks (
   chain_index bigint not null,
   block_id bigint not null,
   utxo_count bigint not null,
   utxo_sompi bigint not null,
   started_at timestamptz not null default now(),
-  constraint starts_pkey primary key (chain_index)
+  constraint bootstrap_blocks_pkey primary key (chain_index)
 );
-comment on table starts is 'Bootstrap blocks, each with the size of its UTXO set. UTXOs and balances are exact from the latest one on; one after a gap also has a row in gaps.';
-comment on column starts.chain_index is 'chain_blocks.index of the block.';
-comment on column starts.block_id is 'The block. What it accepted itself is before the start and not known; it accepts no rows.';
-comment on column starts.utxo_count is 'Number of UTXOs in its UTXO set; 0 for genesis.';
-comment on column starts.utxo_sompi is 'Sum of them, sompi.';
-comment on column starts.started_at is 'When the index began there.';
+comment on table bootstrap_blocks is 'Bootstrap blocks, each with the size of its UTXO set. UTXOs and balances are exact from the latest one on; one after a gap also has a row in gaps.';
+comment on column bootstrap_blocks.chain_index is 'chain_blocks.index of the block.';
+comment on column bootstrap_blocks.block_id is 'The block. What it accepted itself is before it and not known; it accepts no rows.';
+comment on column bootstrap_blocks.utxo_count is 'Number of UTXOs in its UTXO set; 0 for genesis.';
+comment on column bootstrap_blocks.utxo_sompi is 'Sum of them, sompi.';
+comment on column bootstrap_blocks.started_at is 'When the index began there.';
 
 create table gaps (
   id bigint generated always as identity,
@@ -104,7 +104,7 @@ create table gaps (
 comment on table gaps is 'Stretches of the chain that are missing, and why (invariant 7). Empty when nothing is missing.';
 comment on column gaps.id is 'Key.';
 comment on column gaps.after_block_hash is 'Last chain block before the gap.';
-comment on column gaps.before_block_hash is 'First chain block after the gap: a start.';
+comment on column gaps.before_block_hash is 'First chain block after the gap: a bootstrap block.';
 comment on column gaps.reason is 'Why these blocks could not be loaded.';
 comment on column gaps.recorded_at is 'When the gap was recorded.';
 
@@ -196,7 +196,7 @@ create index chain_blocks_daa_score on chain_blocks (daa_score);
 create index chain_blocks_time on chain_blocks (to_timestamp(timestamp / 1000::double precision));
 -- Few blocks accept a transaction that was written so long before.
 create index chain_blocks_late on chain_blocks (index) where lowest_transaction < highest_transaction - 10000;
-comment on table chain_blocks is 'The virtual selected parent chain, from the start of the index to the sink.';
+comment on table chain_blocks is 'The virtual selected parent chain, from the first bootstrap block to the sink.';
 comment on column chain_blocks.index is 'Position on the chain; 0 is the first indexed block, the highest is the sink.';
 comment on column chain_blocks.block_id is 'The block.';
 comment on column chain_blocks.blue_score is 'Its blue score.';
@@ -219,25 +219,25 @@ comment on column removed_chain_blocks.block_id is 'The block. It may be a chain
 comment on column removed_chain_blocks.accepted_transactions is 'As in chain_blocks.';
 comment on column removed_chain_blocks.covenant_events is 'The rows of covenant_events that were deleted with it, in their order, each as [transactions.id, covenant id, kind, template that the covenant then had, or null]; null without any, and during the first catch-up.';
 
-create table earlier_blocks (
+create table pre_bootstrap_blocks (
   id bigint not null,
   hash bytea not null,
-  constraint earlier_blocks_pkey primary key (id)
+  constraint pre_bootstrap_blocks_pkey primary key (id)
 );
-create unique index earlier_blocks_hash on earlier_blocks (hash);
-create index earlier_blocks_hash_text on earlier_blocks using hash (encode(hash, 'hex'));
-comment on table earlier_blocks is 'Blocks before a start that are not indexed but referred to: as parents, or in mergesets. Never also in blocks.';
-comment on column earlier_blocks.id is 'Key, from the same sequence as blocks.id.';
-comment on column earlier_blocks.hash is 'Block hash, 32 bytes.';
+create unique index pre_bootstrap_blocks_hash on pre_bootstrap_blocks (hash);
+create index pre_bootstrap_blocks_hash_text on pre_bootstrap_blocks using hash (encode(hash, 'hex'));
+comment on table pre_bootstrap_blocks is 'Pre-bootstrap blocks: not indexed but referred to: as parents, or in mergesets. Never also in blocks.';
+comment on column pre_bootstrap_blocks.id is 'Key, from the same sequence as blocks.id.';
+comment on column pre_bootstrap_blocks.hash is 'Block hash, 32 bytes.';
 
-create table earlier_times (
+create table pre_bootstrap_times (
   daa_score bigint not null,
   timestamp bigint not null,
-  constraint earlier_times_pkey primary key (daa_score)
+  constraint pre_bootstrap_times_pkey primary key (daa_score)
 );
-comment on table earlier_times is 'When the chain had some DAA scores before the first indexed block, as a node estimates it: about a thousand, replaced by each run of the indexer.';
-comment on column earlier_times.daa_score is 'A DAA score between genesis and the first indexed block.';
-comment on column earlier_times.timestamp is 'Its time, Unix milliseconds. Never less than that of a lower score.';
+comment on table pre_bootstrap_times is 'When the chain had some DAA scores before the first indexed block, as a node estimates it: about a thousand, replaced by each run of the indexer.';
+comment on column pre_bootstrap_times.daa_score is 'A DAA score between genesis and the first indexed block.';
+comment on column pre_bootstrap_times.timestamp is 'Its time, Unix milliseconds. Never less than that of a lower score.';
 
 -- Transactions --------------------------------------------------------------------------------------------------------------
 
@@ -259,7 +259,7 @@ create table transactions (
   accepting_index bigint,
   subnetwork_id integer not null,
   version integer not null,
-  accepted_body integer,
+  accepted_variant integer,
   json_bytes integer not null,
   storage_mass numeric not null,
   compute_mass numeric not null,
@@ -274,7 +274,7 @@ create table transactions (
 create index transactions_transaction_id_text on transactions using hash (encode(transaction_id, 'hex'));
 -- Native transactions and coinbases, which are most, are in no lane.
 create index transactions_lane on transactions (subnetwork_id, id) where subnetwork_id > 1;
-comment on table transactions is 'One row for each transaction id that a block carries, with its first variant. Further variants are in transaction_bodies.';
+comment on table transactions is 'One row for each transaction id that a block carries, with its first variant. Further variants are in transaction_variants.';
 comment on column transactions.id is 'Key, in order of first writing.';
 comment on column transactions.storage_mass is 'Committed storage mass (KIP-9), of the first variant.';
 comment on column transactions.compute_mass is 'Compute mass in grams, of the first variant.';
@@ -283,63 +283,63 @@ comment on column transactions.fee is 'Inputs minus outputs in sompi, 0 for a co
 comment on column transactions.accepting_index is 'chain_blocks.index of the chain block that accepts the transaction; null while it is not accepted.';
 comment on column transactions.subnetwork_id is 'subnetworks.id; 1 is a coinbase.';
 comment on column transactions.version is 'Transaction version.';
-comment on column transactions.accepted_body is 'Number of the accepted variant (0: the one in this row); null while not accepted, or if the node cannot tell.';
+comment on column transactions.accepted_variant is 'Number of the accepted variant (0: the one in this row); null while not accepted, or if the node cannot tell.';
 comment on column transactions.lock_time is 'Lock time, unsigned 64-bit.';
 comment on column transactions.gas is 'Gas, unsigned 64-bit.';
 comment on column transactions.transaction_id is 'Transaction id, 32 bytes: leaves out signature scripts, sig-op counts, compute budgets and storage mass.';
 comment on column transactions.hash is 'Hash of the whole transaction, of the first variant.';
 comment on column transactions.payload is 'Payload.';
 
-create table transaction_bodies (
+create table transaction_variants (
   transaction_id bigint not null,
-  body integer not null,
+  variant integer not null,
   json_bytes integer not null,
   hash bytea not null,
   storage_mass numeric not null,
   compute_mass numeric not null,
-  constraint transaction_bodies_pkey primary key (transaction_id, body)
+  constraint transaction_variants_pkey primary key (transaction_id, variant)
 ) partition by range (transaction_id);
 -- The hash commits to the id, so no other column is needed, and the planner cannot prefer the primary key.
-create index transaction_bodies_hash on transaction_bodies (hash);
-comment on table transaction_bodies is 'Second and further variants of a transaction id, in order of first writing.';
-comment on column transaction_bodies.transaction_id is 'transactions.id.';
-comment on column transaction_bodies.body is 'Number of the variant, from 1.';
-comment on column transaction_bodies.hash is 'Hash of the whole transaction in this variant.';
-comment on column transaction_bodies.storage_mass is 'Committed storage mass of this variant.';
-comment on column transaction_bodies.compute_mass is 'Compute mass in grams, of this variant.';
-comment on column transaction_bodies.json_bytes is 'Like transactions.json_bytes, of this variant.';
+create index transaction_variants_hash on transaction_variants (hash);
+comment on table transaction_variants is 'Second and further variants of a transaction id, in order of first writing.';
+comment on column transaction_variants.transaction_id is 'transactions.id.';
+comment on column transaction_variants.variant is 'Number of the variant, from 1.';
+comment on column transaction_variants.hash is 'Hash of the whole transaction in this variant.';
+comment on column transaction_variants.storage_mass is 'Committed storage mass of this variant.';
+comment on column transaction_variants.compute_mass is 'Compute mass in grams, of this variant.';
+comment on column transaction_variants.json_bytes is 'Like transactions.json_bytes, of this variant.';
 
-create table transaction_body_inputs (
+create table transaction_variant_inputs (
   transaction_id bigint not null,
-  body integer not null,
+  variant integer not null,
   index integer not null,
   signature_script bytea not null,
   sig_op_count integer not null,
   compute_budget integer not null,
-  constraint transaction_body_inputs_pkey primary key (transaction_id, body, index)
+  constraint transaction_variant_inputs_pkey primary key (transaction_id, variant, index)
 ) partition by range (transaction_id);
-comment on table transaction_body_inputs is 'Columns of inputs that differ in second and further variants.';
-comment on column transaction_body_inputs.transaction_id is 'transactions.id.';
-comment on column transaction_body_inputs.body is 'Number of the variant, from 1.';
-comment on column transaction_body_inputs.index is 'Position of the input.';
-comment on column transaction_body_inputs.signature_script is 'Signature script in this variant.';
-comment on column transaction_body_inputs.sig_op_count is 'Sig-op count in this variant.';
-comment on column transaction_body_inputs.compute_budget is 'Compute budget in this variant.';
+comment on table transaction_variant_inputs is 'Columns of inputs that differ in second and further variants.';
+comment on column transaction_variant_inputs.transaction_id is 'transactions.id.';
+comment on column transaction_variant_inputs.variant is 'Number of the variant, from 1.';
+comment on column transaction_variant_inputs.index is 'Position of the input.';
+comment on column transaction_variant_inputs.signature_script is 'Signature script in this variant.';
+comment on column transaction_variant_inputs.sig_op_count is 'Sig-op count in this variant.';
+comment on column transaction_variant_inputs.compute_budget is 'Compute budget in this variant.';
 
 create table block_transactions (
   block_id bigint not null,
   transaction_id bigint not null,
   index integer not null,
-  body integer not null
+  variant integer not null
 ) partition by range (block_id);
 create index block_transactions_block_id on block_transactions (block_id) with (fillfactor = 100);
 -- With the block, so that the first blocks of a transaction are found without the others, of which anybody can mine any number.
 create index block_transactions_transaction_id on block_transactions (transaction_id, block_id);
-comment on table block_transactions is 'Which block contains which transaction, at which place. One transaction may be in several blocks.';
+comment on table block_transactions is 'Which block contains which transaction, at which position. One transaction may be in several blocks.';
 comment on column block_transactions.block_id is 'The block.';
 comment on column block_transactions.transaction_id is 'The transaction.';
-comment on column block_transactions.index is 'Place in the block; 0 is the coinbase.';
-comment on column block_transactions.body is 'Number of the variant that this block carries (0: the one in transactions).';
+comment on column block_transactions.index is 'Position in the block; 0 is the coinbase.';
+comment on column block_transactions.variant is 'Number of the variant that this block carries (0: the one in transactions).';
 
 -- Anybody can mine a transaction again and again, and transactions that spend what others own but are never accepted. These two tables keep reads from
 -- counting or searching them.
@@ -497,7 +497,7 @@ declare
   keys text := format('from (%s) to (%s)', case generation when 0 then 'minvalue' else (generation * 2::numeric ^ 36)::bigint::text end,
     ((generation + 1) * 2::numeric ^ 36)::bigint);
 begin
-  foreach parent in array array['blocks', 'block_parents', 'block_transactions', 'transactions', 'transaction_bodies', 'transaction_body_inputs',
+  foreach parent in array array['blocks', 'block_parents', 'block_transactions', 'transactions', 'transaction_variants', 'transaction_variant_inputs',
                                 'transaction_inputs', 'transaction_outputs', 'chain_blocks'] loop
     name := format('%s_%s', parent, generation);
     perform make_partition(parent, name);
@@ -557,15 +557,15 @@ comment on column address_transactions.transaction_id is 'The transaction.';
 comment on column address_transactions.amount_sent is 'Sum of the inputs that spend UTXOs of the script, sompi.';
 comment on column address_transactions.amount_received is 'Sum of the outputs that pay the script, sompi.';
 
-create table earlier_transactions (
+create table pre_bootstrap_transactions (
   id bigint not null,
   transaction_id bytea not null,
-  constraint earlier_transactions_pkey primary key (id)
+  constraint pre_bootstrap_transactions_pkey primary key (id)
 );
-create unique index earlier_transactions_transaction_id on earlier_transactions (transaction_id);
-comment on table earlier_transactions is 'Pre-bootstrap transactions: accepted in a part of the chain that is not indexed, and known by their UTXOs at a bootstrap block. They are also in transactions if an indexed block carries them again.';
-comment on column earlier_transactions.id is 'Key, from the same sequence as transactions.id.';
-comment on column earlier_transactions.transaction_id is 'Transaction id, 32 bytes.';
+create unique index pre_bootstrap_transactions_transaction_id on pre_bootstrap_transactions (transaction_id);
+comment on table pre_bootstrap_transactions is 'Pre-bootstrap transactions: accepted in a part of the chain that is not indexed, and known by their UTXOs at a bootstrap block. They are also in transactions if an indexed block carries them again.';
+comment on column pre_bootstrap_transactions.id is 'Key, from the same sequence as transactions.id.';
+comment on column pre_bootstrap_transactions.transaction_id is 'Transaction id, 32 bytes.';
 
 create table late_transactions (
   id bigint not null,
@@ -575,7 +575,7 @@ create table late_transactions (
 );
 create index late_transactions_transaction_id on late_transactions (transaction_id);
 comment on table late_transactions is 'Transactions that were written after inputs that spend them. Each batch completes a portion of these inputs, which have no amount until then. Usually empty.';
-comment on column late_transactions.id is 'Key of the transaction, in transactions or earlier_transactions.';
+comment on column late_transactions.id is 'Key of the transaction, in transactions or pre_bootstrap_transactions.';
 comment on column late_transactions.from_transaction is 'Inputs of spending transactions with lower keys are completed.';
 comment on column late_transactions.transaction_id is 'The id by which these inputs name it; empty if they name it by its key.';
 
@@ -603,7 +603,7 @@ comment on column utxos.block_daa_score is 'DAA score of the accepting block.';
 comment on column utxos.is_coinbase is 'Whether a coinbase made it.';
 comment on column utxos.covenant_id is 'Covenant id; null without a covenant.';
 
-create table start_utxos (
+create table bootstrap_utxos (
   transaction_id bigint not null,
   script_id bigint not null,
   amount bigint not null,
@@ -611,47 +611,47 @@ create table start_utxos (
   index integer not null,
   is_coinbase boolean not null,
   covenant_id bytea,
-  constraint start_utxos_pkey primary key (transaction_id, index)
+  constraint bootstrap_utxos_pkey primary key (transaction_id, index)
 );
-comment on table start_utxos is 'The UTXO set of the latest start, as it was there: unspent or not by now. Empty when that is genesis.';
-comment on column start_utxos.transaction_id is 'The transaction that created the UTXO: a row of earlier_transactions, or of transactions that were accepted before a gap.';
-comment on column start_utxos.index is 'Output index.';
-comment on column start_utxos.script_id is 'Script public key.';
-comment on column start_utxos.amount is 'Amount in sompi.';
-comment on column start_utxos.block_daa_score is 'DAA score of the block that accepted it.';
-comment on column start_utxos.is_coinbase is 'Whether a coinbase made it.';
-comment on column start_utxos.covenant_id is 'Covenant id; null without a covenant.';
+comment on table bootstrap_utxos is 'The UTXO set of the latest bootstrap block, as it was there: unspent or not by now. Empty when that is genesis.';
+comment on column bootstrap_utxos.transaction_id is 'The transaction that created the UTXO: a row of pre_bootstrap_transactions, or of transactions that were accepted before a gap.';
+comment on column bootstrap_utxos.index is 'Output index.';
+comment on column bootstrap_utxos.script_id is 'Script public key.';
+comment on column bootstrap_utxos.amount is 'Amount in sompi.';
+comment on column bootstrap_utxos.block_daa_score is 'DAA score of the block that accepted it.';
+comment on column bootstrap_utxos.is_coinbase is 'Whether a coinbase made it.';
+comment on column bootstrap_utxos.covenant_id is 'Covenant id; null without a covenant.';
 
-create table start_balances (
+create table bootstrap_balances (
   chain_index bigint not null,
   script_id bigint not null,
   balance bigint not null,
-  constraint start_balances_pkey primary key (chain_index, script_id)
+  constraint bootstrap_balances_pkey primary key (chain_index, script_id)
 );
-comment on table start_balances is 'What each script held at each start before the latest, whose own UTXO set is start_utxos: with it, everything that counts from starts can be computed from rows.';
-comment on column start_balances.chain_index is 'starts.chain_index.';
-comment on column start_balances.script_id is 'The script.';
-comment on column start_balances.balance is 'Sum of its UTXOs in the UTXO set of that start, sompi; scripts without any have no row.';
+comment on table bootstrap_balances is 'What each script held at each bootstrap block before the latest, whose own UTXO set is bootstrap_utxos: with it, everything that counts from bootstrap_blocks can be computed from rows.';
+comment on column bootstrap_balances.chain_index is 'bootstrap_blocks.chain_index.';
+comment on column bootstrap_balances.script_id is 'The script.';
+comment on column bootstrap_balances.balance is 'Sum of its UTXOs in the UTXO set of that bootstrap block, sompi; scripts without any have no row.';
 
-create table next_start (
+create table next_bootstrap (
   one_row boolean not null default true,
-  start_index bigint not null,
+  bootstrap_index bigint not null,
   chain_index bigint not null,
   hashed_transaction_id bigint,
   hashed_index integer,
   product bytea not null,
-  constraint next_start_pkey primary key (one_row),
+  constraint next_bootstrap_pkey primary key (one_row),
   constraint next_start_one_row check (one_row)
 );
-comment on table next_start is 'How far the UTXO set of the next start is computed that RETENTION makes: no row, or one. It is that of the latest start, without next_start_spent, with next_start_created.';
-comment on column next_start.one_row is 'Always true: keeps the table at one row.';
-comment on column next_start.start_index is 'starts.chain_index of the latest start.';
-comment on column next_start.chain_index is 'The last chain block whose accepted transactions are in it.';
-comment on column next_start.hashed_transaction_id is 'The last UTXO of start_utxos in `product`: its transaction. Null when all are.';
-comment on column next_start.hashed_index is 'Its output index.';
-comment on column next_start.product is 'MuHash of the set: a number of 384 bytes, big-endian.';
+comment on table next_bootstrap is 'How far the UTXO set of the next bootstrap block is computed that RETENTION makes: no row, or one. It is that of the latest bootstrap block, without next_bootstrap_spent, with next_bootstrap_created.';
+comment on column next_bootstrap.one_row is 'Always true: keeps the table at one row.';
+comment on column next_bootstrap.bootstrap_index is 'bootstrap_blocks.chain_index of the latest bootstrap block.';
+comment on column next_bootstrap.chain_index is 'The last chain block whose accepted transactions are in it.';
+comment on column next_bootstrap.hashed_transaction_id is 'The last UTXO of bootstrap_utxos in `product`: its transaction. Null when all are.';
+comment on column next_bootstrap.hashed_index is 'Its output index.';
+comment on column next_bootstrap.product is 'MuHash of the set: a number of 384 bytes, big-endian.';
 
-create table next_start_created (
+create table next_bootstrap_created (
   transaction_id bigint not null,
   script_id bigint not null,
   amount bigint not null,
@@ -661,25 +661,25 @@ create table next_start_created (
   covenant_id bytea,
   constraint next_start_created_pkey primary key (transaction_id, index)
 );
-comment on table next_start_created is 'UTXOs of the next start that were created since the latest one.';
-comment on column next_start_created.transaction_id is 'The transaction that created the UTXO.';
-comment on column next_start_created.index is 'Output index.';
-comment on column next_start_created.script_id is 'Script public key.';
-comment on column next_start_created.amount is 'Amount in sompi.';
-comment on column next_start_created.block_daa_score is 'DAA score of the block that accepted it.';
-comment on column next_start_created.is_coinbase is 'Whether a coinbase made it.';
-comment on column next_start_created.covenant_id is 'Covenant id; null without a covenant.';
+comment on table next_bootstrap_created is 'UTXOs of the next bootstrap block that were created since the latest one.';
+comment on column next_bootstrap_created.transaction_id is 'The transaction that created the UTXO.';
+comment on column next_bootstrap_created.index is 'Output index.';
+comment on column next_bootstrap_created.script_id is 'Script public key.';
+comment on column next_bootstrap_created.amount is 'Amount in sompi.';
+comment on column next_bootstrap_created.block_daa_score is 'DAA score of the block that accepted it.';
+comment on column next_bootstrap_created.is_coinbase is 'Whether a coinbase made it.';
+comment on column next_bootstrap_created.covenant_id is 'Covenant id; null without a covenant.';
 
-create table next_start_spent (
+create table next_bootstrap_spent (
   transaction_id bigint not null,
   amount bigint not null,
   index integer not null,
   constraint next_start_spent_pkey primary key (transaction_id, index)
 );
-comment on table next_start_spent is 'UTXOs of the latest start that were spent up to the next one.';
-comment on column next_start_spent.transaction_id is 'The transaction that created the UTXO.';
-comment on column next_start_spent.amount is 'Amount in sompi.';
-comment on column next_start_spent.index is 'Output index.';
+comment on table next_bootstrap_spent is 'UTXOs of the latest bootstrap block that were spent up to the next one.';
+comment on column next_bootstrap_spent.transaction_id is 'The transaction that created the UTXO.';
+comment on column next_bootstrap_spent.amount is 'Amount in sompi.';
+comment on column next_bootstrap_spent.index is 'Output index.';
 
 create unlogged table utxo_set_load (
   one_row boolean not null default true,
@@ -690,7 +690,7 @@ create unlogged table utxo_set_load (
   constraint utxo_set_load_pkey primary key (one_row),
   constraint utxo_set_load_one_row check (one_row)
 );
-comment on table utxo_set_load is 'How far the UTXO set of a coming start is loaded: no row, or one. Changes in one transaction with loaded_utxos.';
+comment on table utxo_set_load is 'How far the UTXO set of a coming bootstrap block is loaded: no row, or one. Changes in one transaction with loaded_utxos.';
 comment on column utxo_set_load.one_row is 'Always true: keeps the table at one row.';
 comment on column utxo_set_load.block_hash is 'The pruning point whose set it is.';
 comment on column utxo_set_load.utxos is 'Number of UTXOs loaded.';
@@ -748,10 +748,10 @@ create table balances (
 );
 create index balances_balance on balances (balance desc, script_id desc) where balance > 0;
 create index balances_tagged on balances (balance desc, script_id desc) where balance > 0 and is_tagged;
-comment on table balances is 'What every script sums up to at the checkpoint (invariant 4): one row for each script of an output, of an input, of start_utxos and of start_balances. A script has no row yet while all its transactions are in unmerged_touches.';
+comment on table balances is 'What every script sums up to at the checkpoint (invariant 4): one row for each script of an output, of an input, of bootstrap_utxos and of bootstrap_balances. A script has no row yet while all its transactions are in unmerged_touches.';
 comment on column balances.script_id is 'The script.';
 comment on column balances.balance is 'Sum of its unspent outputs, sompi.';
-comment on column balances.first_seen is 'chain_blocks.chain_time of the first block on the chain that accepts a transaction that touches it, or of the first start when it held UTXOs there before; null while there is none.';
+comment on column balances.first_seen is 'chain_blocks.chain_time of the first block on the chain that accepts a transaction that touches it, or of the first bootstrap block when it held UTXOs there before; null while there is none.';
 comment on column balances.last_seen is 'chain_blocks.chain_time of the last block on the chain that accepts a transaction that touches it; first_seen while there is none. What happened in a gap is not seen.';
 comment on column balances.last_change is 'By how much the balance changed in last_change_hour, sompi. See balance_changes.';
 comment on column balances.last_change_hour is 'The latest hour in which the balance changed, or a later one with a change of 0: hours since 1970 (UTC), by chain_time of the accepting block. 0 if it never changed.';
@@ -823,23 +823,23 @@ create trigger balances_keep_tiers_truncated after truncate on balances for each
 
 -- The latest hour of each script is in balances, whose row changes anyway. So a change seldom writes a row here, and a script that is used within
 -- one hour has none.
-create table earlier_balance_changes (
+create table previous_balance_changes (
   script_id bigint not null,
   hour integer not null,
   change bigint not null,
-  constraint earlier_balance_changes_pkey primary key (script_id, hour)
+  constraint previous_balance_changes_pkey primary key (script_id, hour)
 );
-comment on table earlier_balance_changes is 'The balance_changes of hours before balances.last_change_hour.';
-comment on column earlier_balance_changes.script_id is 'The script.';
-comment on column earlier_balance_changes.hour is 'Hours since 1970 (UTC), by chain_time of the accepting block.';
-comment on column earlier_balance_changes.change is 'Sum of the net changes by transactions accepted in that hour, sompi.';
+comment on table previous_balance_changes is 'The balance_changes of hours before balances.last_change_hour.';
+comment on column previous_balance_changes.script_id is 'The script.';
+comment on column previous_balance_changes.hour is 'Hours since 1970 (UTC), by chain_time of the accepting block.';
+comment on column previous_balance_changes.change is 'Sum of the net changes by transactions accepted in that hour, sompi.';
 
 -- Neither part has a condition: in a join, Postgres would then read all of it instead of looking up one script.
 create view balance_changes as
-select script_id, hour, change from earlier_balance_changes
+select script_id, hour, change from previous_balance_changes
 union all
 select script_id, last_change_hour, last_change from balances;
-comment on view balance_changes is 'By how much each script''s balance changed in each hour: the sum up to an hour is the balance at its end, and never negative. Hours in which nothing changed have no row, or 0; a script whose balance never changed has 0 in hour 0. In the hour of a start, what the script holds there beyond its balance before is a change too: what is before the start is not known.';
+comment on view balance_changes is 'By how much each script''s balance changed in each hour: the sum up to an hour is the balance at its end, and never negative. Hours in which nothing changed have no row, or 0; a script whose balance never changed has 0 in hour 0. In the hour of a bootstrap block, what the script holds there beyond its balance before is a change too: what is before the bootstrap block is not known.';
 comment on column balance_changes.script_id is 'The script.';
 comment on column balance_changes.hour is 'Hours since 1970 (UTC), by chain_time of the accepting block.';
 comment on column balance_changes.change is 'Sum of the net changes by transactions accepted in that hour, sompi.';
@@ -943,12 +943,12 @@ language sql stable set search_path = public as $$
 $$;
 comment on function count_miner_hours() is 'The part of miner_hours that comes from all chain blocks.';
 
-create function next_place_after(previous bigint, places bigint[]) returns bigint language sql immutable as $$
-  select coalesce(min(place), previous) from unnest(places) place where place > coalesce(previous, -1)
+create function next_position_after(previous bigint, positions bigint[]) returns bigint language sql immutable as $$
+  select coalesce(min(position), previous) from unnest(positions) position where position > coalesce(previous, -1)
 $$;
-comment on function next_place_after is 'The first of these places that is after the previous one; that one if there is none.';
-create aggregate ascending_places(bigint[]) (sfunc = next_place_after, stype = bigint);
-comment on aggregate ascending_places(bigint[]) is 'As a window function: the earliest ascending places, one of each row''s array.';
+comment on function next_position_after is 'The first of these positions that is after the previous one; that one if there is none.';
+create aggregate ascending_positions(bigint[]) (sfunc = next_position_after, stype = bigint);
+comment on aggregate ascending_positions(bigint[]) is 'As a window function: the lowest ascending positions, one of each row''s array.';
 
 create function mergeset_rewards(merging bigint, window_blue_scores bigint) returns table (
   block_id bigint, is_blue boolean, is_rewarded boolean, subsidy bigint, fees bigint)
@@ -958,28 +958,29 @@ language sql stable set search_path = public as $$
   merged as (
     select b.id, listed.is_blue, m.blue_score - b.blue_score <= window_blue_scores as is_rewarded, listed.position,
            case when b.selected_parent_id is null then 0 else coalesce(b.subsidy, 0) end as subsidy,
-           row_number() over (order by b.id <> m.selected_parent_id, b.blue_work, b.hash) as place
+           row_number() over (order by b.id <> m.selected_parent_id, b.blue_work, b.hash) as mergeset_position
       from chain_block m
      cross join lateral (select id, true as is_blue, position from unnest(m.merge_set_blues) with ordinality blues (id, position)
                          union all select unnest(m.merge_set_reds), false, null) listed
       join blocks b on b.id = listed.id),
-  -- By the place of the block in the mergeset, then of the transaction in the block: the order in which the node accepts. Read from the merged blocks,
+  -- By the position of the block in the mergeset, then of the transaction in the block: the order in which the node accepts. Read from the merged blocks,
   -- since any number of other blocks may contain the same transactions.
   contained as materialized (
-    select bt.transaction_id, bt.body, merged.place << 32 | bt.index as place
+    select bt.transaction_id, bt.variant, merged.mergeset_position << 32 | bt.index as copy_position
       from merged cross join lateral (select * from block_transactions bt where bt.block_id = merged.id offset 0) bt),
   copies as (
-    select accepted.position, t.fee, array_agg(contained.place) as places
+    select accepted.position, t.fee, array_agg(contained.copy_position) as copy_positions
       from chain_block m
      cross join lateral unnest(m.accepted_transactions) with ordinality accepted (id, position)
       join contained on contained.transaction_id = accepted.id
-      join transactions t on t.id = accepted.id and t.subnetwork_id <> 1 and contained.body = coalesce(t.accepted_body, contained.body)
+      join transactions t on t.id = accepted.id and t.subnetwork_id <> 1 and contained.variant = coalesce(t.accepted_variant, contained.variant)
      group by accepted.position, t.fee),
   -- A copy that comes before what the previous transaction was accepted from was not accepted: an input of it was only created later in the mergeset.
   accepted_copies as (
-    select fee, places, ascending_places(places) over (order by position) as place from copies),
+    select fee, copy_positions, ascending_positions(copy_positions) over (order by position) as copy_position from copies),
   earned as (
-    select place >> 32 as place, sum(fee)::bigint as fees from accepted_copies where place = any(places) group by place >> 32),
+    select copy_position >> 32 as mergeset_position, sum(fee)::bigint as fees
+      from accepted_copies where copy_position = any(copy_positions) group by copy_position >> 32),
   -- The coinbase pays each blue, so their fees are known even if nobody knows which variant of a transaction was accepted.
   paid as (
     select blue.id, o.amount - blue.subsidy as fees
@@ -988,7 +989,7 @@ language sql stable set search_path = public as $$
       join block_transactions bt on bt.block_id = merging and bt.index = 0
       join transaction_outputs o on o.transaction_id = bt.transaction_id and o.index = blue.output and o.index >> 4 = blue.output >> 4)
   select merged.id, merged.is_blue, merged.is_rewarded, merged.subsidy, coalesce(paid.fees, earned.fees, 0)
-    from merged left join earned using (place) left join paid using (id)
+    from merged left join earned using (mergeset_position) left join paid using (id)
 $$;
 comment on function mergeset_rewards is 'What each block of a mergeset earns, in sompi: its subsidy, and the fees of what the merging chain block accepted from it.';
 
@@ -1025,10 +1026,10 @@ comment on function text_of is 'Bytes as text; null if they are not UTF-8 or con
 -- As packages/programs reads them (protocols/pools.ts); a test compares the two.
 create function pool_of(extra_data bytea) returns text language sql immutable strict parallel safe set search_path = public as $$
   select regexp_replace(segment, '^www\.', '')
-    from unnest(string_to_array(lower(encode(extra_data, 'escape')), '/')) with ordinality segments (segment, place)
-   where place > 1 and place < length(encode(extra_data, 'escape')) - length(replace(encode(extra_data, 'escape'), '/', '')) + 1
+    from unnest(string_to_array(lower(encode(extra_data, 'escape')), '/')) with ordinality segments (segment, position)
+   where position > 1 and position < length(encode(extra_data, 'escape')) - length(replace(encode(extra_data, 'escape'), '/', '')) + 1
      and length(segment) <= 100 and segment ~ '^(?:(?:[a-z0-9-]+\.)+[a-z]{2,24}|miningcore)$'
-   order by place limit 1
+   order by position limit 1
 $$;
 comment on function pool_of(bytea) is 'Domain of a mining pool in the extra data of a coinbase payload: a claim of the miner.';
 
@@ -1087,14 +1088,14 @@ begin
 end $$;
 comment on function fill_accepted_deltas() is 'Fills accepted_deltas, which script_rollups, make_network_intervals and hourly_balance_changes read.';
 
--- A start after a gap does not change the sums of the history before it: a script counts as seen at a start only if the chain had not touched it before,
--- and permanently, even if a later start does not have its UTXOs.
+-- A bootstrap block after a gap does not change the sums of the history before it: a script counts as seen at a bootstrap block only if the chain had not touched it before,
+-- and permanently, even if a later bootstrap block does not have its UTXOs.
 create function first_holdings() returns table (script_id bigint, chain_index bigint, chain_time bigint) language sql stable as $$
   select held.script_id, held.chain_index, c.chain_time
     from (select holders.script_id, min(holders.chain_index) as chain_index
-            from (select u.script_id, (select max(s.chain_index) from starts s) as chain_index from start_utxos u
+            from (select u.script_id, (select max(s.chain_index) from bootstrap_blocks s) as chain_index from bootstrap_utxos u
                   union all
-                  select b.script_id, b.chain_index from start_balances b) holders
+                  select b.script_id, b.chain_index from bootstrap_balances b) holders
            group by holders.script_id) held
     join chain_blocks c on c.index = held.chain_index
 $$;
@@ -1116,7 +1117,7 @@ language sql stable as $$
            group by script_id) t
     full join first_holdings() held using (script_id)
 $$;
-comment on function script_rollups() is 'What balances sums up of accepted transactions, of every script that has any or that held UTXOs at a start; from accepted_deltas.';
+comment on function script_rollups() is 'What balances sums up of accepted transactions, of every script that has any or that held UTXOs at a bootstrap block; from accepted_deltas.';
 
 create function make_network_intervals() returns void language sql set search_path = public as $$
   delete from network_intervals;
@@ -1138,9 +1139,9 @@ create function make_network_intervals() returns void language sql set search_pa
            count(*) filter (where seen_before is null and not was_held) as new_scripts
       from touches group by chain_index),
   counted as (select chain_index, count(*) as transactions from accepted_by_chain() where not is_coinbase group by chain_index),
-  -- The blocks that a start merges are before it, unless it was made on a chain block that was there.
+  -- The blocks that a bootstrap block merges are before it, unless it was made on a chain block that was there.
   bare_starts as (
-    select s.chain_index from starts s join blocks b on b.id = s.block_id
+    select s.chain_index from bootstrap_blocks s join blocks b on b.id = s.block_id
      where s.chain_index = (select min(index) from chain_blocks) or b.hash in (select before_block_hash from gaps)),
   merging as (
     select merged.chain_index, count(*) as blocks, count(*) filter (where merged.is_red) as red_blocks, sum(works.work) as work
@@ -1152,7 +1153,7 @@ create function make_network_intervals() returns void language sql set search_pa
       join (select bits, work_of_bits(bits) as work from (select distinct bits from blocks) used) works using (bits)
      where merged.chain_index not in (select chain_index from bare_starts)
      group by merged.chain_index),
-  stretches as (select chain_index, utxo_sompi, lead(chain_index) over (order by chain_index) as next_index from starts),
+  stretches as (select chain_index, utxo_sompi, lead(chain_index) over (order by chain_index) as next_index from bootstrap_blocks),
   chain as (
     select c.index, c.chain_time, coalesce(m.blocks, 0) as blocks, coalesce(m.red_blocks, 0) as red_blocks, coalesce(m.work, 0) as work,
            coalesce(t.transactions, 0) as transactions, coalesce(a.fees, 0) as fees, coalesce(a.volume, 0) as volume,
@@ -1179,17 +1180,17 @@ create function hourly_balance_changes() returns table (script_id bigint, hour i
   with parts as (
     select s.chain_index, c.chain_time / 3600000 as hour, lead(s.chain_index) over by_index as next_index,
            lead(c.chain_time) over by_index / 3600000 as next_hour
-      from starts s join chain_blocks c on c.index = s.chain_index
+      from bootstrap_blocks s join chain_blocks c on c.index = s.chain_index
     window by_index as (order by s.chain_index)),
   latest as (select chain_index, hour from parts where next_index is null),
   counted as (
     select b.script_id, p.hour, p.next_hour, b.balance as change
-      from parts p join start_balances b on b.chain_index = p.chain_index and p.next_index is not null
+      from parts p join bootstrap_balances b on b.chain_index = p.chain_index and p.next_index is not null
     union all
     select a.script_id, a.chain_time / 3600000, p.next_hour, a.amount_received - a.amount_sent
       from parts p join accepted_deltas a on a.chain_index > p.chain_index and a.chain_index <= p.next_index and p.next_index is not null),
   changes as (
-    select u.script_id, latest.hour, u.amount as change from start_utxos u, latest
+    select u.script_id, latest.hour, u.amount as change from bootstrap_utxos u, latest
     union all
     select a.script_id, a.chain_time / 3600000, a.amount_received - a.amount_sent from accepted_deltas a, latest where a.chain_index > latest.chain_index
     union all
@@ -1200,7 +1201,7 @@ create function hourly_balance_changes() returns table (script_id bigint, hour i
     from changes
    group by changes.script_id, changes.hour
 $$;
-comment on function hourly_balance_changes() is 'Computes balance_changes from accepted_deltas and the UTXO sets of starts: those of 0, too, and which is the latest of each script.';
+comment on function hourly_balance_changes() is 'Computes balance_changes from accepted_deltas and the UTXO sets of bootstrap blocks: those of 0, too, and which is the latest of each script.';
 
 -- Covenants, programs, lanes and inscriptions ---------------------------------------------------------------------------------
 
@@ -1225,12 +1226,12 @@ create index covenants_covenant_id_text on covenants using hash (encode(covenant
 create index covenants_first_seen on covenants (first_seen, covenant_id);
 create index covenants_last_seen on covenants (last_seen, covenant_id);
 create index covenants_template_id on covenants (template_id, last_seen, covenant_id) where template_id is not null;
-comment on table covenants is 'Every covenant that the indexed chain has touched, or that the UTXO set of a start has.';
+comment on table covenants is 'Every covenant that the indexed chain has touched, or that the UTXO set of a bootstrap block has.';
 comment on column covenants.id is 'Key.';
 comment on column covenants.genesis_transaction_id is 'transactions.id of the accepted transaction that created its first UTXOs; null if that was before the index. The row is gone if retention removed it.';
 comment on column covenants.event_count is 'Number of accepted transactions that spent or created UTXOs of it, as far as they are known. Retention keeps the count.';
 comment on column covenants.balance is 'Sum of its UTXOs at the checkpoint, sompi.';
-comment on column covenants.first_seen is 'chain_blocks.chain_time of its first event, or of the start whose UTXO set had it.';
+comment on column covenants.first_seen is 'chain_blocks.chain_time of its first event, or of the bootstrap block whose UTXO set had it.';
 comment on column covenants.last_seen is 'chain_blocks.chain_time of its last event; first_seen while there is none. What happened in a gap is not seen.';
 comment on column covenants.utxo_count is 'Number of its UTXOs at the checkpoint.';
 comment on column covenants.template_id is 'program_templates.id of the last program that a spend of one of its UTXOs revealed; null before. Bare scripts and programs that do not parse leave it.';
@@ -1254,7 +1255,7 @@ comment on table covenant_events is 'One row for each covenant and accepted tran
 comment on column covenant_events.covenant_id is 'covenants.id.';
 comment on column covenant_events.chain_index is 'chain_blocks.index of the block that accepts the transaction.';
 comment on column covenant_events.transaction_id is 'The transaction.';
-comment on column covenant_events.position is 'Place of the transaction among those that the block accepts, from 0.';
+comment on column covenant_events.position is 'Position of the transaction among those that the block accepts, from 0.';
 comment on column covenant_events.kind is 'What it does.';
 comment on column covenant_events.template_id is 'program_templates.id of the last program that its inputs from the covenant reveal; null if they reveal none that parses.';
 comment on column covenant_events.previous_seen is 'covenants.last_seen before it, which a reorg restores; null if it is the first that is known of the covenant.';
@@ -1310,11 +1311,11 @@ create index programs_template_id on programs (template_id);
 create index programs_script_id on programs (script_id) where script_id is not null;
 create index programs_kcc_template on programs (kcc_template) where kcc_template is not null;
 create index programs_transaction_id on programs (transaction_id);
-comment on table programs is 'Programs that accepted spends revealed, if the spent output had a covenant or the program uses opcodes of introspection, covenants, sequencing or zero knowledge; and bare scripts that use such opcodes, from the acceptance of their first output, or the start whose UTXO set has them.';
-comment on column programs.transaction_id is 'The accepted transaction that revealed it first, or created the first output with the bare script; of a UTXO set of a start, the lowest one. The row is gone if retention removed it.';
-comment on column programs.first_seen is 'chain_blocks.chain_time of that acceptance, or of the start whose UTXO set had it.';
+comment on table programs is 'Programs that accepted spends revealed, if the spent output had a covenant or the program uses opcodes of introspection, covenants, sequencing or zero knowledge; and bare scripts that use such opcodes, from the acceptance of their first output, or the bootstrap block whose UTXO set has them.';
+comment on column programs.transaction_id is 'The accepted transaction that revealed it first, or created the first output with the bare script; of a UTXO set of a bootstrap block, the lowest one. The row is gone if retention removed it.';
+comment on column programs.first_seen is 'chain_blocks.chain_time of that acceptance, or of the bootstrap block whose UTXO set had it.';
 comment on column programs.spend_count is 'Number of accepted inputs that revealed it or spent the bare script, and qualify for this table.';
-comment on column programs.script_id is 'scripts.id of the same bytes as a bare script, by which spends of it are found; null if no accepted output and no UTXO set of a start had it. A reorg leaves it.';
+comment on column programs.script_id is 'scripts.id of the same bytes as a bare script, by which spends of it are found; null if no accepted output and no UTXO set of a bootstrap block had it. A reorg leaves it.';
 comment on column programs.template_id is 'program_templates.id; null if the program does not parse.';
 comment on column programs.index is 'Index of the input, or of the output of a bare script.';
 comment on column programs.length is 'Bytes.';
@@ -1614,14 +1615,14 @@ comment on column attributions.last_modified is 'When it was last changed, as th
 comment on column attributions.actor is 'Id of the owner, as the source says, by which several spellings of its name are one owner; empty when it says none.';
 comment on column attributions.names_cluster is 'Whether it names the owner of the whole cluster, and not of this address only.';
 
-create table tag_marks (
+create table pending_tag_flags (
   script_id bigint not null,
   at_script_id bigint not null,
-  constraint tag_marks_pkey primary key (script_id)
+  constraint pending_tag_flags_pkey primary key (script_id)
 );
-comment on table tag_marks is 'Stretches of the rings of clusters along which balances.is_tagged is still to be set, since a name came or went, or members came to one.';
-comment on column tag_marks.script_id is 'The member before which the stretch ends; the whole ring where both are the same.';
-comment on column tag_marks.at_script_id is 'The next member to be marked.';
+comment on table pending_tag_flags is 'Stretches of the rings of clusters along which balances.is_tagged is still to be set, since a name came or went, or members came to one.';
+comment on column pending_tag_flags.script_id is 'The member before which the stretch ends; the whole ring where both are the same.';
+comment on column pending_tag_flags.at_script_id is 'The next member to be flagged.';
 
 -- Anybody can mine payments to a script that nobody accepts, but only new ones. So of the keys from its oldest to its newest transaction, the newer
 -- half, the quarter before, the eighth before and so on are looked at in turn, 1,000 transactions of each, until 200 accepted ones are found.
@@ -2072,7 +2073,7 @@ begin
       'firstBlock', (
         select encode(first.hash, 'hex') from chain_blocks join blocks first on first.id = chain_blocks.block_id
         order by chain_blocks.index limit 1),
-      'starts', (select count(*) from starts), 'gaps', (select count(*) from gaps))
+      'bootstrapBlocks', (select count(*) from bootstrap_blocks), 'gaps', (select count(*) from gaps))
     from checkpoint cross join meta join blocks on blocks.id = checkpoint.block_id);
 end $$;
 comment on function index_state is 'The state of the index as JSON, with 64-bit numbers as text; null while nothing is indexed.';
@@ -2080,49 +2081,49 @@ comment on function index_state is 'The state of the index as JSON, with 64-bit 
 create function bootstrap_blue_score() returns bigint language plpgsql stable parallel safe set search_path = public as $$
 begin
   return (
-    select blocks.blue_score from starts join blocks on blocks.id = starts.block_id order by starts.chain_index desc limit 1);
+    select blocks.blue_score from bootstrap_blocks join blocks on blocks.id = bootstrap_blocks.block_id order by bootstrap_blocks.chain_index desc limit 1);
 end $$;
 comment on function bootstrap_blue_score is 'Blue score of the latest bootstrap block: an upper bound for the accepting blocks of pre-bootstrap transactions.';
 
 create function is_pre_bootstrap(transaction bigint) returns boolean language plpgsql stable parallel safe set search_path = public as $$
 begin
-  return exists (select from earlier_transactions where id = transaction);
+  return exists (select from pre_bootstrap_transactions where id = transaction);
 end $$;
 comment on function is_pre_bootstrap is 'Whether the transaction with a key was accepted before a bootstrap block; false for null.';
 
 create function is_pre_bootstrap_id(hex text) returns boolean language plpgsql stable parallel safe set search_path = public as $$
 begin
-  return exists (select from earlier_transactions where transaction_id = decode(hex, 'hex'));
+  return exists (select from pre_bootstrap_transactions where transaction_id = decode(hex, 'hex'));
 end $$;
 comment on function is_pre_bootstrap_id is 'Whether the transaction with an id in hex was accepted before a bootstrap block.';
 
 create function pre_bootstrap_transaction_id(transaction bigint) returns bytea language plpgsql stable parallel safe set search_path = public as $$
 begin
-  return (select transaction_id from earlier_transactions where id = transaction);
+  return (select transaction_id from pre_bootstrap_transactions where id = transaction);
 end $$;
 comment on function pre_bootstrap_transaction_id is 'The id of a pre-bootstrap transaction by its key.';
 
 create function pre_bootstrap_block_hash(block bigint) returns bytea language plpgsql stable parallel safe set search_path = public as $$
 begin
-  return (select hash from earlier_blocks where id = block);
+  return (select hash from pre_bootstrap_blocks where id = block);
 end $$;
 comment on function pre_bootstrap_block_hash is 'The hash of a block that is known by its hash alone, by its key.';
 
-create function variant_of(transaction bigint, number integer) returns transaction_bodies language plpgsql stable parallel safe set search_path = public as $$
+create function variant_of(transaction bigint, number integer) returns transaction_variants language plpgsql stable parallel safe set search_path = public as $$
 declare
-  variant transaction_bodies;
+  further transaction_variants;
 begin
-  select * into variant from transaction_bodies where transaction_id = transaction and body = number;
-  return variant;
+  select * into further from transaction_variants where transaction_id = transaction and variant = number;
+  return further;
 end $$;
 comment on function variant_of is 'Columns of a transaction that differ in a further variant.';
 
-create function variant_input(transaction bigint, number integer, input_index integer) returns transaction_body_inputs
+create function variant_input(transaction bigint, number integer, input_index integer) returns transaction_variant_inputs
 language plpgsql stable parallel safe set search_path = public as $$
 declare
-  input transaction_body_inputs;
+  input transaction_variant_inputs;
 begin
-  select * into input from transaction_body_inputs where transaction_id = transaction and body = number and index = input_index;
+  select * into input from transaction_variant_inputs where transaction_id = transaction and variant = number and index = input_index;
   return input;
 end $$;
 comment on function variant_input is 'Columns of an input that differ in a further variant of its transaction.';
@@ -2270,7 +2271,7 @@ select encode(b.hash, 'hex') as hash,
        b.is_chain_block,
        case b.is_blue when true then 'blue' when false then 'red' end as color,
        coalesce((select encode(p.hash, 'hex') from blocks p where p.id = b.selected_parent_id),
-                (select encode(e.hash, 'hex') from earlier_blocks e where e.id = b.selected_parent_id)) as selected_parent_hash,
+                (select encode(e.hash, 'hex') from pre_bootstrap_blocks e where e.id = b.selected_parent_id)) as selected_parent_hash,
        (select encode(m.hash, 'hex') from blocks m where m.id = b.merging_block_id) as merging_block_hash,
        (select to_timestamp(m.timestamp / 1000::double precision) from blocks m where m.id = b.merging_block_id) as merged_at,
        b.transaction_count::bigint as transaction_count,
@@ -2321,7 +2322,7 @@ select c.index,
        c.block_id as block_key
   from chain_blocks c
   left join blocks b on b.id = c.block_id;
-comment on view kaspa.chain_blocks is 'The virtual selected parent chain, from the start of the index to the sink. Fast by index, hash, time and chain_time.';
+comment on view kaspa.chain_blocks is 'The virtual selected parent chain, from the first bootstrap block to the sink. Fast by index, hash, time and chain_time.';
 comment on column kaspa.chain_blocks.index is 'Position on the chain, from 0; the highest is the sink.';
 comment on column kaspa.chain_blocks.hash is 'Block hash.';
 comment on column kaspa.chain_blocks.time is 'Time of the header, as claimed by the miner: may be before that of the block below.';
@@ -2341,13 +2342,13 @@ select encode(b.hash, 'hex') as block_hash, p.index, encode(parent.hash, 'hex') 
   join blocks parent on parent.id = p.parent_id
 union all
 select encode(b.hash, 'hex'), p.index, encode(parent.hash, 'hex'), p.block_id
-  from earlier_blocks parent
+  from pre_bootstrap_blocks parent
   join block_parents p on p.parent_id = parent.id
   join blocks b on b.id = p.block_id;
 comment on view kaspa.block_parents is 'Direct parents of each block. Fast by either hash.';
 comment on column kaspa.block_parents.block_hash is 'The child.';
 comment on column kaspa.block_parents.index is 'Position among the parents in the header, from 0.';
-comment on column kaspa.block_parents.parent_hash is 'The parent. Blocks before the start of the index are not in kaspa.blocks.';
+comment on column kaspa.block_parents.parent_hash is 'The parent. Blocks before the bootstrap block are not in kaspa.blocks.';
 comment on column kaspa.block_parents.block_key is 'Key of the child. Joins views fast; differs from one database to another.';
 
 create view kaspa.block_transactions as
@@ -2358,7 +2359,7 @@ select encode(b.hash, 'hex') as block_hash, x.index, encode(t.transaction_id, 'h
   left join transactions t on t.id = x.transaction_id;
 comment on view kaspa.block_transactions is 'Which block contains which transaction, accepted or not. One transaction may be in several blocks. Fast by either column.';
 comment on column kaspa.block_transactions.block_hash is 'The block.';
-comment on column kaspa.block_transactions.index is 'Place in the block; 0 is the coinbase.';
+comment on column kaspa.block_transactions.index is 'Position in the block; 0 is the coinbase.';
 comment on column kaspa.block_transactions.transaction_id is 'The transaction.';
 comment on column kaspa.block_transactions.block_key is 'Key of the block. Joins views fast; differs from one database to another.';
 comment on column kaspa.block_transactions.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
@@ -2397,14 +2398,14 @@ select encode(t.transaction_id, 'hex') as transaction_id,
        t.gas::numeric(38,0) as gas,
        encode(t.payload, 'hex') as payload,
        -- A transaction commits to its storage mass as an unsigned 64-bit number, which nodes check only when they accept it.
-       least(case when t.accepted_body > 0
-                  then (select x.storage_mass from transaction_bodies x where x.transaction_id = t.id and x.body = t.accepted_body)
+       least(case when t.accepted_variant > 0
+                  then (select x.storage_mass from transaction_variants x where x.transaction_id = t.id and x.variant = t.accepted_variant)
                   else t.storage_mass end, 9223372036854775807)::bigint as storage_mass,
-       least(case when t.accepted_body > 0
-                  then (select x.compute_mass from transaction_bodies x where x.transaction_id = t.id and x.body = t.accepted_body)
+       least(case when t.accepted_variant > 0
+                  then (select x.compute_mass from transaction_variants x where x.transaction_id = t.id and x.variant = t.accepted_variant)
                   else t.compute_mass end, 9223372036854775807)::bigint as compute_mass,
-       encode(case when t.accepted_body > 0
-                   then (select x.hash from transaction_bodies x where x.transaction_id = t.id and x.body = t.accepted_body)
+       encode(case when t.accepted_variant > 0
+                   then (select x.hash from transaction_variants x where x.transaction_id = t.id and x.variant = t.accepted_variant)
                    else t.hash end, 'hex') as hash,
        c.index as chain_index,
        t.id as transaction_key
@@ -2425,8 +2426,8 @@ comment on column kaspa.transactions.lock_time is 'Lock time.';
 comment on column kaspa.transactions.gas is 'Gas.';
 comment on column kaspa.transactions.payload is 'Payload, hex; empty for most.';
 comment on column kaspa.transactions.storage_mass is 'Committed storage mass (KIP-9). Of several variants of one id, that of the accepted one, else of the first.';
-comment on column kaspa.transactions.compute_mass is 'Compute mass; of which body, as with storage_mass.';
-comment on column kaspa.transactions.hash is 'Hash over everything, signatures included; of which body, as with storage_mass.';
+comment on column kaspa.transactions.compute_mass is 'Compute mass; of which variant, as with storage_mass.';
+comment on column kaspa.transactions.hash is 'Hash over everything, signatures included; of which variant, as with storage_mass.';
 comment on column kaspa.transactions.chain_index is 'Position of the accepting block on the chain; null while not accepted.';
 comment on column kaspa.transactions.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
 
@@ -2435,7 +2436,7 @@ comment on column kaspa.transactions.transaction_key is 'Key of the transaction.
 -- transaction.
 create view kaspa.accepted_transactions as
 select c.index as chain_index,
-       (accepted.place - 1)::integer as index,
+       (accepted.position - 1)::integer as index,
        encode(b.hash, 'hex') as accepting_block_hash,
        to_timestamp(c.timestamp / 1000::double precision) as accepted_at,
        encode(t.transaction_id, 'hex') as transaction_id,
@@ -2444,7 +2445,7 @@ select c.index as chain_index,
        (case when t.id is not null then t.fee end * 0.00000001)::numeric(38,8) as fee_kas,
        accepted.id as transaction_key
   from chain_blocks c
- cross join lateral unnest(c.accepted_transactions) with ordinality accepted (id, place)
+ cross join lateral unnest(c.accepted_transactions) with ordinality accepted (id, position)
   left join transactions t on t.id = accepted.id and t.accepting_index = c.index
   left join blocks b on b.id = c.block_id;
 comment on view kaspa.accepted_transactions is 'Accepted transactions in the order of acceptance: chain_index, then index. Fast by accepted_at, chain_index, accepting_block_hash and transaction_id: the way to the transactions of a time.';
@@ -2462,15 +2463,15 @@ create view kaspa.inputs as
 select encode(t.transaction_id, 'hex') as transaction_id,
        i.index::integer as index,
        coalesce((select encode(p.transaction_id, 'hex') from transactions p where p.id = i.previous_transaction_id),
-                (select encode(e.transaction_id, 'hex') from earlier_transactions e where e.id = i.previous_transaction_id),
+                (select encode(e.transaction_id, 'hex') from pre_bootstrap_transactions e where e.id = i.previous_transaction_id),
                 encode(nullif(i.previous_transaction_hash, ''), 'hex')) as previous_transaction_id,
        i.previous_index,
        s.address,
        i.amount as amount_sompi,
        (i.amount * 0.00000001)::numeric(38,8) as amount_kas,
-       encode(case when t.accepted_body > 0
-                   then (select x.signature_script from transaction_body_inputs x
-                          where x.transaction_id = i.transaction_id and x.body = t.accepted_body and x.index = i.index)
+       encode(case when t.accepted_variant > 0
+                   then (select x.signature_script from transaction_variant_inputs x
+                          where x.transaction_id = i.transaction_id and x.variant = t.accepted_variant and x.index = i.index)
                    else i.signature_script end, 'hex') as signature_script,
        i.sequence::numeric(38,0) as sequence,
        t.accepting_index is not null as is_accepted,
@@ -2478,11 +2479,11 @@ select encode(t.transaction_id, 'hex') as transaction_id,
        i.transaction_id as transaction_key,
        i.previous_transaction_id as previous_transaction_key,
        i.script_id as address_key,
-       coalesce((select u.block_daa_score from start_utxos u
+       coalesce((select u.block_daa_score from bootstrap_utxos u
                   where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index),
                 (select c.daa_score from transactions p join chain_blocks c on c.index = p.accepting_index
                   where p.id = i.previous_transaction_id)) as utxo_daa_score,
-       coalesce((select encode(u.covenant_id, 'hex') from start_utxos u
+       coalesce((select encode(u.covenant_id, 'hex') from bootstrap_utxos u
                   where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index),
                 (select encode(o.covenant_id, 'hex') from transaction_outputs o
                   where o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.covenant_id is not null)) as covenant_id
@@ -2550,7 +2551,7 @@ comment on column kaspa.outputs.address_key is 'Key of the address, or of a scri
 
 create view kaspa.utxos as
 select coalesce((select encode(t.transaction_id, 'hex') from transactions t where t.id = u.transaction_id),
-                (select encode(e.transaction_id, 'hex') from earlier_transactions e where e.id = u.transaction_id)) as transaction_id,
+                (select encode(e.transaction_id, 'hex') from pre_bootstrap_transactions e where e.id = u.transaction_id)) as transaction_id,
        u.index::bigint as index,
        s.address,
        u.amount as amount_sompi,
@@ -2561,7 +2562,7 @@ select coalesce((select encode(t.transaction_id, 'hex') from transactions t wher
        u.script_id as address_key
   from utxos u
   left join scripts s on s.id = u.script_id;
-comment on view kaspa.utxos is 'Unspent outputs of accepted transactions, at the sink, also of those before the start of the index. Fast by address.';
+comment on view kaspa.utxos is 'Unspent outputs of accepted transactions, at the sink, also of those before the bootstrap block. Fast by address.';
 comment on column kaspa.utxos.transaction_id is 'The transaction that created the UTXO.';
 comment on column kaspa.utxos.index is 'Output index.';
 comment on column kaspa.utxos.address is 'Whose it is; null for a script without an address.';
@@ -2628,7 +2629,7 @@ comment on column kaspa.addresses.received_sompi is 'Sum of the outputs to it of
 comment on column kaspa.addresses.received_kas is 'The same in KAS.';
 comment on column kaspa.addresses.sent_sompi is 'Sum of the inputs from it of accepted transactions.';
 comment on column kaspa.addresses.sent_kas is 'The same in KAS.';
-comment on column kaspa.addresses.first_seen is 'chain_time of the first block that accepts a transaction that touches it, or of the first start of the index when it held UTXOs there before; null while there is none.';
+comment on column kaspa.addresses.first_seen is 'chain_time of the first block that accepts a transaction that touches it, or of the first bootstrap block when it held UTXOs there before; null while there is none.';
 comment on column kaspa.addresses.last_seen is 'chain_time of the last block that accepts a transaction that touches it; first_seen while there is none. What happened in a gap is not seen.';
 comment on column kaspa.addresses.tag is 'Name of its owner, from its tag, else from its cluster; null while unknown.';
 comment on column kaspa.addresses.labels is 'What kind of owner it is: the labels of that tag. What an address does by itself is said by kaspa.automatic_labels.';
@@ -2653,19 +2654,19 @@ select s.address,
        a.script_id as address_key
   from transactions t
  cross join lateral (
-   select d.script_id, min(d.place) as place, sum(d.received) as received, sum(d.sent) as sent,
+   select d.script_id, min(d.position) as position, sum(d.received) as received, sum(d.sent) as sent,
           (select to_timestamp(c.timestamp / 1000::double precision) from chain_blocks c where c.index = t.accepting_index) as accepted_at
-     from (select o.script_id, o.index::bigint as place, o.amount as received, 0::bigint as sent
+     from (select o.script_id, o.index::bigint as position, o.amount as received, 0::bigint as sent
              from transaction_outputs o where o.transaction_id = t.id
            union all
            select i.script_id, 2147483648 + i.index, 0::bigint, i.amount
              from transaction_inputs i where i.transaction_id = t.id) d
     group by d.script_id) g
-  join (select o.transaction_id, o.script_id, o.index::bigint as place from transaction_outputs o
+  join (select o.transaction_id, o.script_id, o.index::bigint as position from transaction_outputs o
         union all
         select i.transaction_id, i.script_id, 2147483648 + i.index from transaction_inputs i) a
-    on a.transaction_id = t.id and coalesce(a.place = g.place, false) and coalesce(a.script_id = g.script_id, false)
-       and coalesce(a.place <= g.place, false)
+    on a.transaction_id = t.id and coalesce(a.position = g.position, false) and coalesce(a.script_id = g.script_id, false)
+       and coalesce(a.position <= g.position, false)
   left join scripts s on s.id = a.script_id;
 comment on view kaspa.address_transactions is 'One row for each address that a transaction, accepted or not, spends from or pays to. Fast by address and by transaction_id.';
 comment on column kaspa.address_transactions.address is 'The address; null for a script without one.';
@@ -2691,7 +2692,7 @@ select s.address,
  where h.change <> 0;
 comment on view kaspa.address_hours is 'By how much the balance of each address changed in each hour: the sum up to an hour is the balance at its end. Fast by address.';
 comment on column kaspa.address_hours.address is 'The address; null for a script without one.';
-comment on column kaspa.address_hours.hour is 'Beginning of the hour (UTC), by chain_time of the accepting block. In the hour of a start of the index, what the address holds there beyond its balance before is a change too.';
+comment on column kaspa.address_hours.hour is 'Beginning of the hour (UTC), by chain_time of the accepting block. In the hour of a bootstrap block, what the address holds there beyond its balance before is a change too.';
 comment on column kaspa.address_hours.change_sompi is 'Sum of the changes by transactions accepted in that hour.';
 comment on column kaspa.address_hours.change_kas is 'The same in KAS.';
 comment on column kaspa.address_hours.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
@@ -2776,7 +2777,7 @@ select m.id,
   left join scripts kept_root on kept_root.id = m.cluster_id
   left join scripts merged_root on merged_root.id = m.merged_cluster_id;
 comment on view kaspa.cluster_merges is 'Why addresses are together: every merge of two clusters, or single addresses, in order, with the transaction that has inputs of both.';
-comment on column kaspa.cluster_merges.id is 'Its place in the order.';
+comment on column kaspa.cluster_merges.id is 'Its position in the order.';
 comment on column kaspa.cluster_merges.transaction_id is 'The transaction; null if it is older than the retention of the index.';
 comment on column kaspa.cluster_merges.address is 'Address of an input, on the side that stayed.';
 comment on column kaspa.cluster_merges.merged_address is 'Address of an input, on the other side.';
@@ -2806,7 +2807,7 @@ select root.address as cluster,
   left join scripts merged on merged.id = m.merged_script_id;
 comment on view kaspa.cluster_evidence is 'Why the addresses of a cluster are together: all merges that made it what it is today. Fast by cluster.';
 comment on column kaspa.cluster_evidence.cluster is 'kaspa.clusters.cluster, as it is named today.';
-comment on column kaspa.cluster_evidence.id is 'kaspa.cluster_merges.id: the place of the merge in the order of all.';
+comment on column kaspa.cluster_evidence.id is 'kaspa.cluster_merges.id: the position of the merge in the order of all.';
 comment on column kaspa.cluster_evidence.transaction_id is 'The transaction that has inputs of both; null if it is older than the retention of the index.';
 comment on column kaspa.cluster_evidence.accepted_at is 'Time of the block that accepts it.';
 comment on column kaspa.cluster_evidence.address is 'Address of an input, on the side that stayed.';
@@ -2842,7 +2843,7 @@ select h.id,
   left join scripts one_root on one_root.id = h.cluster_id
   left join scripts other_root on other_root.id = h.other_cluster_id;
 comment on view kaspa.held_merges is 'Merges that would make a cluster larger than its limit: a person decides (docs/clustering.md). One row for two clusters.';
-comment on column kaspa.held_merges.id is 'Its place in the order.';
+comment on column kaspa.held_merges.id is 'Its position in the order.';
 comment on column kaspa.held_merges.state is 'held: waits for a person; approved: will be carried out next; merged; rejected.';
 comment on column kaspa.held_merges.transaction_id is 'The first transaction that ties the two; null if it is older than the retention of the index.';
 comment on column kaspa.held_merges.accepted_at is 'Time of the block that accepts it.';
@@ -2956,7 +2957,7 @@ create view kaspa.covenants as
 select encode(c.covenant_id, 'hex') as covenant_id,
        c.is_complete,
        coalesce((select encode(t.transaction_id, 'hex') from transactions t where t.id = c.genesis_transaction_id),
-                (select encode(e.transaction_id, 'hex') from earlier_transactions e where e.id = c.genesis_transaction_id)) as genesis_transaction_id,
+                (select encode(e.transaction_id, 'hex') from pre_bootstrap_transactions e where e.id = c.genesis_transaction_id)) as genesis_transaction_id,
        c.utxo_count > 0 as is_live,
        c.utxo_count::bigint as utxo_count,
        c.balance as balance_sompi,
@@ -2968,7 +2969,7 @@ select encode(c.covenant_id, 'hex') as covenant_id,
        c.genesis_transaction_id as genesis_transaction_key,
        c.id as covenant_key
   from covenants c;
-comment on view kaspa.covenants is 'Every covenant that accepted transactions touch, or that the UTXO set of a start has. Fast by covenant_id.';
+comment on view kaspa.covenants is 'Every covenant that accepted transactions touch, or that the UTXO set of a bootstrap block has. Fast by covenant_id.';
 comment on column kaspa.covenants.covenant_id is 'Covenant id.';
 comment on column kaspa.covenants.is_complete is 'Whether all its events are counted: false if it began before the index, or lived before a gap.';
 comment on column kaspa.covenants.genesis_transaction_id is 'The transaction that created it; null if that was before the index, or is older than the retention of the index.';
@@ -2977,7 +2978,7 @@ comment on column kaspa.covenants.utxo_count is 'Number of its UTXOs.';
 comment on column kaspa.covenants.balance_sompi is 'Sum of them.';
 comment on column kaspa.covenants.balance_kas is 'The same in KAS.';
 comment on column kaspa.covenants.event_count is 'Number of accepted transactions that spent or created UTXOs of it.';
-comment on column kaspa.covenants.first_seen is 'chain_time of its first event, or of the start of the index whose UTXO set had it.';
+comment on column kaspa.covenants.first_seen is 'chain_time of its first event, or of the bootstrap block whose UTXO set had it.';
 comment on column kaspa.covenants.last_seen is 'chain_time of its last event; first_seen while there is none. What happened in a gap is not seen.';
 comment on column kaspa.covenants.template is 'Template of the last program that a spend of one of its UTXOs revealed; null before. Look-alikes have the same.';
 comment on column kaspa.covenants.genesis_transaction_key is 'Key of the transaction that created it. Joins views fast; differs from one database to another.';
@@ -3003,7 +3004,7 @@ comment on column kaspa.covenant_events.covenant_id is 'Covenant id.';
 comment on column kaspa.covenant_events.transaction_id is 'The transaction.';
 comment on column kaspa.covenant_events.kind is 'genesis: it creates the first UTXOs of the covenant; transition: it spends and creates some; burn: it only spends some.';
 comment on column kaspa.covenant_events.chain_index is 'Position on the chain of the block that accepts the transaction.';
-comment on column kaspa.covenant_events.position is 'Place of the transaction among those that the block accepts, from 0.';
+comment on column kaspa.covenant_events.position is 'Position of the transaction among those that the block accepts, from 0.';
 comment on column kaspa.covenant_events.time is 'Time of the block that accepts the transaction.';
 comment on column kaspa.covenant_events.chain_time is 'chain_time of that block, which never decreases.';
 comment on column kaspa.covenant_events.template is 'Template of the last program that its inputs from the covenant reveal; null if they reveal none.';
@@ -3013,7 +3014,7 @@ comment on column kaspa.covenant_events.transaction_key is 'Key of the transacti
 create view kaspa.covenant_utxos as
 select encode(c.covenant_id, 'hex') as covenant_id,
        coalesce((select encode(t.transaction_id, 'hex') from transactions t where t.id = u.transaction_id),
-                (select encode(e.transaction_id, 'hex') from earlier_transactions e where e.id = u.transaction_id)) as transaction_id,
+                (select encode(e.transaction_id, 'hex') from pre_bootstrap_transactions e where e.id = u.transaction_id)) as transaction_id,
        u.index::bigint as index,
        s.address,
        encode(s.script, 'hex') as script,
@@ -3059,20 +3060,20 @@ select encode(p.hash, 'hex') as hash,
        p.spend_count,
        to_timestamp(p.first_seen / 1000::double precision) as first_seen,
        coalesce((select encode(t.transaction_id, 'hex') from transactions t where t.id = p.transaction_id),
-                (select encode(e.transaction_id, 'hex') from earlier_transactions e where e.id = p.transaction_id)) as transaction_id,
+                (select encode(e.transaction_id, 'hex') from pre_bootstrap_transactions e where e.id = p.transaction_id)) as transaction_id,
        p.index::bigint as index,
        encode(p.kcc_template, 'hex') as kcc_template,
        p.transaction_id as transaction_key,
        p.template_id as template_key
   from programs p;
-comment on view kaspa.programs is 'Programs that accepted spends revealed, if the spent output had a covenant or the program uses a family of opcodes that is named in uses; and bare scripts that use one, from their first output, or the start of the index whose UTXO set has them. Fast by hash.';
+comment on view kaspa.programs is 'Programs that accepted spends revealed, if the spent output had a covenant or the program uses a family of opcodes that is named in uses; and bare scripts that use one, from their first output, or the bootstrap block whose UTXO set has them. Fast by hash.';
 comment on column kaspa.programs.hash is 'BLAKE2b-256 of its bytes, to which a P2SH script commits.';
 comment on column kaspa.programs.template is 'Its template; null if the program does not parse.';
 comment on column kaspa.programs.length is 'Bytes.';
 comment on column kaspa.programs.uses is 'Families of opcodes: introspection, covenants, sequencing, groth16, risc0, unknownZk.';
 comment on column kaspa.programs.is_bare is 'Whether it was known first as the script of an output itself, and not by a spend of a P2SH output.';
 comment on column kaspa.programs.spend_count is 'Number of accepted inputs that revealed it, or spent the bare script.';
-comment on column kaspa.programs.first_seen is 'chain_time of the block that accepts the transaction, or of the start of the index whose UTXO set had it.';
+comment on column kaspa.programs.first_seen is 'chain_time of the block that accepts the transaction, or of the bootstrap block whose UTXO set had it.';
 comment on column kaspa.programs.transaction_id is 'The first transaction that revealed it or created an output with it; null if it is older than the retention of the index.';
 comment on column kaspa.programs.index is 'Index of that input, or of the output of a bare script.';
 comment on column kaspa.programs.kcc_template is 'Template hash of KCC-1, where a published name says which pushes are the state.';
@@ -3215,7 +3216,7 @@ select s.chain_index,
        s.utxo_sompi,
        (s.utxo_sompi * 0.00000001)::numeric(38,8) as utxo_kas,
        s.started_at
-  from starts s
+  from bootstrap_blocks s
   left join blocks b on b.id = s.block_id;
 comment on view kaspa.starts is 'Blocks from which this index counts: genesis, or a pruning point with its UTXO set. What happened before the first, and in gaps, is not indexed.';
 comment on column kaspa.starts.chain_index is 'Position of the block on the chain.';
@@ -3235,7 +3236,7 @@ language sql stable strict parallel safe security definer set search_path = pg_c
       from (select floor(extract(epoch from greatest(least(balance_at.at, '2200-01-01'), '1970-01-01')) / 3600)::integer as hour) hours
      cross join lateral (
        select exists (
-         select from starts s join chain_blocks c on c.index = s.chain_index
+         select from bootstrap_blocks s join chain_blocks c on c.index = s.chain_index
           where to_timestamp(c.chain_time / 1000::double precision) > balance_at.at
             and to_timestamp(c.chain_time / 1000::double precision) < to_timestamp((hour + 1) * 3600::double precision)) as is_forward) starting
   ), script as (
@@ -3269,7 +3270,7 @@ language sql stable strict parallel safe security definer set search_path = pg_c
       from (select floor(extract(epoch from greatest(least(balances_at.at, '2200-01-01'), '1970-01-01')) / 3600)::integer as hour) hours
      cross join lateral (
        select exists (
-         select from starts s join chain_blocks c on c.index = s.chain_index
+         select from bootstrap_blocks s join chain_blocks c on c.index = s.chain_index
           where to_timestamp(c.chain_time / 1000::double precision) > balances_at.at
             and to_timestamp(c.chain_time / 1000::double precision) < to_timestamp((hour + 1) * 3600::double precision)) as is_forward) starting
   ), script as (
@@ -3307,9 +3308,9 @@ language sql stable strict parallel safe security definer set search_path = pg_c
     union all
     (select c.daa_score, c.timestamp from chain_blocks c where c.daa_score > time_of_daa_score.daa_score order by c.daa_score, c.index limit 1)
     union all
-    (select e.daa_score, e.timestamp from earlier_times e where e.daa_score <= time_of_daa_score.daa_score order by e.daa_score desc limit 1)
+    (select e.daa_score, e.timestamp from pre_bootstrap_times e where e.daa_score <= time_of_daa_score.daa_score order by e.daa_score desc limit 1)
     union all
-    (select e.daa_score, e.timestamp from earlier_times e where e.daa_score > time_of_daa_score.daa_score order by e.daa_score limit 1)
+    (select e.daa_score, e.timestamp from pre_bootstrap_times e where e.daa_score > time_of_daa_score.daa_score order by e.daa_score limit 1)
   ), lower as (
     select * from points where points.daa_score <= time_of_daa_score.daa_score order by points.daa_score desc limit 1
   ), upper as (

@@ -239,9 +239,9 @@ describe('the transactions of an address', () => {
     const earlier = 20_000 * hour;
     const move = (ms: number) =>
       pool.query(
-        `update earlier_balance_changes c set hour = c.hour + $2
+        `update previous_balance_changes c set hour = c.hour + $2
           where c.script_id = (select id from scripts where address = $1)
-            and c.hour = (select min(hour) from earlier_balance_changes where script_id = c.script_id and change <> 0)`,
+            and c.hour = (select min(hour) from previous_balance_changes where script_id = c.script_id and change <> 0)`,
         [address, ms / hour],
       );
     await move(-earlier);

@@ -39,16 +39,16 @@ const STATEMENTS: readonly string[] = [
    from transaction_outputs o join transactions t on t.id = o.transaction_id join chain_blocks c on c.index = t.accepting_index
    where c.index <= $2 and not exists (select from spent s where s.transaction_id = o.transaction_id and s.index = o.index)
    union all
-   select * from start_utxos u
+   select * from bootstrap_utxos u
    where not exists (select from spent s where s.transaction_id = u.transaction_id and s.index = u.index)`,
-  `insert into earlier_transactions (id, transaction_id)
+  `insert into pre_bootstrap_transactions (id, transaction_id)
    select t.id, t.transaction_id from transactions t
    where t.accepting_index in (select index from accepting) and t.id in (select transaction_id from utxos)`,
-  `insert into start_balances
-   select (select max(chain_index) from starts), script_id, sum(amount) from start_utxos group by script_id`,
-  `delete from start_utxos`,
-  `insert into start_utxos select * from utxos`,
-  `insert into earlier_blocks (id, hash)
+  `insert into bootstrap_balances
+   select (select max(chain_index) from bootstrap_blocks), script_id, sum(amount) from bootstrap_utxos group by script_id`,
+  `delete from bootstrap_utxos`,
+  `insert into bootstrap_utxos select * from utxos`,
+  `insert into pre_bootstrap_blocks (id, hash)
    select id, hash from gone_blocks g
    where exists (select from block_parents p where p.parent_id = g.id and p.block_id not in (select id from gone_blocks))
      or exists (select from blocks b where b.id not in (select id from gone_blocks) and g.id = any(b.merge_set_blues || b.merge_set_reds))`,
@@ -56,23 +56,23 @@ const STATEMENTS: readonly string[] = [
   `delete from block_parents where block_id in (select id from gone_blocks)`,
   `delete from block_transactions where block_id in (select id from gone_blocks)`,
   `update blocks set merging_block_id = null, is_blue = null where id = (select block_id from chain_blocks where index = $1)`,
-  `update transactions set accepting_index = null, accepted_body = null where accepting_index in (select index from accepting)`,
+  `update transactions set accepting_index = null, accepted_variant = null where accepting_index in (select index from accepting)`,
   `delete from transactions where id in (select id from gone_transactions)`,
-  ...['transaction_inputs', 'transaction_outputs', 'transaction_bodies', 'transaction_body_inputs'].map(
+  ...['transaction_inputs', 'transaction_outputs', 'transaction_variants', 'transaction_variant_inputs'].map(
     (table) => `delete from ${table} where transaction_id in (select id from gone_transactions)`,
   ),
   `update transaction_inputs i
    set previous_transaction_id = null, previous_transaction_hash = g.transaction_id, amount = null, script_id = null
    from gone_transactions g
-   where g.id = i.previous_transaction_id and g.id not in (select id from earlier_transactions)`,
+   where g.id = i.previous_transaction_id and g.id not in (select id from pre_bootstrap_transactions)`,
   // Positions continue over a gap.
   `delete from chain_blocks where index > $1 and index < $2`,
   `update chain_blocks set accepted_transactions = '{}' where index = $2`,
   `update checkpoint set chain_index = chain_index - ($2 - $1 - 1), version = version + 1`,
-  `delete from starts where $1 = -1`,
-  `delete from start_balances where $1 = -1`,
-  `insert into starts (chain_index, block_id, utxo_count, utxo_sompi)
-   select $1 + 1, (select block_id from chain_blocks where index = $2), count(*), sum(amount) from start_utxos`,
+  `delete from bootstrap_blocks where $1 = -1`,
+  `delete from bootstrap_balances where $1 = -1`,
+  `insert into bootstrap_blocks (chain_index, block_id, utxo_count, utxo_sompi)
+   select $1 + 1, (select block_id from chain_blocks where index = $2), count(*), sum(amount) from bootstrap_utxos`,
   `insert into gaps (after_block_hash, before_block_hash, reason)
    select a.hash, b.hash, 'The node had pruned it'
    from chain_blocks lower join blocks a on a.id = lower.block_id, chain_blocks upper join blocks b on b.id = upper.block_id
@@ -84,8 +84,8 @@ const STATEMENTS: readonly string[] = [
   'insert into miner_hours select * from count_miner_hours()',
   `update balances b set transaction_count = (select count(*) from address_transactions a where a.script_id = b.script_id)`,
   `delete from balances b
-   where transaction_count = 0 and not exists (select from start_utxos u where u.script_id = b.script_id)
-     and not exists (select from start_balances s where s.script_id = b.script_id)`,
+   where transaction_count = 0 and not exists (select from bootstrap_utxos u where u.script_id = b.script_id)
+     and not exists (select from bootstrap_balances s where s.script_id = b.script_id)`,
 ];
 
 export async function cutOut(pool: Pool, { after = -1, before }: Stretch): Promise<void> {

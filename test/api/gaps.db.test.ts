@@ -97,7 +97,7 @@ test('it leads from a block that left the chain before the gap back to the chain
 
   // One whose selected parent is in the gap.
   await pool.query(
-    `update blocks set selected_parent_id = (select id from earlier_blocks limit 1) where hash = decode($1, 'hex')`,
+    `update blocks set selected_parent_id = (select id from pre_bootstrap_blocks limit 1) where hash = decode($1, 'hex')`,
     [side],
   );
   expect((await index.post(BLOCKS, { lowHash: side })).json).toEqual({
@@ -116,7 +116,7 @@ test('it refuses a stream from below the gap or before the first block, and name
     expect({ status: response.status, json: response.json }).toEqual({ status: 409, json: inTheWay() });
   }
   const { rows } = await index.pool.query<{ hash: string }>(
-    "select encode(hash, 'hex') as hash from earlier_blocks limit 1",
+    "select encode(hash, 'hex') as hash from pre_bootstrap_blocks limit 1",
   );
   const earlier = await index.harness.api.get(`/v1/stream?from=${rows[0]?.hash}`);
   expect(earlier.status).toBe(409);

@@ -112,7 +112,7 @@ export function addressUtxos({ address, scriptId }: Owner): Listing {
     `select encode(coalesce(t.transaction_id, e.transaction_id), 'hex') || ':' || item.index as cursor
      from ${table} item
      left join transactions t on t.id = item.transaction_id
-     left join earlier_transactions e on e.id = item.transaction_id
+     left join pre_bootstrap_transactions e on e.id = item.transaction_id
      where item.script_id = ${scriptId} order by item.transaction_id desc, item.index desc`;
   return {
     template: '/v1/addresses/{address}/utxos',
@@ -260,7 +260,7 @@ export function covenantUtxos(covenantId: string): Listing {
     `select encode(coalesce(t.transaction_id, e.transaction_id), 'hex') || ':' || item.index as cursor
      from ${table} item
      left join transactions t on t.id = item.transaction_id
-     left join earlier_transactions e on e.id = item.transaction_id
+     left join pre_bootstrap_transactions e on e.id = item.transaction_id
      where item.covenant_id = '\\x${covenantId}' order by item.transaction_id desc, item.index desc`;
   return {
     template: '/v1/covenants/{covenantId}/utxos',

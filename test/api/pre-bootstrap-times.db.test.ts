@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing
 import type { FaultPlan } from '@kasgres/devnet';
 import { estimateTimestamp, getNetwork, spreadDaaScores } from '@kasgres/kaspa';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { pruneAbove } from '../simulation/starts-harness.ts';
+import { pruneAbove } from '../simulation/bootstraps-harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 import { atRest, createHarness } from '../support/harness.ts';
 import { startApi } from '../support/programs.ts';
@@ -28,7 +28,7 @@ interface Point {
 }
 
 async function readPreBootstrapTimes({ pool }: Pick<TestDatabase, 'pool'>): Promise<Point[]> {
-  return (await pool.query<Point>('select daa_score, timestamp from earlier_times order by daa_score')).rows;
+  return (await pool.query<Point>('select daa_score, timestamp from pre_bootstrap_times order by daa_score')).rows;
 }
 
 async function ask(api: ApiClient, daaScores: readonly bigint[]): Promise<bigint[]> {
@@ -95,7 +95,7 @@ describe('an index of mainnet that begins in July 2026', () => {
          '{}', '{}', true, 0)`,
       `insert into chain_blocks (index, block_id, daa_score, timestamp, accepted_transactions, chain_time, highest_transaction, lowest_transaction, hash, blue_score)
        values (0, 1, ${first.daaScore}, ${first.timestamp}, '{}', ${first.timestamp}, 0, 0, sha256('first'), 1)`,
-      `insert into starts (chain_index, block_id, utxo_count, utxo_sompi) values (0, 1, 0, 0)`,
+      `insert into bootstrap_blocks (chain_index, block_id, utxo_count, utxo_sompi) values (0, 1, 0, 0)`,
       `insert into checkpoint (block_id, chain_index, next_block_id, next_transaction_id, next_script_id, next_subnetwork_id,
          circulating_sompi, virtual_merge_set, first_catch_up, target_blue_score, updated_at)
        values (1, 0, 2, 1, 1, 2, 0, '{}', false, 1, now())`,
@@ -137,7 +137,7 @@ describe('an index of mainnet that begins in July 2026', () => {
       [110_165_000n, Date.UTC(2025, 4, 5, 15)],
     ] as const;
     for (const [score, time] of known)
-      await database.pool.query('insert into earlier_times values ($1, $2)', [score, time]);
+      await database.pool.query('insert into pre_bootstrap_times values ($1, $2)', [score, time]);
     const asked = known.map(([score]) => score);
     expect(await ask(api, asked)).toEqual(known.map(([, time]) => BigInt(time)));
     const [between] = await ask(api, [35_000_000n]);

@@ -35,11 +35,11 @@ interface Revealed extends Spend {
 async function listSpends(): Promise<Spend[]> {
   const { rows } = await harness.database.pool.query<Spend>(`
     select encode(t.transaction_id, 'hex') as "transactionId", i.index as input, encode(s.script, 'hex') as script,
-      encode(case when t.accepted_body > 0 then (variant_input(t.id, t.accepted_body, i.index)).signature_script else i.signature_script end, 'hex')
+      encode(case when t.accepted_variant > 0 then (variant_input(t.id, t.accepted_variant, i.index)).signature_script else i.signature_script end, 'hex')
         as "signatureScript",
       encode(o.covenant_id, 'hex') as "covenantId"
     from chain_blocks c cross join unnest(c.accepted_transactions) with ordinality a (key, place)
-    join transactions t on t.id = a.key and t.accepted_body is not null join transaction_inputs i on i.transaction_id = t.id
+    join transactions t on t.id = a.key and t.accepted_variant is not null join transaction_inputs i on i.transaction_id = t.id
     join scripts s on s.id = i.script_id and s.type = 'scripthash'
     join transaction_outputs o on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index
     order by c.index, a.place, i.index`);

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectedBlock } from '../support/compare/expected.ts';
 import { type Program, startApi } from '../support/programs.ts';
 import type { Harness } from '../support/harness.ts';
-import { followToTheTip, pruneAbove } from '../simulation/starts-harness.ts';
+import { followToTheTip, pruneAbove } from '../simulation/bootstraps-harness.ts';
 import { SimulatedDag } from '../support/simulated-dag.ts';
 import { ApiClient } from '../support/api-client.ts';
 import type { ApiResponse } from '../support/openapi.ts';
@@ -97,7 +97,7 @@ interface TransactionJson {
 async function expectInputsKnown(): Promise<void> {
   const { rows } = await harness.database.pool.query<{ id: string }>(
     `select distinct encode(t.transaction_id, 'hex') as id
-     from transaction_inputs i join earlier_transactions e on e.id = i.previous_transaction_id join transactions t on t.id = i.transaction_id
+     from transaction_inputs i join pre_bootstrap_transactions e on e.id = i.previous_transaction_id join transactions t on t.id = i.transaction_id
      where t.accepting_index is not null limit 500`,
   );
   expect(rows.length).toBeGreaterThan(0);

@@ -27,7 +27,7 @@ beforeAll(async () => {
         select exists (select from transaction_inputs i join transactions s on s.id = i.transaction_id
                         where i.previous_transaction_id = t.id and i.previous_index = 0 and s.accepting_index is not null) as is_spent) spent
       where t.subnetwork_id = 0 and t.accepting_index is not null
-        and not exists (select from transaction_bodies b where b.transaction_id = t.id)
+        and not exists (select from transaction_variants b where b.transaction_id = t.id)
       order by t.id`,
   );
   payments = [rows.find(({ is_spent }) => !is_spent), rows.find(({ is_spent }) => is_spent)].filter(

@@ -1,5 +1,5 @@
 /**
- * Whole transactions, by id and in listings, over HTTP: every one of a simulated chain with double spends, several bodies of one id,
+ * Whole transactions, by id and in listings, over HTTP: every one of a simulated chain with double spends, several variants of one id,
  * covenants and reorganisations, against what the node's own responses make of it.
  */
 import { fromHex, NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey } from '@kasgres/kaspa';
@@ -101,7 +101,7 @@ test('the test chain has every kind of transaction', async () => {
   const { rows } = await harness.database.pool.query<Record<string, boolean>>(`
     select
       exists (select from transactions where accepting_index is null and subnetwork_id <> 1) as refused,
-      exists (select from transactions where accepted_body > 0) as second_body_accepted,
+      exists (select from transactions where accepted_variant > 0) as second_body_accepted,
       exists (select from block_transactions group by transaction_id having count(*) > 1) as in_several_blocks,
       exists (select from transaction_inputs i join transactions t on t.id = i.transaction_id
               join transactions p on p.id = i.previous_transaction_id

@@ -19,13 +19,13 @@ async function carryAgain({ pool }: CutIndex) {
     id: bigint;
     transaction_id: Buffer;
     accepting_index: bigint;
-    accepted_body: number;
+    accepted_variant: number;
     block_hash: string;
     id_below: string;
     address: string;
     script_id: bigint;
   }>(
-    `select t.id, t.transaction_id, t.accepting_index, t.accepted_body, encode(b.hash, 'hex') as block_hash, s.address,
+    `select t.id, t.transaction_id, t.accepting_index, t.accepted_variant, encode(b.hash, 'hex') as block_hash, s.address,
        (select encode(transaction_id, 'hex') from transactions lower where lower.id < t.id order by id desc limit 1) as id_below,
        s.id as script_id
      from transactions t join block_transactions c on c.transaction_id = t.id join blocks b on b.id = c.block_id
@@ -36,19 +36,19 @@ async function carryAgain({ pool }: CutIndex) {
   );
   const [row] = rows;
   if (row === undefined) throw new Error('no block holds a payment that is in no other');
-  await pool.query('insert into earlier_transactions values ($1, $2)', [row.id, row.transaction_id]);
-  await pool.query('update transactions set accepting_index = null, accepted_body = null where id = $1', [row.id]);
+  await pool.query('insert into pre_bootstrap_transactions values ($1, $2)', [row.id, row.transaction_id]);
+  await pool.query('update transactions set accepting_index = null, accepted_variant = null where id = $1', [row.id]);
   return {
     transactionId: toHex(row.transaction_id),
     blockHash: row.block_hash,
     idBelow: row.id_below,
     owner: { address: row.address, scriptId: Number(row.script_id) },
     undo: async () => {
-      await pool.query('delete from earlier_transactions where id = $1', [row.id]);
-      await pool.query('update transactions set accepting_index = $2, accepted_body = $3 where id = $1', [
+      await pool.query('delete from pre_bootstrap_transactions where id = $1', [row.id]);
+      await pool.query('update transactions set accepting_index = $2, accepted_variant = $3 where id = $1', [
         row.id,
         row.accepting_index,
-        row.accepted_body,
+        row.accepted_variant,
       ]);
     },
   };
@@ -87,7 +87,7 @@ describe('an index that begins at a pruning point', () => {
   });
 
   test('it serves the same blocks, transactions, UTXOs, balances, supply and hash rate as an index without a gap', async () => {
-    const { rows } = await index.pool.query('select from earlier_blocks');
+    const { rows } = await index.pool.query('select from pre_bootstrap_blocks');
     expect(rows.length).toBeGreaterThan(0);
     await expectAsWhole(index, whole, [START, BEFORE, LATER]);
   });
@@ -95,7 +95,7 @@ describe('an index that begins at a pruning point', () => {
   test('has the outpoint of every input', async () => {
     const { rows } = await index.pool.query<{ id: string }>(
       `select encode(t.transaction_id, 'hex') as id
-       from transaction_inputs i join earlier_transactions e on e.id = i.previous_transaction_id
+       from transaction_inputs i join pre_bootstrap_transactions e on e.id = i.previous_transaction_id
          join transactions t on t.id = i.transaction_id
        where t.accepting_index is not null limit 50`,
     );
@@ -117,7 +117,7 @@ describe('an index that begins at a pruning point', () => {
     const { json } = await index.post('/v1/transactions/acceptance', { transactionIds });
     const { rows } = await index.pool.query<{ below: bigint }>(
       `select sink.blue_score - s.blue_score as below from checkpoint p join blocks sink on sink.id = p.block_id,
-         starts join blocks s on s.id = starts.block_id`,
+         bootstrap_blocks join blocks s on s.id = bootstrap_blocks.block_id`,
     );
     const confirmations = Number(rows[0]?.below);
     expect(json['transactions']).toEqual([
@@ -154,7 +154,7 @@ describe('an index that begins at a pruning point', () => {
   test('pages through pre-bootstrap UTXOs by outpoint', async () => {
     const { rows } = await index.pool.query<{ cursor: string; address: string }>(
       `select encode(e.transaction_id, 'hex') || ':' || u.index as cursor, s.address
-       from start_utxos u join earlier_transactions e on e.id = u.transaction_id join scripts s on s.id = u.script_id
+       from bootstrap_utxos u join pre_bootstrap_transactions e on e.id = u.transaction_id join scripts s on s.id = u.script_id
        where s.address is not null and not exists (select from utxos where transaction_id = u.transaction_id and index = u.index)
        limit 1`,
     );
@@ -163,10 +163,10 @@ describe('an index that begins at a pruning point', () => {
     expect((await index.get(template, { address }, { starting_after: cursor })).status).toBe(200);
     // A start behind a gap replaces the UTXOs of this one: what was spent since is found by its spender.
     const client = await index.pool.connect();
-    await client.query('create table kept as select * from start_utxos');
-    await client.query('delete from start_utxos');
+    await client.query('create table kept as select * from bootstrap_utxos');
+    await client.query('delete from bootstrap_utxos');
     expect((await index.get(template, { address }, { starting_after: cursor })).status).toBe(200);
-    await client.query('insert into start_utxos select * from kept');
+    await client.query('insert into bootstrap_utxos select * from kept');
     await client.query('drop table kept');
     client.release();
     const other = `${cursor.slice(0, 64)}:9999`;
@@ -177,7 +177,7 @@ describe('an index that begins at a pruning point', () => {
     const { rows } = await index.pool.query<{ address: string; id: string; output_index: number }>(
       `update utxos u set covenant_id = decode($1, 'hex')
        from (select u.transaction_id, u.index, s.address, e.transaction_id as id
-             from utxos u join scripts s on s.id = u.script_id join earlier_transactions e on e.id = u.transaction_id
+             from utxos u join scripts s on s.id = u.script_id join pre_bootstrap_transactions e on e.id = u.transaction_id
              where s.address is not null and not exists (select from transactions t where t.id = e.id) limit 1) held
        where held.transaction_id = u.transaction_id and held.index = u.index
        returning held.address, encode(held.id, 'hex') as id, held.index::integer as output_index`,
@@ -197,7 +197,7 @@ describe('an index that begins at a pruning point', () => {
   test('computes storage masses from pre-bootstrap UTXOs', async () => {
     const { rows } = await index.pool.query<{ transaction_id: Buffer; index: bigint; script: Buffer }>(
       `select e.transaction_id, u.index, s.script
-       from start_utxos u join earlier_transactions e on e.id = u.transaction_id join scripts s on s.id = u.script_id
+       from bootstrap_utxos u join pre_bootstrap_transactions e on e.id = u.transaction_id join scripts s on s.id = u.script_id
        where not exists (select from transactions t where t.id = e.id) limit 1`,
     );
     const [utxo] = rows;
@@ -248,7 +248,7 @@ describe('an index that begins at a pruning point', () => {
 
   test('reports that a block known by hash is before the index, and that an unknown one may be', async () => {
     const { rows } = await index.pool.query<{ hash: string }>(
-      `select encode(hash, 'hex') as hash from earlier_blocks where hash <> decode($1, 'hex') limit 1`,
+      `select encode(hash, 'hex') as hash from pre_bootstrap_blocks where hash <> decode($1, 'hex') limit 1`,
       [index.hashAt(0)],
     );
     const known = rows[0]?.hash as string;
@@ -317,7 +317,7 @@ describe('an index that begins at a pruning point', () => {
   test('has a status with its bootstrap block; a second one at an indexed chain block is not a gap', async () => {
     const { pool } = index;
     await pool.query(
-      `insert into starts (chain_index, block_id, utxo_count, utxo_sompi) select index, block_id, 7, 1 from chain_blocks where index = 10`,
+      `insert into bootstrap_blocks (chain_index, block_id, utxo_count, utxo_sompi) select index, block_id, 7, 1 from chain_blocks where index = 10`,
     );
     const { json } = await index.get('/v1/status');
     expect(json).toMatchObject({
@@ -329,14 +329,14 @@ describe('an index that begins at a pruning point', () => {
     const body = { startHash: start, includeAcceptedTransactionIds: false };
     const added = (await index.post(VIRTUAL_CHAIN, body)).json['addedChainBlockHashes'] as string[];
     expect(added.slice(0, 20)).toEqual(index.chain(START + 1, START + 21));
-    await pool.query('delete from starts where chain_index = 10');
+    await pool.query('delete from bootstrap_blocks where chain_index = 10');
   });
 });
 
 /** UTXOs whose transactions are known by their ids alone. */
 async function listEarlier({ pool }: CutIndex): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
-    `select encode(transaction_id, 'hex') as id from earlier_transactions e
+    `select encode(transaction_id, 'hex') as id from pre_bootstrap_transactions e
      where not exists (select from transactions t where t.id = e.id) order by id limit 20`,
   );
   return rows.map(({ id }) => id);

@@ -667,7 +667,7 @@ test.each(['13-dormancy', '14-age-of-utxos'])('%s tells ages apart only back to 
     await client.query('begin');
     const { rows: starts } = await client.query<{ known: string }>(`
       with start as (
-        update starts set chain_index = (select index from chain_blocks where chain_time >
+        update bootstrap_blocks set chain_index = (select index from chain_blocks where chain_time >
           (select max(chain_time) from chain_blocks) - 30 * 3_600_000 order by index limit 1)
         returning chain_index)
       select date_trunc('second', max(c.chain_time) - min(c.chain_time) - interval '1 millisecond')::text as known

@@ -9,7 +9,7 @@ import { checkInvariant4, checkUtxoCommitment } from '@kasgres/cli';
 import { differencesOf, takeSnapshot } from '../invariants/snapshot.ts';
 import { type Program, startIndexerWithSmallBatches } from '../support/programs.ts';
 import { atRest } from '../support/harness.ts';
-import { gapsOf, loadedUtxos, pruneAbove, startsOf } from '../simulation/starts-harness.ts';
+import { gapsOf, loadedUtxos, pruneAbove, bootstrapsOf } from '../simulation/bootstraps-harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 import { FAULTS, failAtEach, holdAt, release, prepareSteps, removeSteps, untilOneWaits } from './held-steps.ts';
 import { emptyDatabase, follow, openHarness } from './harness.ts';
@@ -108,7 +108,7 @@ async function expectOldOrNew(): Promise<void> {
       const client = await pool.connect();
       const look = async (): Promise<[string[], number, number]> => [
         await checkInvariant4(client),
-        (await startsOf(client)).length,
+        (await bootstrapsOf(client)).length,
         (await gapsOf(client)).length,
       ];
       const [faults, starts, gaps] = await inTransaction(client, look, { readsSnapshot: true }).finally(() =>
@@ -128,7 +128,7 @@ async function expectUndisturbed(): Promise<void> {
   await removeSteps(harness);
   const { pool } = harness.database;
   expect(await checkInvariant4(pool)).toEqual([]);
-  for (const set of ['start_utxos', 'utxos'] as const) expect(await checkUtxoCommitment(pool, set)).toEqual([]);
+  for (const set of ['bootstrap_utxos', 'utxos'] as const) expect(await checkUtxoCommitment(pool, set)).toEqual([]);
   expect(await loadedUtxos(pool)).toBe(0);
   expect(differencesOf(expected, await takeSnapshot(pool))).toEqual([]);
 }

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkUtxoCommitment } from '@kasgres/cli';
-import { loadedUtxos, pruneBeforeEarlierHour } from '../simulation/starts-harness.ts';
+import { loadedUtxos, pruneBeforeEarlierHour } from '../simulation/bootstraps-harness.ts';
 import { FAULTS, failAtEach, holdAt, prepareSteps, release, removeSteps, stopAt } from './held-steps.ts';
 import { emptyDatabase, expectRecovery, follow, openHarness } from './harness.ts';
 
@@ -58,7 +58,9 @@ test(
     const step = 'bootstrap: UTXOs';
     await holdAt(harness, step);
     await stopAt(harness, follow(harness), step);
-    const { rows } = await harness.database.pool.query('select from starts union all select from start_utxos');
+    const { rows } = await harness.database.pool.query(
+      'select from bootstrap_blocks union all select from bootstrap_utxos',
+    );
     expect(rows).toEqual([]);
     await release(harness, step);
     await expectRecovery(harness, follow(harness));

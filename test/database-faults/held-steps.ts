@@ -10,21 +10,21 @@ const BOOTSTRAP = 'bootstrap:';
 const TRIGGERS: Readonly<Record<string, string>> = {
   'bootstrap: truncate loaded UTXOs': 'before truncate on loaded_utxos for each statement',
   'bootstrap: piece of the UTXO set': 'after insert on loaded_utxos for each statement',
-  'bootstrap: balances at the previous one': 'after insert on start_balances for each statement',
-  'bootstrap: UTXOs': 'after insert on start_utxos for each statement',
+  'bootstrap: balances at the previous one': 'after insert on bootstrap_balances for each statement',
+  'bootstrap: UTXOs': 'after insert on bootstrap_utxos for each statement',
   'bootstrap: gap': 'after insert on gaps for each statement',
   batch: 'before insert on chain_blocks for each statement',
   'truncate UTXOs': 'before truncate on utxos for each statement',
   'rebuild UTXOs': 'after insert on utxos for each statement',
   'rebuild balances': 'after insert on balances for each statement',
-  'rebuild hourly changes': 'after insert on earlier_balance_changes for each statement',
+  'rebuild hourly changes': 'after insert on previous_balance_changes for each statement',
   'rebuild intervals': 'after insert on network_intervals for each statement',
 };
 
 /** Events of triggers at commit, by step. */
 const DEFERRED: Readonly<Record<string, string>> = {
   'bootstrap: commit of a piece': 'after insert or update on utxo_set_load',
-  'bootstrap: commit': 'after insert on starts',
+  'bootstrap: commit': 'after insert on bootstrap_blocks',
   'commit of a batch': 'after update on checkpoint',
 };
 

@@ -18,7 +18,7 @@ import {
   pruneAbove,
   createPruningHarness,
   withLowFinality,
-} from '../simulation/starts-harness.ts';
+} from '../simulation/bootstraps-harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 import { expectedState } from './expected.ts';
 import { hasReaders, readWithDuckDb } from './readers/readers.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { cluster } from '../simulation/clusters-harness.ts';
 import { firstIndex } from '../simulation/retention-oracle.ts';
-import { createPruningHarness, SHALLOW_MERGES } from '../simulation/starts-harness.ts';
+import { createPruningHarness, SHALLOW_MERGES } from '../simulation/bootstraps-harness.ts';
 import { atRest, type Harness } from '../support/harness.ts';
 import { type RunningIndexer, startIndexing } from '../support/simulated-dag.ts';
 import { exportTo, freshFolder, listFiles, readManifest } from './harness.ts';

@@ -32,7 +32,7 @@ const SELECT_CHAIN = `
 
 /** A segment of the chain begins at a bootstrap block after a gap. */
 const SELECT_GAPS = `
-  select s.chain_index from starts s join blocks b on b.id = s.block_id
+  select s.chain_index from bootstrap_blocks s join blocks b on b.id = s.block_id
   where b.hash in (select before_block_hash from gaps) order by s.chain_index`;
 
 /** Transactions whose row disagrees with the last list of a chain block that has them. */

@@ -19,14 +19,14 @@ const VISIBLE = `
     where b.merging_block_id is not null or b.is_chain_block or b.id = any (c.virtual_merge_set)
   ),
   carried as (
-    select distinct bt.transaction_id, bt.body from block_transactions bt join visible on visible.id = bt.block_id
+    select distinct bt.transaction_id, bt.variant from block_transactions bt join visible on visible.id = bt.block_id
   ),
-  known_blocks as not materialized (select id, hash from blocks union all select id, hash from earlier_blocks),
+  known_blocks as not materialized (select id, hash from blocks union all select id, hash from pre_bootstrap_blocks),
   known_transactions as not materialized (
     select t.id, t.transaction_id, t.accepting_index is not null or e.id is not null as existed
-    from transactions t left join earlier_transactions e on e.id = t.id
+    from transactions t left join pre_bootstrap_transactions e on e.id = t.id
     union all
-    select e.id, e.transaction_id, true from earlier_transactions e where not exists (select from transactions t where t.id = e.id)
+    select e.id, e.transaction_id, true from pre_bootstrap_transactions e where not exists (select from transactions t where t.id = e.id)
   ),
   uncertain as (
     select t.id
@@ -34,7 +34,7 @@ const VISIBLE = `
     join blocks sink on sink.id = c.block_id
     join chain_blocks below on below.block_id = sink.selected_parent_id and below.blue_score = sink.blue_score - 1
     join transactions t on t.accepting_index = below.index
-    where t.id in (select transaction_id from transaction_bodies)
+    where t.id in (select transaction_id from transaction_variants)
     union
     select id from transactions where transaction_id = any ($1::bytea[])
   )`;
@@ -48,17 +48,17 @@ const SECTIONS: Record<string, string> = {
   gaps: `select json_build_array(after_block_hash, before_block_hash, reason) from gaps`,
 
   starts: `
-    select json_build_array(s.chain_index, b.hash, s.utxo_count, s.utxo_sompi) from starts s join blocks b on b.id = s.block_id`,
+    select json_build_array(s.chain_index, b.hash, s.utxo_count, s.utxo_sompi) from bootstrap_blocks s join blocks b on b.id = s.block_id`,
 
   'UTXOs of the start': `
     select json_build_array(t.transaction_id, u.index, s.version, s.script, s.type, s.address, u.amount, u.block_daa_score,
       u.is_coinbase, u.covenant_id)
-    from start_utxos u left join known_transactions t on t.id = u.transaction_id left join scripts s on s.id = u.script_id`,
+    from bootstrap_utxos u left join known_transactions t on t.id = u.transaction_id left join scripts s on s.id = u.script_id`,
 
-  'transactions before a start': `select json_build_array(transaction_id) from earlier_transactions`,
+  'transactions before a start': `select json_build_array(transaction_id) from pre_bootstrap_transactions`,
 
   'blocks before a start': `
-    select json_build_array(e.hash) from earlier_blocks e
+    select json_build_array(e.hash) from pre_bootstrap_blocks e
     where e.id in (
       select parent_id from block_parents join visible on visible.id = block_id
       union all select unnest(selected_parent_id || merge_set_blues || merge_set_reds) from visible
@@ -86,7 +86,7 @@ const SECTIONS: Record<string, string> = {
 
   'transactions off the chain with an acceptance': `
     select json_build_array(t.transaction_id) from transactions t
-    where t.id not in (select transaction_id from carried) and (t.accepting_index is not null or t.accepted_body is not null)`,
+    where t.id not in (select transaction_id from carried) and (t.accepting_index is not null or t.accepted_variant is not null)`,
 
   chain: `
     select json_build_array(c.index, b.hash, c.daa_score, c.timestamp, c.chain_time, array(
@@ -95,15 +95,15 @@ const SECTIONS: Record<string, string> = {
     from chain_blocks c join blocks b on b.id = c.block_id`,
 
   'contents of blocks': `
-    select json_build_array(visible.hash, bt.index, t.transaction_id, coalesce(body.hash, t.hash))
+    select json_build_array(visible.hash, bt.index, t.transaction_id, coalesce(variant.hash, t.hash))
     from visible join block_transactions bt on bt.block_id = visible.id
     join transactions t on t.id = bt.transaction_id
-    left join transaction_bodies body on body.transaction_id = bt.transaction_id and body.body = bt.body`,
+    left join transaction_variants variant on variant.transaction_id = bt.transaction_id and variant.variant = bt.variant`,
 
   transactions: `
     select json_build_array(t.transaction_id, t.version, t.lock_time, s.subnetwork_id, t.gas, t.payload, accepting.hash,
       case when uncertain.id is null
-        then json_build_array(case t.accepted_body when 0 then t.hash else accepted.hash end, t.accepted_body is null) end,
+        then json_build_array(case t.accepted_variant when 0 then t.hash else accepted.hash end, t.accepted_variant is null) end,
       case when not exists (
         select from transaction_inputs i left join known_transactions previous on previous.id = i.previous_transaction_id
         where i.transaction_id = t.id and previous.existed is not true
@@ -111,21 +111,21 @@ const SECTIONS: Record<string, string> = {
     from transactions t
     join subnetworks s on s.id = t.subnetwork_id
     left join chain_blocks accepting on accepting.index = t.accepting_index
-    left join transaction_bodies accepted on accepted.transaction_id = t.id and accepted.body = t.accepted_body
+    left join transaction_variants accepted on accepted.transaction_id = t.id and accepted.variant = t.accepted_variant
     left join uncertain on uncertain.id = t.id
     where t.id in (select transaction_id from carried)`,
 
   variants: `
-    select json_build_array(t.transaction_id, coalesce(body.hash, t.hash), coalesce(body.storage_mass, t.storage_mass),
-      coalesce(body.compute_mass, t.compute_mass), array(
+    select json_build_array(t.transaction_id, coalesce(variant.hash, t.hash), coalesce(variant.storage_mass, t.storage_mass),
+      coalesce(variant.compute_mass, t.compute_mass), array(
         select json_build_array(coalesce(own.signature_script, i.signature_script), coalesce(own.sig_op_count, i.sig_op_count),
           coalesce(own.compute_budget, i.compute_budget))
-        from transaction_inputs i left join transaction_body_inputs own
-          on own.transaction_id = i.transaction_id and own.body = carried.body and own.index = i.index
+        from transaction_inputs i left join transaction_variant_inputs own
+          on own.transaction_id = i.transaction_id and own.variant = carried.variant and own.index = i.index
         where i.transaction_id = t.id order by i.index))
     from carried
     join transactions t on t.id = carried.transaction_id
-    left join transaction_bodies body on body.transaction_id = carried.transaction_id and body.body = carried.body`,
+    left join transaction_variants variant on variant.transaction_id = carried.transaction_id and variant.variant = carried.variant`,
 
   inputs: `
     select json_build_array(t.transaction_id, i.index, coalesce(previous.transaction_id, i.previous_transaction_hash),
@@ -254,7 +254,7 @@ export async function findOpenVariants(
      from checkpoint
      join chain_blocks c on c.index > checkpoint.chain_index - $1::float8
      join transactions t on t.accepting_index = c.index
-     where t.accepted_body is null and t.id in (select transaction_id from transaction_bodies)`,
+     where t.accepted_variant is null and t.id in (select transaction_id from transaction_variants)`,
     [chainBlocks],
   );
   return rows.map((row) => row.transaction_id);

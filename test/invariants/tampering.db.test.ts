@@ -80,11 +80,11 @@ const TWO_PAYMENTS = `
 const CARRIED_TWICE = `
   select t.id, c.index from transactions t join chain_blocks c on c.index = t.accepting_index join blocks b on b.id = c.block_id
   where t.subnetwork_id <> 1 and t.id <> c.accepted_transactions[cardinality(c.accepted_transactions)]
-    and (select count(*) from block_transactions bt where bt.transaction_id = t.id and bt.body = t.accepted_body and bt.block_id = any (b.merge_set_blues || b.merge_set_reds)) > 1
+    and (select count(*) from block_transactions bt where bt.transaction_id = t.id and bt.variant = t.accepted_variant and bt.block_id = any (b.merge_set_blues || b.merge_set_reds)) > 1
     and not exists (select from transaction_inputs i join transactions p on p.id = i.previous_transaction_id where i.transaction_id = t.id and p.accepting_index = c.index)
   order by t.id desc limit 1`;
 const SINGLE_VARIANT = `
-  select max(id) from transactions where accepting_index is not null and id not in (select transaction_id from transaction_bodies)`;
+  select max(id) from transactions where accepting_index is not null and id not in (select transaction_id from transaction_variants)`;
 
 /** The checks, each with the changes that it must find. */
 const changes = {
@@ -100,16 +100,16 @@ const changes = {
        update chain_blocks c set accepted_transactions = array_remove(accepted_transactions, late.id) || late.id from late where late.index = c.index`,
       `update chain_blocks set highest_transaction = highest_transaction - 100 where index = (select max(index) from chain_blocks)`,
       `update chain_blocks set lowest_transaction = highest_transaction where index = 100`,
-      `update transactions set accepted_body = 9 where id = (${SINGLE_VARIANT})`,
-      `update transactions set accepted_body = -1 where id = (${SINGLE_VARIANT})`,
-      `update transactions set accepted_body = null where id = (${SINGLE_VARIANT})`,
-      `update transactions set accepted_body = 0 where id = (select max(id) from transactions where accepting_index is null)`,
-      `update transactions t set accepted_body = (
+      `update transactions set accepted_variant = 9 where id = (${SINGLE_VARIANT})`,
+      `update transactions set accepted_variant = -1 where id = (${SINGLE_VARIANT})`,
+      `update transactions set accepted_variant = null where id = (${SINGLE_VARIANT})`,
+      `update transactions set accepted_variant = 0 where id = (select max(id) from transactions where accepting_index is null)`,
+      `update transactions t set accepted_variant = (
          select v from generate_series(0, 1) v where not exists (
            select from blocks c join block_transactions bt on bt.block_id = any (c.merge_set_blues || c.merge_set_reds)
-           where c.id = (select block_id from chain_blocks where index = t.accepting_index) and bt.transaction_id = t.id and bt.body = v))
-       where id = (select max(t.id) from transactions t where accepting_index is not null and id in (select transaction_id from transaction_bodies)
-         and (select count(distinct bt.body) from blocks c join block_transactions bt on bt.block_id = any (c.merge_set_blues || c.merge_set_reds)
+           where c.id = (select block_id from chain_blocks where index = t.accepting_index) and bt.transaction_id = t.id and bt.variant = v))
+       where id = (select max(t.id) from transactions t where accepting_index is not null and id in (select transaction_id from transaction_variants)
+         and (select count(distinct bt.variant) from blocks c join block_transactions bt on bt.block_id = any (c.merge_set_blues || c.merge_set_reds)
               where c.id = (select block_id from chain_blocks where index = t.accepting_index) and bt.transaction_id = t.id) = 1)`,
     ],
   },
@@ -141,13 +141,13 @@ const changes = {
       `insert into tags (address, name) select address, 'nobody' from scripts where id = (select max(script_id) from balances)`,
       `delete from balances where script_id = (select max(script_id) from balances where balance = 0)`,
       `insert into balances select max(script_id) + 1, 0, 0, 0 from balances`,
-      `update earlier_balance_changes set change = change + 1 where script_id = (select max(script_id) from earlier_balance_changes)`,
-      `update earlier_balance_changes set hour = hour - 1 where script_id = (select max(script_id) from earlier_balance_changes)`,
-      `insert into earlier_balance_changes select max(script_id) + 1, 0, 1 from balances`,
-      `insert into earlier_balance_changes select script_id, last_change_hour, 0 from balances where script_id = (select max(script_id) from balances)`,
+      `update previous_balance_changes set change = change + 1 where script_id = (select max(script_id) from previous_balance_changes)`,
+      `update previous_balance_changes set hour = hour - 1 where script_id = (select max(script_id) from previous_balance_changes)`,
+      `insert into previous_balance_changes select max(script_id) + 1, 0, 1 from balances`,
+      `insert into previous_balance_changes select script_id, last_change_hour, 0 from balances where script_id = (select max(script_id) from balances)`,
       `update balances set last_change = last_change + 1 where script_id = (select max(script_id) from balances)`,
       `update balances set last_change_hour = last_change_hour + 1 where script_id = (select max(script_id) from balances where last_change <> 0)`,
-      `update starts set utxo_sompi = 1`,
+      `update bootstrap_blocks set utxo_sompi = 1`,
       ...ROLLUPS,
       `update seen_before set last_seen = array(select seen + 1 from unnest(last_seen) seen) where ${KEPT}`,
       `update seen_before set last_seen = array_fill(null::bigint, array[cardinality(last_seen)])
@@ -173,8 +173,8 @@ const changes = {
       `update blocks set merge_set_reds = merge_set_reds || (select selected_parent_id from blocks b join chain_blocks on block_id = id where index = 99)
        where id = (select block_id from chain_blocks where index = 98)`,
       `delete from chain_blocks where index = 0`,
-      `delete from starts`,
-      `update block_transactions set body = 9 where block_id = (select max(block_id) from block_transactions where index = 1) and index = 1`,
+      `delete from bootstrap_blocks`,
+      `update block_transactions set variant = 9 where block_id = (select max(block_id) from block_transactions where index = 1) and index = 1`,
       `update transaction_inputs set amount = amount + 1 where transaction_id = (select max(transaction_id) from transaction_inputs where amount is not null)`,
       `update transactions set fee = fee + 1 where id = (select max(id) from transactions where fee > 0)`,
       `update transactions set accepting_index = null where id = (select max(id) from transactions where accepting_index is not null)`,
@@ -234,7 +234,7 @@ const changes = {
       `update transactions set storage_mass = storage_mass + 1 where id = (select max(id) from transactions where subnetwork_id = 0)`,
       `update transaction_inputs set signature_script = '' where transaction_id = (select max(transaction_id) from transaction_inputs where signature_script <> '')`,
       `update transaction_outputs set amount = amount + 1 where transaction_id = (select max(transaction_id) from transaction_outputs)`,
-      `update transaction_body_inputs set signature_script = '' where signature_script <> ''`,
+      `update transaction_variant_inputs set signature_script = '' where signature_script <> ''`,
       `with swapped as (select min(id) as a, max(id) as b from scripts where address is not null)
        update scripts s set address = o.address from swapped, scripts o where (s.id = a and o.id = b) or (s.id = b and o.id = a)`,
       `update scripts set address = null where id = (select max(id) from scripts where address is not null)`,
@@ -249,7 +249,7 @@ const changes = {
     statements: [
       ...ROLLUPS,
       `update checkpoint set circulating_sompi = circulating_sompi + 1`,
-      `update starts set utxo_count = 1`,
+      `update bootstrap_blocks set utxo_count = 1`,
       `drop index blocks_blue_score`,
       `update blocks set nonce = nonce + 1 where id = 100`,
       `update blocks set merging_block_id = null where id = (select max(id) from blocks where merging_block_id is not null)`,
@@ -257,7 +257,7 @@ const changes = {
       `update chain_blocks set accepted_transactions = accepted_transactions[2:] where index = 100`,
       `delete from block_transactions where block_id = (select max(block_id) from block_transactions where index = 1) and index = 1`,
       `update transactions set fee = fee + 1 where id = (select max(id) from transactions where accepting_index is not null)`,
-      `update transactions set accepted_body = null where id = (select max(id) from transactions where accepting_index is not null)`,
+      `update transactions set accepted_variant = null where id = (select max(id) from transactions where accepting_index is not null)`,
       `update transaction_inputs set signature_script = '' where transaction_id = (select max(transaction_id) from transaction_inputs where signature_script <> '')`,
       `update transaction_inputs set amount = amount + 1 where transaction_id = (select max(transaction_id) from utxos join transaction_inputs using (transaction_id))`,
       `update transaction_outputs set amount = amount + 1 where transaction_id = (select max(transaction_id) from utxos)`,
@@ -266,7 +266,7 @@ const changes = {
       `delete from utxos where (transaction_id, index) = (select transaction_id, index from utxos limit 1)`,
       `update balances set balance = balance + 1 where script_id = (select max(script_id) from balances)`,
       `update balances set utxo_count = utxo_count + 1 where script_id = (select max(script_id) from balances)`,
-      `update earlier_balance_changes set hour = hour - 1 where script_id = (select max(script_id) from earlier_balance_changes)`,
+      `update previous_balance_changes set hour = hour - 1 where script_id = (select max(script_id) from previous_balance_changes)`,
     ],
   },
 } satisfies Record<string, { check: () => Promise<string[]>; statements: string[] }>;

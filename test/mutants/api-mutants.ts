@@ -67,7 +67,7 @@ export const API_MUTANTS: readonly Mutant[] = [
   {
     name: 'stream-follower-crosses-a-gap',
     file: 'packages/api/src/stream/next-step.ts',
-    find: "and not exists (select from starts where chain_index > ${parameter('index', 'bigint')})`,",
+    find: "and not exists (select from bootstrap_blocks where chain_index > ${parameter('index', 'bigint')})`,",
     replace: '`,',
     tests: ['test/api/gaps.db.test.ts'],
   },

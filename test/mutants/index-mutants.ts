@@ -77,7 +77,7 @@ export const INDEX_MUTANTS: readonly Mutant[] = [
   {
     name: 'apply-accepts-without-the-variant',
     file: 'packages/indexer/src/apply/apply.ts',
-    find: 'set accepting_index = accepted.chain_index, accepted_body = accepted.body,',
+    find: 'set accepting_index = accepted.chain_index, accepted_variant = accepted.variant,',
     replace: 'set accepting_index = accepted.chain_index,',
     tests: [FRESH_INDEX, VARIANTS],
   },
@@ -106,9 +106,9 @@ export const INDEX_MUTANTS: readonly Mutant[] = [
   {
     name: 'revert-leaves-acceptance',
     file: 'packages/indexer/src/apply/reorg.ts',
-    find: 'set accepting_index = null, accepted_body = null\n                where id = any($1::bigint[]) and id <> all($2::bigint[])',
+    find: 'set accepting_index = null, accepted_variant = null\n                where id = any($1::bigint[]) and id <> all($2::bigint[])',
     replace:
-      'set accepting_index = null, accepted_body = null\n                where false and id = any($1::bigint[]) and id <> all($2::bigint[])',
+      'set accepting_index = null, accepted_variant = null\n                where false and id = any($1::bigint[]) and id <> all($2::bigint[])',
     tests: [FRESH_INDEX, 'test/simulation/shallow-reorgs.test.ts'],
   },
   {
@@ -221,7 +221,7 @@ export const INDEX_MUTANTS: readonly Mutant[] = [
   {
     name: 'rebuild-utxos-counts-acceptance-before-the-bootstrap-block',
     file: 'packages/state/src/utxos/utxos.ts',
-    find: 'where c.index > (select max(chain_index) from starts)),',
+    find: 'where c.index > (select max(chain_index) from bootstrap_blocks)),',
     replace: 'where c.index >= 0),',
     tests: ['test/simulation/gaps.db.test.ts', 'test/simulation/reacceptance-after-gap.db.test.ts'],
   },
@@ -256,9 +256,9 @@ export const INDEX_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'retention-forgets-spends-of-the-bootstrap-set',
-    file: 'packages/indexer/src/retention/next-start.ts',
-    find: 'select transaction_id, index, amount from of_start)',
-    replace: 'select transaction_id, index, amount from of_start limit 1)',
+    file: 'packages/indexer/src/retention/next-bootstrap.ts',
+    find: 'select transaction_id, index, amount from of_bootstrap)',
+    replace: 'select transaction_id, index, amount from of_bootstrap limit 1)',
     tests: [RETENTION],
   },
   {

@@ -63,12 +63,12 @@ const AT_REST_MS = 3_000;
 const FATAL = 1;
 
 const SELECT_INPUTS = `
-  select count(*)::int as inputs from transaction_inputs i join earlier_transactions e on e.id = i.previous_transaction_id`;
+  select count(*)::int as inputs from transaction_inputs i join pre_bootstrap_transactions e on e.id = i.previous_transaction_id`;
 const SELECT_START = `
-  select encode(b.hash, 'hex') as hash, s.utxo_count from starts s join blocks b on b.id = s.block_id order by s.chain_index`;
+  select encode(b.hash, 'hex') as hash, s.utxo_count from bootstrap_blocks s join blocks b on b.id = s.block_id order by s.chain_index`;
 const COUNT_VISIBLE = `
-  select (select count(*) from chain_blocks) + (select count(*) from blocks) + (select count(*) from starts)
-    + (select count(*) from start_utxos) + (select count(*) from utxos) + (select count(*) from checkpoint) as rows`;
+  select (select count(*) from chain_blocks) + (select count(*) from blocks) + (select count(*) from bootstrap_blocks)
+    + (select count(*) from bootstrap_utxos) + (select count(*) from utxos) + (select count(*) from checkpoint) as rows`;
 
 describe.skipIf(findKaspad() === undefined)('a bootstrap at a pruning point', () => {
   let peer: Peer;
@@ -185,7 +185,7 @@ describe.skipIf(findKaspad() === undefined)('a bootstrap at a pruning point', ()
   test('is discarded and repeated when the pruning point moves in the first catch-up, also after SIGKILL', async () => {
     const before = await pruningPointOf(peer);
     const index = await startHeld(CATCH_UP, {});
-    expect((await startsOf(index)).map(({ hash }) => hash)).toEqual([before]);
+    expect((await bootstrapsOf(index)).map(({ hash }) => hash)).toEqual([before]);
     const after = await movePruningPoint(before);
     await index.indexer.kill();
     await release(index, CATCH_UP);
@@ -274,7 +274,7 @@ describe.skipIf(findKaspad() === undefined)('a bootstrap at a pruning point', ()
     await more(load, 20);
     await untilIndexed(whole, peer);
     await watch.expectNoReorg();
-    expect(await startsOf(whole)).toMatchObject([{ hash: GENESIS }]);
+    expect(await bootstrapsOf(whole)).toMatchObject([{ hash: GENESIS }]);
     await expectSound(whole);
     await expectStateRight(whole, peer);
   });
@@ -342,14 +342,14 @@ describe.skipIf(findKaspad() === undefined)('a bootstrap at a pruning point', ()
   }
 });
 
-async function startsOf({ database }: Index): Promise<{ hash: string; utxo_count: bigint }[]> {
+async function bootstrapsOf({ database }: Index): Promise<{ hash: string; utxo_count: bigint }[]> {
   return (await database.pool.query<{ hash: string; utxo_count: bigint }>(SELECT_START)).rows;
 }
 
 /** Expects one bootstrap block, with UTXOs, some of which are spent above it. */
 async function expectStartAt(index: Index, pruningPoint: string): Promise<void> {
   expect(pruningPoint).not.toBe(GENESIS);
-  const starts = await startsOf(index);
+  const starts = await bootstrapsOf(index);
   expect(starts.map(({ hash }) => hash)).toEqual([pruningPoint]);
   expect(starts[0]?.utxo_count).toBeGreaterThan(1_000n);
   expect(await checkUtxoCommitment(index.database.pool)).toEqual([]);

@@ -45,8 +45,8 @@ interface Gap {
 
 const SELECT_GAPS = `
   select encode(after_block_hash, 'hex') as after, encode(before_block_hash, 'hex') as before, reason from gaps order by recorded_at`;
-const SELECT_STARTS = `
-  select s.chain_index, encode(b.hash, 'hex') as hash from starts s join blocks b on b.id = s.block_id order by s.chain_index`;
+const SELECT_BOOTSTRAPS = `
+  select s.chain_index, encode(b.hash, 'hex') as hash from bootstrap_blocks s join blocks b on b.id = s.block_id order by s.chain_index`;
 
 describe.skipIf(findKaspad() === undefined)('an indexer that was away for too long', () => {
   let peer: Peer;
@@ -79,9 +79,9 @@ describe.skipIf(findKaspad() === undefined)('an indexer that was away for too lo
     expect(await gapsOf(index)).toEqual([]);
 
     await recordGap(index);
-    const genesis = (await startsOf(index))[0]?.hash;
+    const genesis = (await bootstrapsOf(index))[0]?.hash;
     expect(await gapsOf(index)).toMatchObject([{ after: first.checkpoint, before: first.pruningPoint }]);
-    expect((await startsOf(index)).map(({ hash }) => hash)).toEqual([genesis, first.pruningPoint]);
+    expect((await bootstrapsOf(index)).map(({ hash }) => hash)).toEqual([genesis, first.pruningPoint]);
     await expectStateRight(index, peer);
 
     const second = await awayUntilPruned(index);
@@ -90,7 +90,11 @@ describe.skipIf(findKaspad() === undefined)('an indexer that was away for too lo
       { after: first.checkpoint, before: first.pruningPoint },
       { after: second.checkpoint, before: second.pruningPoint },
     ]);
-    expect((await startsOf(index)).map(({ hash }) => hash)).toEqual([genesis, first.pruningPoint, second.pruningPoint]);
+    expect((await bootstrapsOf(index)).map(({ hash }) => hash)).toEqual([
+      genesis,
+      first.pruningPoint,
+      second.pruningPoint,
+    ]);
     await expectStateRight(index, peer);
   });
 
@@ -102,7 +106,7 @@ describe.skipIf(findKaspad() === undefined)('an indexer that was away for too lo
       index.indexer = startIndexing(index.database, [peer], { ...p2pOf(peer), ON_GAP: 'record' });
       await new Promise((resolve) => setTimeout(resolve, afterMs));
       await index.indexer.kill();
-      const [gaps, starts] = [await gapsOf(index), await startsOf(index)];
+      const [gaps, starts] = [await gapsOf(index), await bootstrapsOf(index)];
       expect([0, 1]).toContain(gaps.length);
       expect(starts).toHaveLength(gaps.length + 1);
     }
@@ -124,7 +128,7 @@ describe.skipIf(findKaspad() === undefined)('an indexer that was away for too lo
     await otherLoad.warmUp(BLOCKS_UNTIL_PRUNED);
     await more(otherLoad, 100);
     // An index can continue only above its bootstrap block.
-    const start = (await startsOf(index)).at(-1)?.hash ?? '';
+    const start = (await bootstrapsOf(index)).at(-1)?.hash ?? '';
     await pruneAbove(other, otherLoad, await blueScoreAt(peer, start));
 
     index.indexer = startIndexing(index.database, [other], p2pOf(other));
@@ -191,6 +195,6 @@ async function gapsOf({ database }: Index): Promise<Gap[]> {
   return (await database.pool.query<Gap>(SELECT_GAPS)).rows;
 }
 
-async function startsOf({ database }: Index): Promise<{ chain_index: bigint; hash: string }[]> {
-  return (await database.pool.query<{ chain_index: bigint; hash: string }>(SELECT_STARTS)).rows;
+async function bootstrapsOf({ database }: Index): Promise<{ chain_index: bigint; hash: string }[]> {
+  return (await database.pool.query<{ chain_index: bigint; hash: string }>(SELECT_BOOTSTRAPS)).rows;
 }

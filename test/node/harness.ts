@@ -252,8 +252,8 @@ export async function retryVariants(index: Index, peer: Peer, load: Load): Promi
   for (let moves = 0; moves < MOVES_UNTIL_GIVEN_UP; moves += 1) {
     await untilIndexed(index, peer);
     const { rowCount } = await index.database.pool.query(
-      `select from transactions where accepted_body is null and accepting_index is not null
-         and id in (select transaction_id from transaction_bodies) limit 1`,
+      `select from transactions where accepted_variant is null and accepting_index is not null
+         and id in (select transaction_id from transaction_variants) limit 1`,
     );
     if (rowCount === 0) return;
     await more(load, 1);

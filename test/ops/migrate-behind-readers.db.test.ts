@@ -15,7 +15,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { ApiClient } from '../support/api-client.ts';
 import { createHarness, untilAtRest } from '../support/harness.ts';
 import { startApi, startIndexer } from '../support/programs.ts';
-import { followToTheTip } from '../simulation/starts-harness.ts';
+import { followToTheTip } from '../simulation/bootstraps-harness.ts';
 
 const MIGRATIONS = join(import.meta.dirname, '../../migrations');
 const ROLES_SQL = join(import.meta.dirname, '../../ops/roles.sql');
@@ -135,7 +135,7 @@ test('it ends the sessions of analysts if told to, and all others only if told s
   expect(await report?.ended).toBe('57P01');
 });
 
-test.each(['seen_before', 'earlier_balance_changes'])(
+test.each(['seen_before', 'previous_balance_changes'])(
   'it waits for readers at the start of the first catch-up and for readers of %s at its end',
   async (table) => {
     const { simulatedDag, database, node } = await createHarness('readers of what a first catch-up changes');

@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing
 import { NodeClient } from '@kasgres/node';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SHALLOW_MERGES } from '../simulation/starts-harness.ts';
+import { SHALLOW_MERGES } from '../simulation/bootstraps-harness.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { untilAtRest } from '../support/harness.ts';
 import { type Program, startApi, startIndexer, startProgram } from '../support/programs.ts';
@@ -121,7 +121,9 @@ describe('the programs under their own logins', () => {
     indexer = startAsIndexer();
     await untilAtRest(database.pool, node, indexer);
     expect(await listIndexes()).toEqual(indexesOfSchema);
-    const { rows } = await database.pool.query('select utxo_count > 0 as has_utxos from starts order by chain_index');
+    const { rows } = await database.pool.query(
+      'select utxo_count > 0 as has_utxos from bootstrap_blocks order by chain_index',
+    );
     expect(rows).toEqual([{ has_utxos: true }, { has_utxos: true }]);
     expect((await database.pool.query('select from gaps')).rowCount).toBe(1);
     expect(indexer.output()).not.toContain('permission denied');
@@ -196,8 +198,8 @@ describe('privileges that the logins lack', () => {
     ['kasgres_api', 'update balances set balance = 0'],
     ['kasgres_api', 'truncate utxos'],
     ['kasgres_api', 'update checkpoint set chain_index = 0'],
-    ['kasgres_api', 'delete from starts'],
-    ['kasgres_api', 'truncate start_utxos'],
+    ['kasgres_api', 'delete from bootstrap_blocks'],
+    ['kasgres_api', 'truncate bootstrap_utxos'],
     ['kasgres_api', 'delete from loaded_utxos'],
     ['kasgres_api', 'delete from gaps'],
     ['kasgres_api', `insert into tags (address, name) values ('x', 'x')`],
@@ -231,7 +233,9 @@ describe('privileges that the logins lack', () => {
       `select tablename from pg_tables where schemaname = 'public' and tablename !~ '_[0-9]+$' and tablename not in ('api_keys', 'api_key_usage', 'rate_limits', 'webhooks', 'webhook_deliveries', 'analysts')`,
     );
     const names = rows.map(({ tablename }) => tablename);
-    expect(names).toEqual(expect.arrayContaining(['starts', 'start_utxos', 'utxo_set_load', 'loaded_utxos']));
+    expect(names).toEqual(
+      expect.arrayContaining(['bootstrap_blocks', 'bootstrap_utxos', 'utxo_set_load', 'loaded_utxos']),
+    );
     for (const name of names) expect(await attempt('kasgres_api', `select from ${name} limit 1`), name).toBe('done');
   });
 

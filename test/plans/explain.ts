@@ -34,10 +34,10 @@ export const SMALL_TABLES = new Set([
   // Outputs that more than four transactions claim to spend: none on an honest chain.
   'contested_outputs',
   'deferred_indexes',
-  'earlier_blocks',
+  'pre_bootstrap_blocks',
   'gaps',
   'meta',
-  'starts',
+  'bootstrap_blocks',
   'subnetworks',
   'tag_sources',
   'template_sources',

@@ -20,7 +20,7 @@ import { covenantOf, covenantStatements, heldCovenant } from './covenant-rows.ts
 export const TRANSACTIONS = 1_001_700;
 export const BLOCKS = 126_000;
 export const CHAIN_BLOCKS = BLOCKS / 3;
-const EARLIER_TRANSACTIONS = 200_000;
+const PRE_BOOTSTRAP_TRANSACTIONS = 200_000;
 const PRE_BOOTSTRAP_BLOCKS = 2000;
 /** chain_blocks.index. */
 const SECOND_START = 10_000;
@@ -81,10 +81,10 @@ const isSpent = (t: string): string => {
 /** The amount of the second output: each spender keeps what the dust and the fee leave. */
 const amountOf = (t: string): string => `1000000000 - (${t}) / ${SPENT_AFTER} * ${DUST + FEE}`;
 
-/** The owner of the UTXO of an earlier transaction, numbered from 1. */
+/** The owner of the UTXO of a pre-bootstrap transaction, numbered from 1. */
 const earlierOwnerOf = (e: string): string =>
   `case when ${e} % 4 = 0 then ${PAID_BY_ALL} else ${FIRST_OTHER} + ${e} * 7919 % ${OTHERS} end`;
-const earlier = `generate_series(1::bigint, ${EARLIER_TRANSACTIONS}) as e`;
+const earlier = `generate_series(1::bigint, ${PRE_BOOTSTRAP_TRANSACTIONS}) as e`;
 
 const series = (count: number, from = 0): string => `generate_series(${from}::bigint, ${count - 1}) as`;
 
@@ -117,8 +117,8 @@ export const FIRST_STATEMENTS: readonly string[] = [
   `insert into subnetworks (id, subnetwork_id)
    select lane, decode(${namespaceOf('lane')} || repeat('00', 16), 'hex') from ${series(LANES + FIRST_LANE, FIRST_LANE)} lane`,
   `insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes, fee,
-     accepting_index, accepted_body)
-   select t, ${hashOf('transaction', 't')}, ${hashOf('body', 't')}, 0, 0, ${subnetworkOf('t')}, case when ${isInLane('t')} then t % 1000 else 0 end,
+     accepting_index, accepted_variant)
+   select t, ${hashOf('transaction', 't')}, ${hashOf('variant', 't')}, 0, 0, ${subnetworkOf('t')}, case when ${isInLane('t')} then t % 1000 else 0 end,
      case when t % 10 = 0 then decode(repeat('ab', 50), 'hex') else '' end, 10000, 2036, 2000, case when ${hasInput('t')} then ${FEE} else 0 end,
      ${acceptingIndexOf('t')}, case when ${acceptingBlockOf('t')} is not null then 0 end
    from ${series(TRANSACTIONS)} t`,
@@ -131,16 +131,16 @@ export const FIRST_STATEMENTS: readonly string[] = [
    select t, 0, t - ${SPENT_AFTER}, 1, decode(repeat('41', 66), 'hex'), 0, 1, 0,
      ${amountOf(`t - ${SPENT_AFTER}`)}, ${ownerOf(`t - ${SPENT_AFTER}`)}
    from ${series(TRANSACTIONS)} t where ${hasInput('t')}`,
-  // One in twenty transactions is in the next block too, where one in a thousand has another body.
-  `insert into block_transactions (block_id, index, transaction_id, body)
+  // One in twenty transactions is in the next block too, where one in a thousand has another variant.
+  `insert into block_transactions (block_id, index, transaction_id, variant)
    select ${blockOf('t')}, ${placeOf('t')}, t, 0 from ${series(TRANSACTIONS)} t
    union all
    select ${blockOf('t')} + 1, ${sizeOf(`${blockOf('t')} + 1`)} + case when t % 795 < 300 then t % 795 / 20 else 0 end, t,
      (t % 1000 = 3)::integer
    from ${series(TRANSACTIONS)} t where t % 20 = 3 and ${blockOf('t')} + 1 < ${BLOCKS}`,
-  `insert into transaction_bodies (transaction_id, body, hash, storage_mass, compute_mass, json_bytes)
-   select t, 1, ${hashOf('second body', 't')}, 10000, 2036, 2000 from ${series(TRANSACTIONS)} t where t % 1000 = 3`,
-  `insert into transaction_body_inputs (transaction_id, body, index, signature_script, sig_op_count, compute_budget)
+  `insert into transaction_variants (transaction_id, variant, hash, storage_mass, compute_mass, json_bytes)
+   select t, 1, ${hashOf('second variant', 't')}, 10000, 2036, 2000 from ${series(TRANSACTIONS)} t where t % 1000 = 3`,
+  `insert into transaction_variant_inputs (transaction_id, variant, index, signature_script, sig_op_count, compute_budget)
    select t, 1, 0, decode(repeat('42', 66), 'hex'), 1, 0 from ${series(TRANSACTIONS)} t where t % 1000 = 3 and ${hasInput('t')}`,
   `insert into blocks (id, hash, version, parents_by_level, hash_merkle_root, accepted_id_merkle_root, utxo_commitment, timestamp, bits,
      nonce, daa_score, blue_work, blue_score, pruning_point, selected_parent_id, merge_set_blues, merge_set_reds, is_chain_block,
@@ -155,14 +155,14 @@ export const FIRST_STATEMENTS: readonly string[] = [
    select b, place, b / 3 * 3 - 3 + place from ${series(BLOCKS, 3)} b, generate_series(0, 2) as place
    union all
    select b, place, -1 - b * 3 - place from generate_series(0, 2) as b, generate_series(0, 2) as place`,
-  `insert into earlier_transactions (id, transaction_id) select -e, ${hashOf('earlier transaction', 'e')} from ${earlier}`,
-  `insert into start_utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
+  `insert into pre_bootstrap_transactions (id, transaction_id) select -e, ${hashOf('pre-bootstrap transaction', 'e')} from ${earlier}`,
+  `insert into bootstrap_utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
    select -e, 0, ${earlierOwnerOf('e')}, ${DUST}, 0, false from ${earlier}`,
-  `insert into earlier_blocks (id, hash) select -e, ${hashOf('earlier block', 'e')} from generate_series(1::bigint, ${PRE_BOOTSTRAP_BLOCKS}) as e`,
+  `insert into pre_bootstrap_blocks (id, hash) select -e, ${hashOf('pre-bootstrap block', 'e')} from generate_series(1::bigint, ${PRE_BOOTSTRAP_BLOCKS}) as e`,
   // Below the first indexed block, so that no request finds them.
-  `insert into earlier_times (daa_score, timestamp) select -e, ${START_MS} - e * 1000 from generate_series(1, 1000) as e`,
-  `insert into starts (chain_index, block_id, utxo_count, utxo_sompi)
-   select index, index * 3, ${EARLIER_TRANSACTIONS}, ${EARLIER_TRANSACTIONS * DUST} from unnest(array[0, ${SECOND_START}]) as index`,
+  `insert into pre_bootstrap_times (daa_score, timestamp) select -e, ${START_MS} - e * 1000 from generate_series(1, 1000) as e`,
+  `insert into bootstrap_blocks (chain_index, block_id, utxo_count, utxo_sompi)
+   select index, index * 3, ${PRE_BOOTSTRAP_TRANSACTIONS}, ${PRE_BOOTSTRAP_TRANSACTIONS * DUST} from unnest(array[0, ${SECOND_START}]) as index`,
   `insert into gaps (after_block_hash, before_block_hash, reason)
    values (${hashOf('block', `${(SECOND_START - 1) * 3}`)}, ${hashOf('block', `${SECOND_START * 3}`)}, 'The node had pruned it')`,
   `insert into api_keys (name, key_hash, rate_ru) select 'key ' || k, ${hashOf('key', 'k')}, 500 from generate_series(1, 20000) as k`,
@@ -186,9 +186,9 @@ export const SECOND_STATEMENTS: readonly string[] = [
    from transaction_outputs o cross join lateral (select o.transaction_id as t) made
    where ${acceptingBlockOf('t')} is not null and not (o.index = 1 and ${isSpent('t')})
    union all
-   select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, null from start_utxos
+   select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, null from bootstrap_utxos
    order by 1, 2`,
-  `insert into earlier_balance_changes (script_id, hour, change)
+  `insert into previous_balance_changes (script_id, hour, change)
    select a.script_id, ${hourOf(acceptingBlockOf('a.transaction_id'))}, sum(a.amount_received - a.amount_sent)
    from address_transactions a where ${acceptingBlockOf('a.transaction_id')} is not null group by 1, 2 order by 1, 2`,
   `insert into tags (address, name, link, labels)
@@ -230,7 +230,7 @@ export const LAST_STATEMENTS: readonly string[] = [
   `insert into unmerged_touches
    select (select max(id) from blocks) - n, array(select (n * 500 + i) % ${SCRIPTS} + 1 from generate_series(1, 500) i) from generate_series(0, 19) n`,
   `with latest as (
-     delete from earlier_balance_changes c using (select script_id, max(hour) as hour from earlier_balance_changes group by 1) l
+     delete from previous_balance_changes c using (select script_id, max(hour) as hour from previous_balance_changes group by 1) l
      where c.script_id = l.script_id and c.hour = l.hour returning c.script_id, c.hour, c.change)
    insert into balances (script_id, balance, utxo_count, transaction_count, is_tagged, accepted_count, receiving_count, sending_count,
      coinbase_count, received, sent, first_seen, last_seen, last_change, last_change_hour)

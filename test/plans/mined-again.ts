@@ -57,7 +57,7 @@ export async function mineAgain(pool: Pool, victims: readonly Victim[]): Promise
        from copied b, next_ids, generate_series(1, ${COPIES}) n;
      insert into transactions (id, transaction_id, hash, version, lock_time, subnetwork_id, gas, payload, storage_mass, compute_mass, json_bytes)
        select transaction + n, sha256((transaction + n)::text::bytea), '', 0, 0, 0, 0, '', 0, 0, 0 from next_ids, generate_series(1, ${CLAIMS}) n;
-     insert into block_transactions (block_id, transaction_id, index, body)
+     insert into block_transactions (block_id, transaction_id, index, variant)
        select block + n, id, 1, 0 from next_ids, generate_series(1, ${COPIES}) n, unnest(array[${keys.join()}]::bigint[]) t (id);
      insert into transaction_inputs (transaction_id, index, previous_transaction_id, previous_index, signature_script, sequence, sig_op_count,
          compute_budget, amount, script_id)

@@ -17,7 +17,7 @@ const TABLES = [
   'scripts',
   'utxos',
   'balances',
-  'earlier_balance_changes',
+  'previous_balance_changes',
   'unmerged_touches',
 ];
 

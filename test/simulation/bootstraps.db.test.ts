@@ -13,10 +13,10 @@ import {
   pruneBeforeEarlierHour,
   pruneBelowTip,
   createPruningHarness,
-  startsOf,
+  bootstrapsOf,
   stopIgnoringErrors,
   visibleRows,
-} from './starts-harness.ts';
+} from './bootstraps-harness.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 
@@ -26,7 +26,7 @@ test('an index bootstrapped at a pruning point follows reorgs, also right above 
   const start = pruneAbove(simulatedDag, 80);
   const indexer = startIndexing(simulatedDag, database.url);
   await atRest(database, node, indexer);
-  expect(await startsOf(database.pool)).toEqual([
+  expect(await bootstrapsOf(database.pool)).toEqual([
     { chainIndex: 0, hash: start.hash, utxos: simulatedDag.node.pruningPointSet().utxos.length },
   ]);
   for (let step = 0; step < 2; step += 1) {
@@ -95,7 +95,7 @@ test('a load starts from scratch when the pruning point moves during it', async 
   expect(moves).toBe(2);
   const { pruningPoint } = simulatedDag.node;
   expect(pruningPoint).not.toBe(first.hash);
-  expect((await startsOf(database.pool)).map(({ hash }) => hash)).toEqual([pruningPoint]);
+  expect((await bootstrapsOf(database.pool)).map(({ hash }) => hash)).toEqual([pruningPoint]);
   await expectRightFromBootstrap(harness);
 });
 
@@ -115,7 +115,7 @@ test('a load starts from scratch when the pruning point moves after the last chu
   };
   await followToTheTip(harness);
   expect(hasMoved).toBe(true);
-  expect((await startsOf(database.pool)).map(({ hash }) => hash)).toEqual([simulatedDag.node.pruningPoint]);
+  expect((await bootstrapsOf(database.pool)).map(({ hash }) => hash)).toEqual([simulatedDag.node.pruningPoint]);
   await expectRightFromBootstrap(harness);
 });
 
@@ -273,7 +273,7 @@ test('a node that has not pruned is indexed from genesis, also when it prunes la
     await atRest(database, node, indexer);
   }
   await indexer.stop();
-  expect(await startsOf(database.pool)).toMatchObject([
+  expect(await bootstrapsOf(database.pool)).toMatchObject([
     { chainIndex: 0, hash: simulatedDag.node.dag.genesis.hash, utxos: 0 },
   ]);
   // A fresh index would be bootstrapped later, with the same UTXOs.

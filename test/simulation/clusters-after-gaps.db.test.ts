@@ -19,7 +19,7 @@ import {
   pruneAbove,
   createPruningHarness,
   withLowFinality,
-} from './starts-harness.ts';
+} from './bootstraps-harness.ts';
 import { PARAMS } from '../support/simulated-dag.ts';
 
 const RECORD = { ON_GAP: 'record' };

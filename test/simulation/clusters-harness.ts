@@ -198,17 +198,17 @@ export async function expectedClustersOfIndex(
     }
   }
   const { rows } = await pool.query<{ hash: string }>(
-    `select encode(coalesce(body.hash, t.hash), 'hex') as hash
+    `select encode(coalesce(variant.hash, t.hash), 'hex') as hash
        from chain_blocks c
        join blocks b on b.id = c.block_id
       cross join lateral unnest(c.accepted_transactions) accepted (id)
        join transactions t on t.id = accepted.id
-       left join transaction_bodies body on body.transaction_id = t.id and body.body = t.accepted_body
+       left join transaction_variants variant on variant.transaction_id = t.id and variant.variant = t.accepted_variant
       where b.blue_score <= (select sink.blue_score from checkpoint join blocks sink on sink.id = block_id) - $1
         and not ($2 and exists (
           select from transaction_inputs i
            where i.transaction_id = t.id and i.previous_transaction_id not in (select id from transactions)
-             and not exists (select from start_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)))`,
+             and not exists (select from bootstrap_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)))`,
     [depth, forgets],
   );
   return clustersOf(

@@ -13,9 +13,9 @@ import {
   gapsOf,
   pruneAbove,
   createPruningHarness,
-  startsOf,
+  bootstrapsOf,
   visibleRows,
-} from './starts-harness.ts';
+} from './bootstraps-harness.ts';
 import { type RunningIndexer, startIndexing } from '../support/simulated-dag.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -49,7 +49,7 @@ async function setHeldHarness(name: string, step: string): Promise<Harness> {
 async function expectBootstrappedAt(harness: Harness, pruningPoint: string): Promise<void> {
   const { pool } = harness.database;
   expect(harness.simulatedDag.node.pruningPoint).toBe(pruningPoint);
-  expect((await startsOf(pool)).map(({ chainIndex, hash }) => ({ chainIndex, hash }))).toEqual([
+  expect((await bootstrapsOf(pool)).map(({ chainIndex, hash }) => ({ chainIndex, hash }))).toEqual([
     { chainIndex: 0, hash: pruningPoint },
   ]);
   expect(await gapsOf(pool)).toEqual([]);
@@ -110,7 +110,7 @@ test('an index survives kill -9 in the middle of the discard and before the next
   // A reader of the last truncated table blocks the discard in its middle.
   const reader = await database.pool.connect();
   onTestEnd(async () => reader.release(true));
-  await reader.query('begin; lock table tag_marks in access share mode');
+  await reader.query('begin; lock table pending_tag_flags in access share mode');
   await failAt(harness, CATCH_UP);
   await expect
     .poll(

@@ -26,10 +26,10 @@ import {
   type Pruning,
   pruneAbove,
   createPruningHarness,
-  startsOf,
+  bootstrapsOf,
   visibleRows,
   withLowFinality,
-} from './starts-harness.ts';
+} from './bootstraps-harness.ts';
 
 const RECORD = { ON_GAP: 'record' };
 
@@ -105,7 +105,7 @@ test('an index from genesis records two gaps, with reorgs between them', async (
     expect(await gapsOf(database.pool)).toMatchObject(gaps);
     await expectRightInTheEnd(harness);
   }
-  const starts = await startsOf(database.pool);
+  const starts = await bootstrapsOf(database.pool);
   expect(starts.map(({ hash }) => hash)).toEqual([
     simulatedDag.node.dag.genesis.hash,
     ...gaps.map(({ before }) => before),
@@ -318,7 +318,7 @@ for (const [prunes, name] of REORGS_BELOW_FINALITY) {
       await followToTheTip(peer, RECORD);
     });
     const { pruningPoint } = peer.simulatedDag.node;
-    expect((await startsOf(database.pool)).map(({ hash }) => hash)).toEqual([
+    expect((await bootstrapsOf(database.pool)).map(({ hash }) => hash)).toEqual([
       simulatedDag.node.dag.genesis.hash,
       pruningPoint,
     ]);

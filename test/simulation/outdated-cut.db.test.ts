@@ -3,21 +3,21 @@ import { expect, test } from 'vitest';
 import { firstKeyOf } from '../../packages/indexer/src/apply/generations.ts';
 import { completeCut, isOutdated, prepareCut } from '../../packages/indexer/src/retention/cut.ts';
 import { findCutPoint } from '../../packages/indexer/src/retention/cut-point.ts';
-import { stageNextStart } from '../../packages/indexer/src/retention/next-start.ts';
+import { stageNextBootstrap } from '../../packages/indexer/src/retention/next-bootstrap.ts';
 import { atRest, expectInvariants, type Harness, onTestEnd } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
 import { cluster } from './clusters-harness.ts';
-import { createPruningHarness, SHALLOW_MERGES } from './starts-harness.ts';
+import { createPruningHarness, SHALLOW_MERGES } from './bootstraps-harness.ts';
 
 const DEPTHS = { finalityDepth: 60n, pruningDepth: 70n };
 const VARIABLES = { FINALITY_DEPTH: '60', PRUNING_DEPTH: '70', RETENTION: '100' };
 
-const CARRY = `insert into block_transactions (block_id, transaction_id, index, body) select next_block_id, $1, 1, 0 from checkpoint`;
+const CARRY = `insert into block_transactions (block_id, transaction_id, index, variant) select next_block_id, $1, 1, 0 from checkpoint`;
 const CARRY_NOT = `delete from block_transactions where transaction_id = $1 and block_id = (select next_block_id from checkpoint)`;
 const ACCEPT = 'update transactions set accepting_index = accepting_index + 10000 where id = $1';
 const ACCEPT_NOT = 'update transactions set accepting_index = accepting_index - 10000 where id = $1';
-const VARY = `insert into transaction_bodies (transaction_id, body, hash, storage_mass, compute_mass, json_bytes) values ($1, 99, '', 0, 0, 0)`;
-const VARY_NOT = 'delete from transaction_bodies where transaction_id = $1 and body = 99';
+const VARY = `insert into transaction_variants (transaction_id, variant, hash, storage_mass, compute_mass, json_bytes) values ($1, 99, '', 0, 0, 0)`;
+const VARY_NOT = 'delete from transaction_variants where transaction_id = $1 and variant = 99';
 
 /** An index on which nothing has been cut yet, since that waits for clusters. */
 async function openIndex(): Promise<Harness> {
@@ -43,7 +43,7 @@ test('a cut is prepared again if a batch refers to what it removes, or changes w
   onTestEnd(async () => remover.release(true));
   const cut = await findCutPoint(remover, { kind: 'blue score', blueScore: 100n }, DEPTHS);
   if (cut === undefined) throw new Error('the chain is too short');
-  await stageNextStart(remover, cut, { signal: new AbortController().signal, onProgress: () => undefined });
+  await stageNextBootstrap(remover, cut, { signal: new AbortController().signal, onProgress: () => undefined });
   await remover.query('begin');
   const prepared = await prepareCut(remover, cut, DEPTHS);
   const someOf = async (transactions: string): Promise<unknown> => {

@@ -15,7 +15,7 @@ import {
   forkBelowFinality,
   createPruningHarness,
   withLowFinality,
-} from './starts-harness.ts';
+} from './bootstraps-harness.ts';
 import { cluster } from './clusters-harness.ts';
 import { atRest, type Harness } from '../support/harness.ts';
 import { startIndexing } from '../support/simulated-dag.ts';
@@ -42,7 +42,7 @@ async function activityOf({ pool }: TestDatabase, transactions: readonly DagTran
        join address_transactions a on a.transaction_id = t.id
        join balances b on b.script_id = a.script_id
        join chain_blocks c on t.id = any(c.accepted_transactions)
-      where t.transaction_id = any($1::bytea[]) and a.script_id not in (select script_id from start_utxos)
+      where t.transaction_id = any($1::bytea[]) and a.script_id not in (select script_id from bootstrap_utxos)
         and (select count(*) from address_transactions other where other.script_id = a.script_id) = 1
       group by t.id, b.script_id`,
     [transactions.map(({ transactionId }) => Buffer.from(transactionId))],
@@ -106,7 +106,7 @@ test('a reorg above a gap restores the merging blocks below the gap', async () =
   const { pool } = database;
   const selectMerged = `
     select b.id, b.merging_block_id, b.is_blue from blocks b join chain_blocks c on c.block_id = b.merging_block_id
-     where c.index < (select max(chain_index) from starts) order by b.id`;
+     where c.index < (select max(chain_index) from bootstrap_blocks) order by b.id`;
   const { rows: merged } = await pool.query<{ id: bigint }>(selectMerged);
   expect(merged.length).toBeGreaterThan(20);
   const keys = merged.map(({ id }) => id);
@@ -135,11 +135,11 @@ async function findWrongBalances({ pool }: TestDatabase): Promise<object[]> {
        select distinct s.id, s.address from twice join address_transactions a on a.transaction_id = twice.id join scripts s on s.id = a.script_id
         where s.address is not null order by s.id limit 4
      ), beginnings as (
-       select s.chain_index, c.chain_time from starts s join chain_blocks c on c.index = s.chain_index
+       select s.chain_index, c.chain_time from bootstrap_blocks s join chain_blocks c on c.index = s.chain_index
      ), held as (
-       select script_id, chain_index, balance from start_balances
+       select script_id, chain_index, balance from bootstrap_balances
        union all
-       select script_id, (select max(chain_index) from starts), sum(amount) from start_utxos group by 1
+       select script_id, (select max(chain_index) from bootstrap_blocks), sum(amount) from bootstrap_utxos group by 1
      ), requests as (
        select i.id, i.address, c.chain_time,
               (select max(chain_index) from beginnings b where b.chain_time <= c.chain_time) as beginning

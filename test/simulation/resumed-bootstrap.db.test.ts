@@ -10,9 +10,9 @@ import {
   loadedUtxos,
   pruneAbove,
   createPruningHarness,
-  startsOf,
+  bootstrapsOf,
   visibleRows,
-} from './starts-harness.ts';
+} from './bootstraps-harness.ts';
 import { freshDatabase, type Harness } from '../support/harness.ts';
 import { CHUNK_UTXOS, PARAMS, startIndexing, type SimulatedDag } from '../support/simulated-dag.ts';
 
@@ -75,7 +75,7 @@ test(
     simulatedDag.p2pFaults.plan = undefined;
     const start = pruneAbove(simulatedDag, 3);
     await followToTheTip(other);
-    expect((await startsOf(other.database.pool)).map(({ hash }) => hash)).toEqual([start.hash]);
+    expect((await bootstrapsOf(other.database.pool)).map(({ hash }) => hash)).toEqual([start.hash]);
     await expectStateOfSimulatedDag(other);
   },
   TIMEOUT_MS,

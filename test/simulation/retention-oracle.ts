@@ -45,7 +45,7 @@ async function cutByOracle({ pool }: Db, chainIndex: number): Promise<void> {
     await client.query('update chain_blocks set index = -1 - (index + $1)', [chainIndex]);
     await client.query('update chain_blocks set index = -1 - index');
     await client.query('update transactions set accepting_index = accepting_index + $1', [chainIndex]);
-    await client.query('update starts set chain_index = chain_index + $1', [chainIndex]);
+    await client.query('update bootstrap_blocks set chain_index = chain_index + $1', [chainIndex]);
     await client.query('update checkpoint set chain_index = chain_index + $1', [chainIndex]);
     await client.query('commit');
   } finally {

@@ -10,7 +10,7 @@ import { atRest, expectInvariants, freshDatabase, type Harness, SEED } from '../
 import { Random } from '../../packages/devnet/src/economy/random.ts';
 import { type RunningIndexer, startIndexing } from '../support/simulated-dag.ts';
 import { cluster } from './clusters-harness.ts';
-import { createPruningHarness, followToTheTip, pruneAbove, SHALLOW_MERGES } from './starts-harness.ts';
+import { createPruningHarness, followToTheTip, pruneAbove, SHALLOW_MERGES } from './bootstraps-harness.ts';
 import { expectBootstrappedAtFirst, firstIndex } from './retention-oracle.ts';
 
 const TIMEOUT_MS = 300_000;
@@ -186,7 +186,7 @@ test('a transaction that begins while partitions are exchanged sees the index be
         await client.query('select from checkpoint');
         const { rows } = await client.query<{ known: boolean }>(
           `select distinct t.id is not null or e.id is not null as known
-             from utxos u left join transactions t on t.id = u.transaction_id left join earlier_transactions e on e.id = u.transaction_id`,
+             from utxos u left join transactions t on t.id = u.transaction_id left join pre_bootstrap_transactions e on e.id = u.transaction_id`,
         );
         utxos.push(...rows);
       },
@@ -220,9 +220,9 @@ test('the first cut after a gap keeps the ids of older UTXOs, and resets the met
   const { rows } = await database.pool.query<{ named: number; unnamed: number }>(
     `select count(*) filter (where is_named)::int as named, count(*) filter (where not is_named)::int as unnamed from (
        select exists (select from transactions t where t.id = u.transaction_id)
-           or exists (select from earlier_transactions e where e.id = u.transaction_id) as is_named
+           or exists (select from pre_bootstrap_transactions e where e.id = u.transaction_id) as is_named
          from utxos u union all
-       select exists (select from earlier_transactions e where e.id = u.transaction_id) from start_utxos u) held`,
+       select exists (select from pre_bootstrap_transactions e where e.id = u.transaction_id) from bootstrap_utxos u) held`,
   );
   expect(rows[0]?.unnamed).toBe(0);
   expect(rows[0]?.named).toBeGreaterThan(0);

@@ -15,7 +15,7 @@ interface ChainBlock {
 
 /** Makes this chain block the first one, with index 0. */
 export async function startAt(client: PoolClient, chainIndex: number): Promise<void> {
-  const { rowCount } = await client.query('select from starts where utxo_count > 0');
+  const { rowCount } = await client.query('select from bootstrap_blocks where utxo_count > 0');
   if (rowCount !== 0) throw new Error('the index was not bootstrapped at genesis');
   await moveStart(client, chainIndex, undefined);
 }
@@ -29,9 +29,9 @@ export function startAfterGap(client: PoolClient, afterIndex: number, chainIndex
 export async function startAgainAt(client: PoolClient, chainIndex: number): Promise<void> {
   await createStateAt(client, chainIndex);
   const start = await getChainBlock(client, chainIndex);
-  await keepStartBalances(client);
+  await keepBootstrapBalances(client);
   await replaceState(client);
-  await writeStart(client, start);
+  await writeBootstrapBlock(client, start);
   await rebuildDerivedState(client);
 }
 
@@ -40,7 +40,7 @@ async function moveStart(client: PoolClient, chainIndex: number, afterIndex: num
   const after = afterIndex === undefined ? undefined : await getChainBlock(client, afterIndex);
   const last = after?.index ?? -1n;
   await createStateAt(client, chainIndex);
-  await keepStartBalances(client);
+  await keepBootstrapBalances(client);
   await createKeptBlocks(client, start, after);
   await cutChain(client, last, start.index);
   await replaceState(client);
@@ -53,7 +53,7 @@ async function moveStart(client: PoolClient, chainIndex: number, afterIndex: num
       [after.id, start.id],
     );
   }
-  await writeStart(client, { index: last + 1n, id: start.id });
+  await writeBootstrapBlock(client, { index: last + 1n, id: start.id });
   await rebuildDerivedState(client);
   await client.query('drop table kept_blocks');
 }
@@ -75,16 +75,16 @@ const ACCEPTED_BETWEEN = `
 /** Creates table `state`: the UTXO set at a chain block, computed from the rows since the latest bootstrap block below it. */
 async function createStateAt(client: PoolClient, chainIndex: number): Promise<void> {
   const { rows } = await client.query<{ latest: bigint }>(
-    'select coalesce(max(chain_index), -1) as latest from starts',
+    'select coalesce(max(chain_index), -1) as latest from bootstrap_blocks',
   );
   const latest = rows[0]?.latest ?? -1n;
   if (latest > chainIndex)
     throw new Error(`chain block ${chainIndex} is below the latest bootstrap block at ${latest}`);
-  await client.query('create temporary table state (like start_utxos)');
+  await client.query('create temporary table state (like bootstrap_utxos)');
   await client.query(
     `with accepted as (${ACCEPTED_BETWEEN}),
      made as (
-       select * from start_utxos
+       select * from bootstrap_utxos
        union all
        select o.transaction_id, o.script_id, o.amount, a.daa_score, o.index, a.subnetwork_id = 1, o.covenant_id
        from accepted a join transaction_outputs o on o.transaction_id = a.id
@@ -98,10 +98,10 @@ async function createStateAt(client: PoolClient, chainIndex: number): Promise<vo
 }
 
 /** Keeps the balances at the latest bootstrap block, whose UTXO set will be replaced. */
-async function keepStartBalances(client: PoolClient): Promise<void> {
+async function keepBootstrapBalances(client: PoolClient): Promise<void> {
   await client.query(
-    `insert into start_balances
-     select (select max(chain_index) from starts), script_id, sum(amount) from start_utxos group by script_id`,
+    `insert into bootstrap_balances
+     select (select max(chain_index) from bootstrap_blocks), script_id, sum(amount) from bootstrap_utxos group by script_id`,
   );
 }
 
@@ -135,7 +135,7 @@ async function cutChain(client: PoolClient, last: bigint, start: bigint): Promis
     [last, start],
   );
   await client.query(
-    `update transactions set accepting_index = null, accepted_body = null where accepting_index > $1 and accepting_index <= $2`,
+    `update transactions set accepting_index = null, accepted_variant = null where accepting_index > $1 and accepting_index <= $2`,
     [last, start],
   );
   await client.query(
@@ -153,16 +153,16 @@ async function cutChain(client: PoolClient, last: bigint, start: bigint): Promis
     shift,
   ]);
   await client.query('update checkpoint set chain_index = chain_index - $1, version = version + 1', [shift]);
-  await client.query('delete from starts where chain_index > $1', [last]);
-  await client.query('delete from start_balances where chain_index > $1', [last]);
+  await client.query('delete from bootstrap_blocks where chain_index > $1', [last]);
+  await client.query('delete from bootstrap_balances where chain_index > $1', [last]);
   await client.query(
-    `delete from gaps where before_block_hash not in (select hash from starts join blocks on blocks.id = starts.block_id)`,
+    `delete from gaps where before_block_hash not in (select hash from bootstrap_blocks join blocks on blocks.id = bootstrap_blocks.block_id)`,
   );
 }
 
 async function replaceState(client: PoolClient): Promise<void> {
-  await client.query('truncate start_utxos');
-  await client.query('insert into start_utxos table state');
+  await client.query('truncate bootstrap_utxos');
+  await client.query('insert into bootstrap_utxos table state');
   await client.query('drop table state');
 }
 
@@ -172,11 +172,11 @@ async function removeBlocks(client: PoolClient): Promise<void> {
     await client.query(`delete from ${table} where block_id not in (select id from kept_blocks)`);
   }
   await client.query(
-    `insert into earlier_blocks select id, hash from blocks where id not in (select id from kept_blocks)`,
+    `insert into pre_bootstrap_blocks select id, hash from blocks where id not in (select id from kept_blocks)`,
   );
   await client.query('delete from blocks where id not in (select id from kept_blocks)');
   await client.query(
-    `delete from earlier_blocks where id not in (
+    `delete from pre_bootstrap_blocks where id not in (
        select parent_id from block_parents
        union all
        select named.id from blocks, unnest(selected_parent_id || merge_set_blues || merge_set_reds) named (id) where named.id is not null
@@ -186,17 +186,22 @@ async function removeBlocks(client: PoolClient): Promise<void> {
 
 /** Removes transactions without a block. Unaccepted transactions of UTXOs of the bootstrap block become pre-bootstrap ones. */
 async function removeTransactions(client: PoolClient): Promise<void> {
-  await client.query('create temporary table known_earlier as select id from earlier_transactions');
+  await client.query('create temporary table known_earlier as select id from pre_bootstrap_transactions');
   await client.query(
-    `insert into earlier_transactions
+    `insert into pre_bootstrap_transactions
      select id, transaction_id from transactions
-     where accepting_index is null and id in (select transaction_id from start_utxos)
+     where accepting_index is null and id in (select transaction_id from bootstrap_utxos)
      on conflict (id) do nothing`,
   );
   await client.query('create temporary table removed as select id, transaction_id from transactions');
   await client.query('delete from removed where id in (select transaction_id from block_transactions)');
   await client.query('delete from transactions where id in (select id from removed)');
-  for (const table of ['transaction_inputs', 'transaction_outputs', 'transaction_bodies', 'transaction_body_inputs']) {
+  for (const table of [
+    'transaction_inputs',
+    'transaction_outputs',
+    'transaction_variants',
+    'transaction_variant_inputs',
+  ]) {
     await client.query(`delete from ${table} where transaction_id in (select id from removed)`);
   }
   await clearRemovedUtxos(client);
@@ -208,13 +213,13 @@ async function removeTransactions(client: PoolClient): Promise<void> {
 async function clearRemovedUtxos(client: PoolClient): Promise<void> {
   await client.query(
     `update transaction_inputs i set previous_transaction_id = null, previous_transaction_hash = r.transaction_id, amount = null, script_id = null
-     from removed r where r.id = i.previous_transaction_id and r.id not in (select id from earlier_transactions)`,
+     from removed r where r.id = i.previous_transaction_id and r.id not in (select id from pre_bootstrap_transactions)`,
   );
   await client.query(
     `update transaction_inputs i set amount = null, script_id = null
      where i.previous_transaction_id not in (select id from transactions)
        and not exists (
-         select from start_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+         select from bootstrap_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
        )
        and not (
          i.previous_transaction_id in (select id from known_earlier)
@@ -228,10 +233,10 @@ async function clearRemovedUtxos(client: PoolClient): Promise<void> {
   );
 }
 
-async function writeStart(client: PoolClient, start: ChainBlock): Promise<void> {
+async function writeBootstrapBlock(client: PoolClient, start: ChainBlock): Promise<void> {
   await client.query(
-    `insert into starts (chain_index, block_id, utxo_count, utxo_sompi)
-     select $1, $2, count(*), coalesce(sum(amount), 0) from start_utxos`,
+    `insert into bootstrap_blocks (chain_index, block_id, utxo_count, utxo_sompi)
+     select $1, $2, count(*), coalesce(sum(amount), 0) from bootstrap_utxos`,
     [start.index, start.id],
   );
 }
@@ -250,7 +255,7 @@ async function rebuildDerivedState(client: PoolClient): Promise<void> {
   await countUnmerged(client);
   await client.query(
     `delete from balances where script_id not in (
-       select script_id from address_transactions union select script_id from start_utxos union select script_id from start_balances
+       select script_id from address_transactions union select script_id from bootstrap_utxos union select script_id from bootstrap_balances
      )`,
   );
   await client.query(
@@ -260,7 +265,7 @@ async function rebuildDerivedState(client: PoolClient): Promise<void> {
     `delete from scripts where id not in (
        select script_id from balances union select script_id from transaction_outputs
        union select script_id from transaction_inputs where script_id is not null
-       union select script_id from earlier_balance_changes
+       union select script_id from previous_balance_changes
        union select owner_script_id from inscriptions where owner_script_id is not null
        union select miner_script_id from blocks where miner_script_id is not null
        union select owner_script_id from inscriptions

@@ -33,14 +33,14 @@ test('a variant that the node cannot tell at once is known with the next block',
   });
   const { simulatedDag, database, node } = harness;
   const indexer = startIndexing(simulatedDag, database.url);
-  let known: KnownBody | undefined;
+  let known: KnownVariant | undefined;
   while (known === undefined) {
     simulatedDag.mine(1);
     await atRest(database, node, indexer);
     known = await findUntellable(database, node);
   }
   const late = await indexFromScratch(harness);
-  expect(await findAcceptedBody(late, known)).toBeNull();
+  expect(await findAcceptedVariant(late, known)).toBeNull();
   await expectRight(harness);
 
   const lateIndexer = startIndexing(simulatedDag, late.url);
@@ -49,7 +49,7 @@ test('a variant that the node cannot tell at once is known with the next block',
   while (sink() === before) simulatedDag.mine(1);
   await atRest(database, node, indexer);
   await atRest(late, node, lateIndexer);
-  expect(await findAcceptedBody(late, known)).toEqual(known.hash);
+  expect(await findAcceptedVariant(late, known)).toEqual(known.hash);
   await expectRight(harness);
   await indexer.stop();
   await lateIndexer.stop();
@@ -150,14 +150,14 @@ test('the variant with number 32,768 of an id is indexed as any other', async ()
   await mineAndIndex(first);
   // These rows are as if other blocks had carried one variant each.
   await database.pool.query(
-    `insert into transaction_bodies (transaction_id, body, hash, storage_mass, compute_mass, json_bytes)
+    `insert into transaction_variants (transaction_id, variant, hash, storage_mass, compute_mass, json_bytes)
      select t.id, n, sha256(n::text::bytea), 0, 0, 0 from transactions t cross join generate_series(1, 32767) n where t.transaction_id = $1`,
     [Buffer.from(original.transactionId)],
   );
   await mineAndIndex(second);
   await mineAndIndex(blockOn(simulatedDag.node));
   const { rows } = await database.pool.query(
-    `select t.accepted_body, k.hash, i.signature_script
+    `select t.accepted_variant, k.hash, i.signature_script
        from transactions t join kaspa.transactions k on k.transaction_key = t.id join kaspa.inputs i on i.transaction_key = t.id
       where t.transaction_id = $1`,
     [Buffer.from(original.transactionId)],
@@ -165,12 +165,12 @@ test('the variant with number 32,768 of an id is indexed as any other', async ()
   const [input] = variant.inputs;
   expect(rows).toEqual([
     {
-      accepted_body: 32_768,
+      accepted_variant: 32_768,
       hash: toHex(variant.hash),
       signature_script: input && toHex(input.signatureScript),
     },
   ]);
-  await database.pool.query('delete from transaction_bodies where body < 32768');
+  await database.pool.query('delete from transaction_variants where variant < 32768');
   await expectRight(harness);
 });
 
@@ -204,14 +204,14 @@ function mergeAmbiguousIds(simulatedDag: SimulatedDag): void {
 
 async function countAmbiguous({ database }: Harness): Promise<{ ids: number; unresolved: number }> {
   const { rows } = await database.pool.query<{ ids: number; unresolved: number }>(
-    `select count(*)::integer as ids, count(*) filter (where accepted_body is null)::integer as unresolved
-       from transactions where accepting_index is not null and id in (select transaction_id from transaction_bodies)`,
+    `select count(*)::integer as ids, count(*) filter (where accepted_variant is null)::integer as unresolved
+       from transactions where accepting_index is not null and id in (select transaction_id from transaction_variants)`,
   );
   if (rows[0] === undefined) throw new Error('no count');
   return rows[0];
 }
 
-interface KnownBody {
+interface KnownVariant {
   transaction_id: Buffer;
   /** The hash of the variant, whose number may differ between indexes. */
   hash: Buffer;
@@ -220,14 +220,14 @@ interface KnownBody {
 
 /** The accepted variant of a transaction `t`; null while it is unknown. */
 const ACCEPTED_HASH = `
-  case when t.accepted_body = 0 then t.hash
-       else (select b.hash from transaction_bodies b where b.transaction_id = t.id and b.body = t.accepted_body) end`;
+  case when t.accepted_variant = 0 then t.hash
+       else (select b.hash from transaction_variants b where b.transaction_id = t.id and b.variant = t.accepted_variant) end`;
 
 type Queryable = Pick<Connection, 'pool'>;
 
 /** Returns a variant that this index knows and the node no longer tells. */
-async function findUntellable({ pool }: Queryable, node: NodeClient): Promise<KnownBody | undefined> {
-  const { rows } = await pool.query<KnownBody>(
+async function findUntellable({ pool }: Queryable, node: NodeClient): Promise<KnownVariant | undefined> {
+  const { rows } = await pool.query<KnownVariant>(
     `select t.transaction_id, ${ACCEPTED_HASH} as hash, encode(parent.hash, 'hex') as parent
        from checkpoint
        join blocks sink on sink.id = checkpoint.block_id
@@ -235,8 +235,8 @@ async function findUntellable({ pool }: Queryable, node: NodeClient): Promise<Kn
        join blocks parent on parent.id = below.selected_parent_id
        join chain_blocks accepting on accepting.block_id = below.id
        join transactions t on t.accepting_index = accepting.index
-      where t.accepted_body is not null
-        and (select count(distinct bt.body) from block_transactions bt join blocks merged on merged.id = bt.block_id
+      where t.accepted_variant is not null
+        and (select count(distinct bt.variant) from block_transactions bt join blocks merged on merged.id = bt.block_id
               where bt.transaction_id = t.id and merged.merging_block_id = below.id) > 1`,
   );
   const [row] = rows;
@@ -250,7 +250,7 @@ async function findUntellable({ pool }: Queryable, node: NodeClient): Promise<Kn
   }
 }
 
-async function findAcceptedBody({ pool }: Queryable, { transaction_id: id }: KnownBody): Promise<Buffer | null> {
+async function findAcceptedVariant({ pool }: Queryable, { transaction_id: id }: KnownVariant): Promise<Buffer | null> {
   const { rows } = await pool.query<{ hash: Buffer | null }>(
     `select ${ACCEPTED_HASH} as hash from transactions t where t.transaction_id = $1`,
     [id],

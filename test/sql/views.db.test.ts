@@ -1,6 +1,6 @@
 /**
  * The views show of a chain what its node's DAG tells (test/cookbook/history.ts, which reads no database): a chain with reorganisations, red
- * blocks, refused transactions, ids with several bodies and scripts without an address. What people add, and clusters, are compared with what
+ * blocks, refused transactions, ids with several variants and scripts without an address. What people add, and clusters, are compared with what
  * was put in.
  */
 import { upsertTags } from '@kasgres/database';
@@ -200,7 +200,7 @@ describe('views of transactions', () => {
     );
     expect(several.size).toBeGreaterThan(0);
     const rows = await ask(
-      `select k.transaction_id, k.hash from kaspa.transactions k join public.transactions t on t.id = k.transaction_key where t.accepted_body is not null`,
+      `select k.transaction_id, k.hash from kaspa.transactions k join public.transactions t on t.id = k.transaction_key where t.accepted_variant is not null`,
     );
     const hashes = new Map(
       accepted.map(({ transaction }) => [toHex(transaction.transactionId), toHex(transaction.hash)]),

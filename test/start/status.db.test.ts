@@ -135,5 +135,5 @@ test('a program takes no node from a start where a database is named', async () 
   await leaveRuntimeFile();
   const said = await refusal('npx kasgres indexer', { DATA_DIR: dataDir, DATABASE_URL: own.url });
   expect(said).toContain('NODE_URL: is not set');
-  expect((await own.pool.query('select from starts')).rows).toEqual([]);
+  expect((await own.pool.query('select from bootstrap_blocks')).rows).toEqual([]);
 });

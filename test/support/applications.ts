@@ -13,7 +13,7 @@ const MAX_SHOWN = 5;
 /** A transaction that retention has removed has no id. */
 const TRANSACTION_ID = (key: string): string => `
   coalesce((select encode(known.transaction_id, 'hex') from transactions known where known.id = ${key}),
-           (select encode(earlier.transaction_id, 'hex') from earlier_transactions earlier where earlier.id = ${key}))`;
+           (select encode(earlier.transaction_id, 'hex') from pre_bootstrap_transactions earlier where earlier.id = ${key}))`;
 
 const list = (...values: string[]): string =>
   values.map((value) => `coalesce((${value})::text, '-')`).join(` || ' ' || `);
@@ -66,7 +66,7 @@ interface IndexedBlock {
   hash: string;
   chainTime: bigint;
   /** Whether the index knows nothing of what happened right before it. */
-  isStart: boolean;
+  isBootstrap: boolean;
 }
 
 export interface ModelledIndex {
@@ -86,19 +86,19 @@ export async function applicationDifferences(
   const dag = wholeDagOf(simulatedDag);
   const { rows: indexed } = await db.query<IndexedBlock>(
     `select c.index::int as index, encode(b.hash, 'hex') as hash, c.chain_time as "chainTime",
-            c.index = min(c.index) over () or exists (select from gaps g where g.before_block_hash = b.hash) as "isStart"
+            c.index = min(c.index) over () or exists (select from gaps g where g.before_block_hash = b.hash) as "isBootstrap"
        from chain_blocks c join blocks b on b.id = c.block_id order by c.index`,
   );
   const { rows: unknown } = await db.query<{ id: string }>(
-    `select encode(transaction_id, 'hex') as id from transactions where accepting_index is not null and accepted_body is null`,
+    `select encode(transaction_id, 'hex') as id from transactions where accepting_index is not null and accepted_variant is null`,
   );
   const ids = new Set(unknown.map(({ id }) => id));
   const first = indexed[0]?.index ?? 0;
   const stateWith = (hasUnknownVariant: (id: string) => boolean): ApplicationState => {
     const model = new ApplicationsModel({ hasUnknownVariant });
     if (isCut) acceptBelow(model, dag, first);
-    for (const { index, hash, chainTime, isStart } of indexed) {
-      if (isStart && !isCut) model.start(utxosAt(dag, hash), { chainTime });
+    for (const { index, hash, chainTime, isBootstrap } of indexed) {
+      if (isBootstrap && !isCut) model.start(utxosAt(dag, hash), { chainTime });
       else if (!isCut || index > first) model.accept(acceptedBy(dag.get(hash)), { chainIndex: index, chainTime });
     }
     return model.state(isCut ? first : -1);

@@ -98,9 +98,9 @@ export async function storedState(pool: Pick<Pool, 'query'>, { addressedOnly = f
          encode(coalesce(o.covenant_id, b.covenant_id), 'hex')) as columns
      from utxos u join scripts s on s.id = u.script_id
      left join transactions t on t.id = u.transaction_id
-     left join earlier_transactions e on e.id = u.transaction_id
+     left join pre_bootstrap_transactions e on e.id = u.transaction_id
      left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index and o.index >> 4 = u.index >> 4
-     left join start_utxos b on b.transaction_id = u.transaction_id and b.index = u.index
+     left join bootstrap_utxos b on b.transaction_id = u.transaction_id and b.index = u.index
      where ${condition}`,
   );
   const balances = await pool.query<{ name: string; columns: string }>(

@@ -2,9 +2,9 @@
 import type { ClientBase } from 'pg';
 
 export async function replaceBalanceChanges(client: ClientBase): Promise<void> {
-  await client.query('delete from earlier_balance_changes');
+  await client.query('delete from previous_balance_changes');
   await client.query(
-    `insert into earlier_balance_changes (script_id, hour, change)
+    `insert into previous_balance_changes (script_id, hour, change)
      select script_id, hour, change from hourly_balance_changes() where not is_latest and change <> 0`,
   );
   await client.query(

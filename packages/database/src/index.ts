@@ -26,7 +26,7 @@ export {
   type BlockKey,
   type ChainTime,
   createBatchRows,
-  EARLIER_BALANCE_CHANGES,
+  PREVIOUS_BALANCE_CHANGES,
   LOADED_UTXOS,
   NETWORK_INTERVALS,
   type ScriptKey,

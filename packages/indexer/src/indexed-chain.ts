@@ -47,14 +47,14 @@ export async function listTopHashes(client: ClientBase, count: number): Promise<
 export async function getBootstrap(client: ClientBase) {
   const { rows } = await client.query<{ chainIndex: number; blueScore: bigint; isGenesis: boolean }>(
     `select s.chain_index::float8 as "chainIndex", b.blue_score as "blueScore", s.utxo_count = 0 as "isGenesis"
-       from starts s join blocks b on b.id = s.block_id order by s.chain_index desc limit 1`,
+       from bootstrap_blocks s join blocks b on b.id = s.block_id order by s.chain_index desc limit 1`,
   );
   if (rows[0] === undefined) throw new Error('this database has a checkpoint and no bootstrap block');
   return rows[0];
 }
 
 export async function loadPreBootstrapBlocks(client: ClientBase, memory: Memory): Promise<void> {
-  const { rows } = await client.query<{ id: bigint; hash: Buffer }>('select id, hash from earlier_blocks');
+  const { rows } = await client.query<{ id: bigint; hash: Buffer }>('select id, hash from pre_bootstrap_blocks');
   for (const row of rows) memory.preBootstrapBlocks.set(toHex(row.hash), Number(row.id));
 }
 

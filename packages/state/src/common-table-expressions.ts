@@ -4,13 +4,13 @@ export const ACCEPTED = `
     select t.id, t.subnetwork_id, c.daa_score
     from chain_blocks c
     join transactions t on t.accepting_index = c.index
-    where c.index > (select coalesce(max(chain_index), -1) from starts)
+    where c.index > (select coalesce(max(chain_index), -1) from bootstrap_blocks)
   )`;
 
 /** The outputs in the UTXO set of the latest bootstrap block or of `accepted`, without those that `accepted` spend. */
 export const UNSPENT = `
   created as (
-    select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id from start_utxos
+    select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id from bootstrap_utxos
     union all
     select o.transaction_id, o.index, o.script_id, o.amount, a.daa_score, a.subnetwork_id = 1, o.covenant_id
     from accepted a join transaction_outputs o on o.transaction_id = a.id
@@ -26,9 +26,9 @@ export const UNSPENT = `
 /** The scripts of the UTXO set of each bootstrap block. */
 export const HELD = `
   held as (
-    select script_id, (select max(chain_index) from starts) as chain_index, amount from start_utxos
+    select script_id, (select max(chain_index) from bootstrap_blocks) as chain_index, amount from bootstrap_utxos
     union all
-    select script_id, chain_index, balance from start_balances
+    select script_id, chain_index, balance from bootstrap_balances
   )`;
 
 /** Every script that a chain block touches, by each transaction that it accepts. */
@@ -72,13 +72,13 @@ export const CUT = `
 export const BARE_SCRIPTS = `(select id from scripts where type = 'nonstandard' and version = 0)`;
 
 /**
- * The first of the UTXOs of each script `s` in `start_utxos`, by id and index: who created it before the start is known, but not in which order.
+ * The first of the UTXOs of each script `s` in `bootstrap_utxos`, by id and index: who created it before the bootstrap block is known, but not in which order.
  * @param scripts a table with `id`
  */
-export const firstStartUtxos = (scripts: string): string => `
+export const firstBootstrapUtxos = (scripts: string): string => `
   select distinct on (s.id) s.id as script_id, u.transaction_id, u.index
     from ${scripts} s
-    join start_utxos u on u.script_id = s.id
-    left join earlier_transactions e on e.id = u.transaction_id
+    join bootstrap_utxos u on u.script_id = s.id
+    left join pre_bootstrap_transactions e on e.id = u.transaction_id
     left join transactions t on t.id = u.transaction_id
    order by s.id, coalesce(e.transaction_id, t.transaction_id), u.index`;

@@ -1,24 +1,24 @@
 /** Writes the differences of two UTXO sets after a gap, so that the cost is independent of the history. Counts of accepted transactions stay. */
 import type { ClientBase } from 'pg';
 import { hourOf } from './hourly-balance-changes/hourly-deltas.ts';
-import { writeStartPrograms } from './programs/start-programs.ts';
+import { writeBootstrapPrograms } from './programs/bootstrap-programs.ts';
 import { LENGTHS, startOfInterval } from './network-intervals/intervals.ts';
 
 /**
- * Must run after `start_utxos` has its set and the checkpoint is at the block.
+ * Must run after `bootstrap_utxos` has its set and the checkpoint is at the block.
  * @param chainTime of the block, Unix milliseconds
  * @param isGap whether the block is not one of the chain that is known
  */
 export async function replaceUtxoSet(client: ClientBase, chainTime: bigint, isGap: boolean): Promise<void> {
-  await client.query('analyze start_utxos');
+  await client.query('analyze bootstrap_utxos');
   // Their events in the gap are not known, even if they have the same UTXOs after it.
   if (isGap) await client.query('update covenants set is_complete = false where is_complete and utxo_count > 0');
   await client.query(REPLACE_STATE, [hourOf(chainTime), chainTime]);
-  await writeStartPrograms(client, chainTime);
+  await writeBootstrapPrograms(client, chainTime);
   // Another chain block may have accepted the same transaction.
   await client.query(
     `update utxos u set block_daa_score = s.block_daa_score
-       from start_utxos s
+       from bootstrap_utxos s
       where s.script_id = u.script_id and s.transaction_id = u.transaction_id and s.index = u.index
         and s.block_daa_score <> u.block_daa_score`,
   );
@@ -34,11 +34,11 @@ export async function replaceUtxoSet(client: ClientBase, chainTime: bigint, isGa
 const REPLACE_STATE = `
   with vanished as (
     delete from utxos u
-     where not exists (select from start_utxos s where s.transaction_id = u.transaction_id and s.index = u.index)
+     where not exists (select from bootstrap_utxos s where s.transaction_id = u.transaction_id and s.index = u.index)
     returning script_id, amount, covenant_id),
   appeared as (
     insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id)
-    select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id from start_utxos s
+    select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id from bootstrap_utxos s
      where not exists (select from utxos u where u.script_id = s.script_id and u.transaction_id = s.transaction_id and u.index = s.index)
     returning script_id, amount, covenant_id),
   covenants_changed as (
@@ -74,12 +74,12 @@ const REPLACE_STATE = `
         else greatest(balances.last_change_hour, excluded.last_change_hour) end),
   -- The latest hour moves there if it is before the block's, and the change is added there if it is after: a reorg may have removed that hour.
   hours_changed as (
-    insert into earlier_balance_changes (script_id, hour, change)
+    insert into previous_balance_changes (script_id, hour, change)
     select script_id, least(b.last_change_hour, $1::integer), case when b.last_change_hour < $1::integer then b.last_change else c.change end
       from changes c join balances b using (script_id)
      where c.change <> 0 and b.last_change_hour <> $1::integer and (b.last_change_hour > $1::integer or b.last_change <> 0)
      order by script_id
-    on conflict (script_id, hour) do update set change = earlier_balance_changes.change + excluded.change),
+    on conflict (script_id, hour) do update set change = previous_balance_changes.change + excluded.change),
   clusters_changed as (
     update clusters c set balance = c.balance + changed.balance
       from (select cluster_of(m.script_id) as id, sum(changes.change) as balance

@@ -230,7 +230,7 @@ export async function readTransactions(
   );
   // The node cannot always tell which variant of an id it accepted (docs/architecture.md).
   const { rows: told } = await pool.query<{ id: string }>(
-    `select encode(transaction_id, 'hex') as id from transactions where accepted_body is not null`,
+    `select encode(transaction_id, 'hex') as id from transactions where accepted_variant is not null`,
   );
   const toldIds = new Set(told.map(({ id }) => id));
   return new NodeTransactions(dag, (id) => (toldIds.has(id) ? findAcceptedHash(id) : undefined));

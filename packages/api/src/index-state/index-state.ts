@@ -26,7 +26,7 @@ export interface IndexState {
   /** Hash of the first indexed chain block; null if that is genesis. */
   firstBlock: string | null;
   /** Numbers of bootstrap blocks and of gaps. */
-  starts: number;
+  bootstrapBlocks: number;
   gaps: number;
 }
 

@@ -122,8 +122,8 @@ const commonOf = new WeakMap<IndexState, string>();
 function ofState(state: IndexState): string {
   const known = commonOf.get(state);
   if (known !== undefined) return known;
-  const { sinkHash, virtualMergeSet, firstCatchUp, starts } = state;
-  const common = String([sinkHash, virtualMergeSet, firstCatchUp, starts]);
+  const { sinkHash, virtualMergeSet, firstCatchUp, bootstrapBlocks } = state;
+  const common = String([sinkHash, virtualMergeSet, firstCatchUp, bootstrapBlocks]);
   commonOf.set(state, common);
   return common;
 }

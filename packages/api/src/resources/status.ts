@@ -25,24 +25,24 @@ async function readIndexStatus(db: Db, state: IndexState | undefined) {
     isCaughtUp: state !== undefined && !state.firstCatchUp && deferred.length === 0,
     replicaLagSeconds: replicaLag === null ? null : Math.round(replicaLag),
     firstBlock: (await findLowestBlock(db))?.hash ?? null,
-    starts: await listStarts(db),
+    starts: await listBootstraps(db),
     gaps: await listGaps(db),
     utxoSetLoad: load === undefined ? null : { pruningPoint: load.blockHash, utxoCount: Number(load.utxos) },
   };
 }
 
-function listStarts(db: Db) {
+function listBootstraps(db: Db) {
   return db
-    .selectFrom('starts')
-    .innerJoin('blocks', 'blocks.id', 'starts.block_id')
+    .selectFrom('bootstrap_blocks')
+    .innerJoin('blocks', 'blocks.id', 'bootstrap_blocks.block_id')
     .select([
       hex('blocks.hash').as('hash'),
       text('blocks.blue_score').as('blueScore'),
       text('blocks.daa_score').as('daaScore'),
       number('blocks.timestamp').as('timestamp'),
-      number('starts.utxo_count').as('utxoCount'),
+      number('bootstrap_blocks.utxo_count').as('utxoCount'),
     ])
-    .orderBy('starts.chain_index')
+    .orderBy('bootstrap_blocks.chain_index')
     .execute();
 }
 

@@ -119,7 +119,7 @@ const statement = statementsBy(
         // There is no bootstrap block above: each gap ends at one, and a step must not cross it.
         start: sql`
           select index, blue_score from chain_blocks where index = ${parameter('index', 'bigint')} and hash = ${parameter('hash', 'bytea')}
-            and not exists (select from starts where chain_index > ${parameter('index', 'bigint')})`,
+            and not exists (select from bootstrap_blocks where chain_index > ${parameter('index', 'bigint')})`,
         added: sql`
           select above.* from start cross join lateral (
             select * from chain_blocks where index > start.index order by index limit ${sql.lit(MAX_CHAIN_BLOCKS)}) above`,

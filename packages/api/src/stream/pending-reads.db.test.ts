@@ -55,7 +55,7 @@ async function insertTransaction(id: number, blockId: number, jsonBytes = 100_00
     [id],
   );
   await database.pool.query(
-    'insert into block_transactions (block_id, transaction_id, index, body) values ($1, $2, 1, 0)',
+    'insert into block_transactions (block_id, transaction_id, index, variant) values ($1, $2, 1, 0)',
     [blockId, id],
   );
 }

@@ -94,7 +94,7 @@ export class PendingReads {
           where encode(t.transaction_id, 'hex') = spent.transaction_id
           union
           select o.script_id, o.amount, o.covenant_id
-          from earlier_transactions t join start_utxos o on o.transaction_id = t.id and o.index = spent.index
+          from pre_bootstrap_transactions t join bootstrap_utxos o on o.transaction_id = t.id and o.index = spent.index
           where t.transaction_id = decode(spent.transaction_id, 'hex')
         ) o
         join scripts s on s.id = o.script_id and (s.address is not null or o.covenant_id is not null)`.execute(db);

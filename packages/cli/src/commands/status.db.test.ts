@@ -32,7 +32,7 @@ test('every value of an empty database is null or empty', async () => {
 test('it returns bootstrap blocks in chain order, gaps with their ends, and a pending load', async () => {
   const [genesis, after, before] = [await addBlock(1, 0), await addBlock(2, 100), await addBlock(3, 500)];
   await database.pool.query(
-    'insert into starts (chain_index, block_id, utxo_count, utxo_sompi) values (101, 3, 12599, 5), (0, 1, 0, 0)',
+    'insert into bootstrap_blocks (chain_index, block_id, utxo_count, utxo_sompi) values (101, 3, 12599, 5), (0, 1, 0, 0)',
   );
   await database.pool.query(
     `insert into gaps (after_block_hash, before_block_hash, reason, recorded_at)

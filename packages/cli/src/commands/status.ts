@@ -53,10 +53,10 @@ const CHECKPOINT = `
   left join blocks on blocks.id = checkpoint.block_id`;
 
 /** With the field names of `/v1/status`. */
-const STARTS = `
+const SELECT_BOOTSTRAPS = `
   select encode(b.hash, 'hex') as hash, b.blue_score::text as "blueScore", b.daa_score::text as "daaScore",
     b.timestamp::float8 as timestamp, s.utxo_count::float8 as "utxoCount"
-  from starts s join blocks b on b.id = s.block_id order by s.chain_index`;
+  from bootstrap_blocks s join blocks b on b.id = s.block_id order by s.chain_index`;
 
 const GAPS = `
   select encode(g.after_block_hash, 'hex') as "afterBlock", encode(g.before_block_hash, 'hex') as "beforeBlock", g.reason,
@@ -71,7 +71,7 @@ const GAPS = `
 /** Returns the status as far as the database knows it, with null for unknown values. */
 export async function statusOf(db: Queryable): Promise<Record<string, unknown>> {
   const checkpoint = await db.query<Record<string, unknown>>(CHECKPOINT);
-  const starts = await db.query(STARTS);
+  const starts = await db.query(SELECT_BOOTSTRAPS);
   const gaps = await db.query(GAPS);
   const utxoSetLoad = (await findUtxoSetLoad(db)) ?? null;
   return { ...checkpoint.rows[0], starts: starts.rows, gaps: gaps.rows, utxoSetLoad };

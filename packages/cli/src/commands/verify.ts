@@ -74,7 +74,7 @@ function listChecks({ withoutStart, withoutUtxos }: VerifyOptions, since: Since 
     {
       name: '8: the UTXO set of the bootstrap block is the one that its header commits to',
       skipped: withoutStart ? 'skipped by --without-start' : history,
-      check: (client) => copyToCheck(client, 'start_utxos'),
+      check: (client) => copyToCheck(client, 'bootstrap_utxos'),
     },
     {
       name: '8: ids and hashes of transactions are those of their rows',

@@ -15,7 +15,7 @@ it('notes thousands of skipped instances in time and memory that grow with their
     variants: blocks.flat().map(() => 0),
     blocks: blocks.flatMap((block, position) => block.map(() => position)),
   };
-  const row = { index: 7n, is_start: false, accepted, variants: accepted.map(() => 0) };
+  const row = { index: 7n, is_bootstrap: false, accepted, variants: accepted.map(() => 0) };
   const before = process.memoryUsage().heapUsed;
   const { faults, skipped } = walkMergeSet(row, carried);
   expect((process.memoryUsage().heapUsed - before) / skipped.length).toBeLessThan(1000);

@@ -18,8 +18,8 @@ const ACCEPTED_AGAIN = -2;
 
 /** A transaction without a row has no variant; invariant 7 reports the missing row. */
 const SELECT_ACCEPTED = `
-  select c.index, c.accepted_transactions as accepted, c.index in (select chain_index from starts) as is_start, array(
-      select case when t.accepting_index = c.index then coalesce(t.accepted_body, ${UNKNOWN}) else ${ACCEPTED_AGAIN} end::integer
+  select c.index, c.accepted_transactions as accepted, c.index in (select chain_index from bootstrap_blocks) as is_bootstrap, array(
+      select case when t.accepting_index = c.index then coalesce(t.accepted_variant, ${UNKNOWN}) else ${ACCEPTED_AGAIN} end::integer
       from unnest(c.accepted_transactions) with ordinality as listed (id, position) left join transactions t on t.id = listed.id
       order by listed.position
     ) as variants, (
@@ -38,7 +38,7 @@ const SELECT_CARRIED = `
   )
   select merged.index,
     array_agg(bt.transaction_id order by merged.position, bt.index) as transactions,
-    array_agg(bt.body::integer order by merged.position, bt.index) as variants,
+    array_agg(bt.variant::integer order by merged.position, bt.index) as variants,
     array_agg(merged.position::integer order by merged.position, bt.index) as blocks
   from merged join block_transactions bt on bt.block_id = merged.id
   where bt.index > 0 or merged.position = 1
@@ -50,14 +50,14 @@ const SELECT_PREVIOUS = `
 
 const wrongVariants = ({ transactionId }: From): Faults => ({
   'transaction {}': `
-    select format('%s has variant %s accepted, %s', encode(t.transaction_id, 'hex'), t.accepted_body,
+    select format('%s has variant %s accepted, %s', encode(t.transaction_id, 'hex'), t.accepted_variant,
       case when t.accepting_index is null then 'and is not accepted' else 'which is not stored' end)
     from transactions t
-    where t.id >= ${transactionId} and t.accepted_body is not null and (
+    where t.id >= ${transactionId} and t.accepted_variant is not null and (
       t.accepting_index is null
-      or t.accepted_body < 0
-      or t.accepted_body > 0
-        and not exists (select from transaction_bodies b where b.transaction_id = t.id and b.body = t.accepted_body)
+      or t.accepted_variant < 0
+      or t.accepted_variant > 0
+        and not exists (select from transaction_variants b where b.transaction_id = t.id and b.variant = t.accepted_variant)
     )`,
 });
 
@@ -77,7 +77,7 @@ const wrongBounds = ({ chainIndex }: From): Faults => ({
 interface AcceptedRow {
   index: bigint;
   /** The transactions that a bootstrap block accepts may be pre-bootstrap. */
-  is_start: boolean;
+  is_bootstrap: boolean;
   accepted: bigint[];
   variants: number[];
   /** The number of instances of transactions in its mergeset. */
@@ -133,7 +133,7 @@ export function withinMemory<Row extends Pick<AcceptedRow, 'carried'>>(rows: rea
 }
 
 export function walkMergeSet(
-  { index, is_start: isStart, accepted, variants }: Omit<AcceptedRow, 'carried'>,
+  { index, is_bootstrap: isBootstrap, accepted, variants }: Omit<AcceptedRow, 'carried'>,
   carried: CarriedRow | undefined,
 ): { faults: string[]; skipped: Skipped[] } {
   const faults: string[] = [];
@@ -165,7 +165,7 @@ export function walkMergeSet(
     );
   }
   const coinbase = carried?.transactions[0];
-  const isUnknown = isStart && accepted.length === 0;
+  const isUnknown = isBootstrap && accepted.length === 0;
   if (coinbase !== undefined && accepted[0] !== coinbase && !isUnknown) {
     faults.push(`${ofBlock} does not accept the coinbase ${coinbase} of its selected parent first`);
   }

@@ -1,7 +1,7 @@
 /**
  * Invariant 7: every block of every mergeset since the bootstrap block is present with all its transactions, or there is a row in `gaps`. Every
  * reference leads to a row, lists have no holes, and repeated columns agree; merkle roots prove the variants (invariant 8). Pre-bootstrap
- * blocks and transactions may be known by hash only, in `earlier_blocks` and `earlier_transactions`.
+ * blocks and transactions may be known by hash only, in `pre_bootstrap_blocks` and `pre_bootstrap_transactions`.
  */
 import { MAX_SOMPI } from '@kasgres/kaspa';
 import { isStandby, type Queryable } from '@kasgres/state';
@@ -11,7 +11,7 @@ import { EVERYTHING, type From } from './since.ts';
 /** Bootstrap blocks whose mergeset is not indexed: the first one, and those after a gap. */
 const BARE_BOOTSTRAPS = `
   bare_bootstraps as (
-    select s.chain_index, s.block_id from starts s join blocks b on b.id = s.block_id
+    select s.chain_index, s.block_id from bootstrap_blocks s join blocks b on b.id = s.block_id
     where s.chain_index = (select min(index) from chain_blocks) or b.hash in (select before_block_hash from gaps)
   )`;
 
@@ -40,13 +40,13 @@ const bootstrapsAndGaps = ({ chainIndex }: From): Faults => ({
     where c.index > (select min(index) from chain_blocks) and c.index >= ${chainIndex}
       and previous.block_id is distinct from b.selected_parent_id
       and not exists (
-        select from gaps join starts on starts.block_id = b.id
+        select from gaps join bootstrap_blocks on bootstrap_blocks.block_id = b.id
         where after_block_hash = parent.hash and before_block_hash = b.hash
       )`,
   'the chain begins at index {} without a bootstrap block': `
-    select min(index) from chain_blocks having min(index) not in (select chain_index from starts)`,
+    select min(index) from chain_blocks having min(index) not in (select chain_index from bootstrap_blocks)`,
   'the bootstrap block at index {} is not the chain block there': `
-    select s.chain_index from starts s left join chain_blocks c on c.index = s.chain_index
+    select s.chain_index from bootstrap_blocks s left join chain_blocks c on c.index = s.chain_index
     where c.block_id is distinct from s.block_id`,
   'the bootstrap block at index {} accepts transactions, which are pre-bootstrap': `
     with ${BARE_BOOTSTRAPS}
@@ -55,7 +55,7 @@ const bootstrapsAndGaps = ({ chainIndex }: From): Faults => ({
   'the gap before {} is not between a bootstrap block and the chain block before it': `
     select encode(g.before_block_hash, 'hex') from gaps g
     where not exists (
-      select from starts s
+      select from bootstrap_blocks s
       join blocks b on b.id = s.block_id
       join chain_blocks previous on previous.index = s.chain_index - 1
       join blocks parent on parent.id = previous.block_id
@@ -100,7 +100,7 @@ const blocks = ({ chainIndex, blockId }: From): Faults => ({
       or (
         select count(coalesce(parent.id, earlier.id)) from block_parents p
         left join blocks parent on parent.id = p.parent_id
-        left join earlier_blocks earlier on earlier.id = p.parent_id
+        left join pre_bootstrap_blocks earlier on earlier.id = p.parent_id
         where p.block_id = b.id
       ) <> (
         select greatest(case when b.selected_parent_id is null then 0 else 1 end, max(p.index) + 1)
@@ -110,12 +110,12 @@ const blocks = ({ chainIndex, blockId }: From): Faults => ({
     select encode(b.hash, 'hex') from blocks b
     cross join lateral unnest(b.selected_parent_id || b.merge_set_blues || b.merge_set_reds) named (id)
     left join blocks known on known.id = named.id
-    left join earlier_blocks earlier on earlier.id = named.id
+    left join pre_bootstrap_blocks earlier on earlier.id = named.id
     where b.id >= ${blockId} and named.id is not null and known.id is null and earlier.id is null`,
   'pre-bootstrap block {} has a row in blocks, too': `
-    select encode(e.hash, 'hex') from earlier_blocks e join blocks b on b.id = e.id
+    select encode(e.hash, 'hex') from pre_bootstrap_blocks e join blocks b on b.id = e.id
     union all
-    select encode(e.hash, 'hex') from earlier_blocks e join blocks b on b.hash = e.hash`,
+    select encode(e.hash, 'hex') from pre_bootstrap_blocks e join blocks b on b.hash = e.hash`,
   'block {}: a transaction is missing': `
     select encode(b.hash, 'hex') from blocks b
     where b.id >= ${blockId} and (
@@ -131,8 +131,8 @@ const blocks = ({ chainIndex, blockId }: From): Faults => ({
   'block {} carries a variant that is not stored': `
     select encode(b.hash, 'hex') from block_transactions bt
     join blocks b on b.id = bt.block_id
-    left join transaction_bodies body on body.transaction_id = bt.transaction_id and body.body = bt.body
-    where bt.block_id >= ${blockId} and bt.body > 0 and body.transaction_id is null`,
+    left join transaction_variants variant on variant.transaction_id = bt.transaction_id and variant.variant = bt.variant
+    where bt.block_id >= ${blockId} and bt.variant > 0 and variant.transaction_id is null`,
 });
 
 const transactions = ({ chainIndex, transactionId }: From): Faults => ({
@@ -167,10 +167,10 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
     select encode(t.transaction_id, 'hex') from transaction_inputs i
     join transactions t on t.id = i.transaction_id
     left join transactions previous on previous.id = i.previous_transaction_id
-    left join earlier_transactions earlier on earlier.id = i.previous_transaction_id
+    left join pre_bootstrap_transactions earlier on earlier.id = i.previous_transaction_id
     left join transaction_outputs o
       on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.index >> 4 = i.previous_index >> 4
-    left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+    left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
     where i.transaction_id >= ${transactionId} and i.previous_transaction_id is not null
       and case
         when previous.id is null and earlier.id is null then true
@@ -179,13 +179,13 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
         when u.amount is not null then i.amount <> u.amount or i.script_id is distinct from u.script_id
         when o.amount is not null then i.amount <> o.amount or i.script_id is distinct from o.script_id
         -- The utxos of a start that was not the last are not kept.
-        else earlier.id is null or (select count(*) from starts where utxo_count > 0) < 2
+        else earlier.id is null or (select count(*) from bootstrap_blocks where utxo_count > 0) < 2
       end`,
   'transaction {}: an input names its UTXO by a hash that has a key, or still has an amount or script': `
     select encode(t.transaction_id, 'hex') from transaction_inputs i
     join transactions t on t.id = i.transaction_id
     left join transactions previous on encode(previous.transaction_id, 'hex') = encode(i.previous_transaction_hash, 'hex')
-    left join earlier_transactions earlier on earlier.transaction_id = i.previous_transaction_hash
+    left join pre_bootstrap_transactions earlier on earlier.transaction_id = i.previous_transaction_hash
     where i.transaction_id >= ${transactionId} and i.previous_transaction_hash <> ''
       and (i.amount is not null or i.script_id is not null
         or (coalesce(previous.id, earlier.id) is not null and not exists (
@@ -194,12 +194,12 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
   'late transaction {} is unknown': `
     select late.id::text from late_transactions late
     where not exists (select from transactions t where t.id = late.id)
-      and not exists (select from earlier_transactions e where e.id = late.id)`,
+      and not exists (select from pre_bootstrap_transactions e where e.id = late.id)`,
   'transaction {} is accepted, but the UTXO of an input is not known, or its transaction never was accepted': `
     select encode(t.transaction_id, 'hex') from transaction_inputs i
     join transactions t on t.id = i.transaction_id
     left join transactions previous on previous.id = i.previous_transaction_id
-    left join earlier_transactions earlier on earlier.id = i.previous_transaction_id
+    left join pre_bootstrap_transactions earlier on earlier.id = i.previous_transaction_id
     where i.transaction_id >= ${transactionId} and t.accepting_index is not null
       and (i.amount is null or (previous.accepting_index is null and earlier.id is null))`,
   // One whose inputs were resolved late has no fee until it is accepted.
@@ -214,28 +214,28 @@ const transactions = ({ chainIndex, transactionId }: From): Faults => ({
             - (select coalesce(sum(o.amount), 0) from transaction_outputs o where o.transaction_id = t.id) as fee) summed)
     end`,
   'pre-bootstrap transaction {} has another key than its row in transactions': `
-    select encode(e.transaction_id, 'hex') from earlier_transactions e join transactions t on t.id = e.id
+    select encode(e.transaction_id, 'hex') from pre_bootstrap_transactions e join transactions t on t.id = e.id
     where e.id >= ${transactionId} and t.transaction_id <> e.transaction_id
     union all
-    select encode(e.transaction_id, 'hex') from earlier_transactions e
+    select encode(e.transaction_id, 'hex') from pre_bootstrap_transactions e
     join transactions t on encode(t.transaction_id, 'hex') = encode(e.transaction_id, 'hex')
     where e.id >= ${transactionId} and t.id <> e.id`,
   // Only the UTXO set of the latest bootstrap block is kept.
   'pre-bootstrap transaction {} has no UTXO at the bootstrap block': `
-    select encode(e.transaction_id, 'hex') from earlier_transactions e
-    where e.id >= ${transactionId} and (select count(*) from starts where utxo_count > 0) < 2
-      and not exists (select from start_utxos u where u.transaction_id = e.id)`,
+    select encode(e.transaction_id, 'hex') from pre_bootstrap_transactions e
+    where e.id >= ${transactionId} and (select count(*) from bootstrap_blocks where utxo_count > 0) < 2
+      and not exists (select from bootstrap_utxos u where u.transaction_id = e.id)`,
   'UTXO {} of the bootstrap block: its script or its transaction is missing, or was accepted since, or has another output there': `
     select coalesce(encode(coalesce(e.transaction_id, t.transaction_id), 'hex'), u.transaction_id::text) || ':' || u.index
-    from start_utxos u
-    left join earlier_transactions e on e.id = u.transaction_id
+    from bootstrap_utxos u
+    left join pre_bootstrap_transactions e on e.id = u.transaction_id
     left join transactions t on t.id = u.transaction_id
     left join chain_blocks c on c.index = t.accepting_index
     left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index and o.index >> 4 = u.index >> 4
     left join scripts s on s.id = u.script_id
     where u.transaction_id >= ${transactionId} and (s.id is null
       or (e.id is null and c.index is null)
-      or c.index > (select max(chain_index) from starts)
+      or c.index > (select max(chain_index) from bootstrap_blocks)
       or (t.id is not null and (o.amount is distinct from u.amount or o.script_id is distinct from u.script_id
         or o.covenant_id is distinct from u.covenant_id)))`,
 });
@@ -255,9 +255,9 @@ const chainRows = ({ chainIndex }: From): Faults => ({
   'checkpoint.{} is in use': `
     select format('%s is %s, and %s', name, next, used) from checkpoint p
     cross join lateral (values
-      ('next_block_id', p.next_block_id, (select greatest((select max(id) from blocks), (select max(id) from earlier_blocks)))),
+      ('next_block_id', p.next_block_id, (select greatest((select max(id) from blocks), (select max(id) from pre_bootstrap_blocks)))),
       ('next_transaction_id', p.next_transaction_id,
-        (select greatest((select max(id) from transactions), (select max(id) from earlier_transactions)))),
+        (select greatest((select max(id) from transactions), (select max(id) from pre_bootstrap_transactions)))),
       ('next_script_id', p.next_script_id, (select max(id) from scripts)),
       ('next_subnetwork_id', p.next_subnetwork_id::bigint, (select max(id)::bigint from subnetworks))
     ) keys (name, next, used)
@@ -290,7 +290,7 @@ const HISTORY: Faults = {
       union all
       select unnest(selected_parent_id || merge_set_blues || merge_set_reds) from blocks
     )
-    select encode(e.hash, 'hex') from earlier_blocks e
+    select encode(e.hash, 'hex') from pre_bootstrap_blocks e
     where not exists (select from named where named.id = e.id)`,
 };
 

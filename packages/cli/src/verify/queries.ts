@@ -40,7 +40,7 @@ export interface Bootstrap {
 export async function findBootstrap(db: Queryable): Promise<Bootstrap | undefined> {
   const { rows } = await db.query<Bootstrap>(
     `select concat_ws(' ', s.chain_index, s.block_id, s.started_at) as id, c.first_catch_up as "isCatchingUp"
-       from checkpoint c cross join starts s order by s.chain_index desc limit 1`,
+       from checkpoint c cross join bootstrap_blocks s order by s.chain_index desc limit 1`,
   );
   return rows[0];
 }

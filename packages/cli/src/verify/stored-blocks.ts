@@ -52,14 +52,14 @@ const SELECT = `
     array(
       select coalesce(parent.hash, earlier.hash) from block_parents p
       left join blocks parent on parent.id = p.parent_id
-      left join earlier_blocks earlier on earlier.id = p.parent_id
+      left join pre_bootstrap_blocks earlier on earlier.id = p.parent_id
       where p.block_id = b.id and (parent.id is not null or earlier.id is not null) order by p.index
     ) as "directParents",
     array(
-      select coalesce(body.hash, case when bt.body = 0 then t.hash end)
+      select coalesce(variant.hash, case when bt.variant = 0 then t.hash end)
       from block_transactions bt
       left join transactions t on t.id = bt.transaction_id
-      left join transaction_bodies body on body.transaction_id = bt.transaction_id and body.body = bt.body
+      left join transaction_variants variant on variant.transaction_id = bt.transaction_id and variant.variant = bt.variant
       where bt.block_id = b.id order by bt.index
     ) as "transactionHashes",
     b.subsidy, miner.version as "minerVersion", miner.script as "minerScript",
@@ -97,11 +97,11 @@ async function* rebuild(
 
 /** Variants with a storage mass, which a block before Crescendo does not commit to. */
 const SELECT_WITH_MASS = `
-  select distinct bt.transaction_id as id, bt.body as variant
+  select distinct bt.transaction_id as id, bt.variant
   from block_transactions bt
   left join transactions t on t.id = bt.transaction_id
-  left join transaction_bodies body on body.transaction_id = bt.transaction_id and body.body = bt.body
-  where bt.block_id = any($1) and coalesce(body.storage_mass, t.storage_mass) <> 0`;
+  left join transaction_variants variant on variant.transaction_id = bt.transaction_id and variant.variant = bt.variant
+  where bt.block_id = any($1) and coalesce(variant.storage_mass, t.storage_mass) <> 0`;
 
 /** Returns the merkle leaves of transactions with a storage mass, by stored hash. */
 async function leavesBeforeCrescendo(db: Queryable, blocks: readonly BlockRow[]): Promise<Map<string, Hash>> {

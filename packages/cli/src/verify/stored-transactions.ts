@@ -70,8 +70,8 @@ const SELECT_VARIANTS = `
   from wanted
   join transactions t on t.id = wanted.id
   join subnetworks s on s.id = t.subnetwork_id
-  left join transaction_bodies b on b.transaction_id = wanted.id and b.body = wanted.variant
-  where wanted.variant = 0 or b.body is not null
+  left join transaction_variants b on b.transaction_id = wanted.id and b.variant = wanted.variant
+  where wanted.variant = 0 or b.variant is not null
   order by t.id, wanted.variant`;
 
 const SELECT_INPUTS = `
@@ -80,16 +80,16 @@ const SELECT_INPUTS = `
     coalesce(previous.transaction_id, earlier.transaction_id, i.previous_transaction_hash) as "previousTransactionId"
   from transaction_inputs i
   left join transactions previous on previous.id = i.previous_transaction_id
-  left join earlier_transactions earlier on earlier.id = i.previous_transaction_id
+  left join pre_bootstrap_transactions earlier on earlier.id = i.previous_transaction_id
   where i.transaction_id = any($1)
   order by i.transaction_id, i.index`;
 
 /** Fields of inputs in which further variants differ from variant 0. */
 const SELECT_VARIANT_INPUTS = `
   ${WANTED}
-  select i.transaction_id as id, i.body as variant, i.index, i.signature_script as "signatureScript", i.sig_op_count as "sigOpCount",
+  select i.transaction_id as id, i.variant, i.index, i.signature_script as "signatureScript", i.sig_op_count as "sigOpCount",
     i.compute_budget as "computeBudget"
-  from wanted join transaction_body_inputs i on i.transaction_id = wanted.id and i.body = wanted.variant
+  from wanted join transaction_variant_inputs i on i.transaction_id = wanted.id and i.variant = wanted.variant
   where wanted.variant > 0`;
 
 const SELECT_OUTPUTS = `
@@ -115,8 +115,8 @@ const SELECT_PAGE = selectPage('true');
 const SELECT_PRE_BOOTSTRAP_PAGE = selectPage(preBootstrap('id', '$2', '$3'));
 
 const selectFurther = (condition: string): string => `
-  select transaction_id as id, body as variant from transaction_bodies
-  where (transaction_id, body) > ($1, $2) and ${condition} order by transaction_id, body limit ${VARIANTS_PAGE}`;
+  select transaction_id as id, variant from transaction_variants
+  where (transaction_id, variant) > ($1, $2) and ${condition} order by transaction_id, variant limit ${VARIANTS_PAGE}`;
 const SELECT_FURTHER_PAGE = selectFurther('true');
 const SELECT_FURTHER_PRE_BOOTSTRAP_PAGE = selectFurther(preBootstrap('transaction_id', '$3', '$4'));
 

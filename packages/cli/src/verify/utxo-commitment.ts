@@ -21,18 +21,18 @@ const REPORT_EVERY_MS = 10_000;
 /** Speed of a core of common machines. */
 const UTXOS_PER_SECOND = 30_000;
 
-/** `utxos` at the checkpoint, or `start_utxos` at the latest bootstrap block. */
-export type UtxoSet = 'utxos' | 'start_utxos';
+/** `utxos` at the checkpoint, or `bootstrap_utxos` at the latest bootstrap block. */
+export type UtxoSet = 'utxos' | 'bootstrap_utxos';
 
 const NAMES: Readonly<Record<UtxoSet, string>> = {
   utxos: 'the current UTXO set',
-  start_utxos: 'the UTXO set of the bootstrap block',
+  bootstrap_utxos: 'the UTXO set of the bootstrap block',
 };
 
 const SELECT_COMMITMENT: Readonly<Record<UtxoSet, string>> = {
   utxos: 'select hash, utxo_commitment from checkpoint join blocks on blocks.id = checkpoint.block_id',
-  start_utxos: `
-    select hash, utxo_commitment from starts join blocks on blocks.id = starts.block_id order by starts.chain_index desc limit 1`,
+  bootstrap_utxos: `
+    select hash, utxo_commitment from bootstrap_blocks join blocks on blocks.id = bootstrap_blocks.block_id order by bootstrap_blocks.chain_index desc limit 1`,
 };
 
 /** Missing transactions and scripts give empty values, which change the hash. */
@@ -41,15 +41,15 @@ const selectUtxos = (set: UtxoSet, covenantId: string): string => `
     u.block_daa_score, u.is_coinbase, ${covenantId}
   from ${set} u
   left join transactions t on t.id = u.transaction_id
-  left join earlier_transactions earlier on earlier.id = u.transaction_id
+  left join pre_bootstrap_transactions earlier on earlier.id = u.transaction_id
   left join scripts s on s.id = u.script_id`;
 
 const SELECT_UTXOS: Readonly<Record<UtxoSet, string>> = {
   utxos: `
     ${selectUtxos('utxos', 'coalesce(o.covenant_id, start.covenant_id)')}
     left join transaction_outputs o on o.transaction_id = u.transaction_id and o.index = u.index and o.index >> 4 = u.index >> 4
-    left join start_utxos start on start.transaction_id = u.transaction_id and start.index = u.index`,
-  start_utxos: selectUtxos('start_utxos', 'u.covenant_id'),
+    left join bootstrap_utxos start on start.transaction_id = u.transaction_id and start.index = u.index`,
+  bootstrap_utxos: selectUtxos('bootstrap_utxos', 'u.covenant_id'),
 };
 
 /** Returns estimates from the planner's statistics, since counting the rows would take as long as some checks. */
@@ -108,7 +108,7 @@ export async function checkCommittedSet(
 }
 
 /** Copies and hashes a set; with a client, inside its open transaction. @returns the faults, one sentence each */
-export async function checkUtxoCommitment(db: Pool | PoolClient, set: UtxoSet = 'start_utxos'): Promise<string[]> {
+export async function checkUtxoCommitment(db: Pool | PoolClient, set: UtxoSet = 'bootstrap_utxos'): Promise<string[]> {
   const client = 'release' in db ? db : await db.connect();
   try {
     const committed = await copyCommittedSet(client, set);

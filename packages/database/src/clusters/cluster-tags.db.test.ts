@@ -19,7 +19,7 @@ interface GivenTag {
 
 beforeEach(async () => {
   await database.pool.query(
-    'truncate scripts, tags, tag_labels, clusters, cluster_members, cluster_names, cluster_labels, cluster_links, tag_marks',
+    'truncate scripts, tags, tag_labels, clusters, cluster_members, cluster_names, cluster_labels, cluster_links, pending_tag_flags',
   );
   await database.pool.query(
     `insert into scripts select n, 0, decode(lpad(to_hex(n), 2, '0'), 'hex'), 'pubkey', 'address ' || n from generate_series(1, 20) n`,
@@ -60,7 +60,9 @@ async function readCounts(): Promise<unknown[]> {
 
 /** Roots of the clusters whose members' marks wait, since the last time. */
 async function takeMarks(): Promise<bigint[]> {
-  const { rows } = await database.pool.query<{ script_id: bigint }>('delete from tag_marks returning script_id');
+  const { rows } = await database.pool.query<{ script_id: bigint }>(
+    'delete from pending_tag_flags returning script_id',
+  );
   return rows.map(({ script_id }) => script_id).sort((a, b) => Number(a - b));
 }
 

@@ -116,7 +116,7 @@ async function dropZeros(client: Client, clusterIds: readonly bigint[]): Promise
 
 /**
  * Names clusters by the counts of their members' tags: by their only name, with all labels and the most confident link (of several, the most
- * frequent). Names of one actor are one name, of which the most frequent spelling counts. Members with several names give no name. If a name appears or disappears, `tag_marks` gets a row, so that the flags of the
+ * frequent). Names of one actor are one name, of which the most frequent spelling counts. Members with several names give no name. If a name appears or disappears, `pending_tag_flags` gets a row, so that the flags of the
  * members are updated. Counts of former clusters are deleted.
  */
 export async function resolveClusterTags(client: Client, clusterIds: readonly bigint[]): Promise<void> {
@@ -146,7 +146,7 @@ export async function resolveClusterTags(client: Client, clusterIds: readonly bi
         where c.id = r.id and (c.name, c.link, c.labels) is distinct from (r.name, r.link, r.labels)
        returning c.id, r.old_name, r.name
      )
-     insert into tag_marks (script_id, at_script_id)
+     insert into pending_tag_flags (script_id, at_script_id)
      select id, id from changed where (old_name is null) <> (name is null)
      on conflict (script_id) do update set at_script_id = excluded.at_script_id`,
     [distinctIds],

@@ -128,13 +128,13 @@ export const NONE_SWAPPABLE: {
   [Table in keyof BatchRows]: [Swappable<BatchRow<Table>>] extends [never] ? true : Swappable<BatchRow<Table>>;
 } = {
   blocks: true,
-  earlier_blocks: true,
+  pre_bootstrap_blocks: true,
   block_parents: true,
   chain_blocks: true,
   subnetworks: true,
   transactions: true,
-  transaction_bodies: true,
-  transaction_body_inputs: true,
+  transaction_variants: true,
+  transaction_variant_inputs: true,
   block_transactions: true,
   scripts: true,
   transaction_inputs: true,

@@ -60,7 +60,7 @@ export const BATCH_TABLES = {
     is_blue: nullable(boolean),
     transaction_count: integer,
   }),
-  earlier_blocks: defineCopyTable('earlier_blocks', { id: blockKey, hash: bytea }),
+  pre_bootstrap_blocks: defineCopyTable('pre_bootstrap_blocks', { id: blockKey, hash: bytea }),
   block_parents: defineCopyTable('block_parents', {
     block_id: key,
     index: smallint,
@@ -93,19 +93,19 @@ export const BATCH_TABLES = {
     json_bytes: integer,
     fee: nullable(bigint),
     accepting_index: nullable(reference<'index', 'accepting_index'>()),
-    accepted_body: nullable(integer),
+    accepted_variant: nullable(integer),
   }),
-  transaction_bodies: defineCopyTable('transaction_bodies', {
+  transaction_variants: defineCopyTable('transaction_variants', {
     transaction_id: key,
-    body: integer,
+    variant: integer,
     hash: bytea,
     storage_mass: numeric,
     compute_mass: numeric,
     json_bytes: integer,
   }),
-  transaction_body_inputs: defineCopyTable('transaction_body_inputs', {
+  transaction_variant_inputs: defineCopyTable('transaction_variant_inputs', {
     transaction_id: key,
-    body: integer,
+    variant: integer,
     index: integer,
     signature_script: bytea,
     sig_op_count: integer,
@@ -115,7 +115,7 @@ export const BATCH_TABLES = {
     block_id: key,
     index: integer,
     transaction_id: key,
-    body: integer,
+    variant: integer,
   }),
   scripts: defineCopyTable('scripts', {
     id: scriptKey,
@@ -186,7 +186,7 @@ export const BALANCES = defineCopyTable('balances', {
   sent: numeric,
 });
 
-export const EARLIER_BALANCE_CHANGES = defineCopyTable('earlier_balance_changes', {
+export const PREVIOUS_BALANCE_CHANGES = defineCopyTable('previous_balance_changes', {
   script_id: key,
   hour: integer,
   change: bigint,

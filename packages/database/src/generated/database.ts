@@ -246,7 +246,7 @@ export interface Balances {
    */
   coinbase_count: Generated<Numeric>;
   /**
-   * chain_blocks.chain_time of the first block on the chain that accepts a transaction that touches it, or of the first start when it held UTXOs there before; null while there is none.
+   * chain_blocks.chain_time of the first block on the chain that accepts a transaction that touches it, or of the first bootstrap block when it held UTXOs there before; null while there is none.
    */
   first_seen: bigint | null;
   /**
@@ -426,15 +426,84 @@ export interface BlockTransactions {
    */
   block_id: bigint;
   /**
-   * Number of the variant that this block carries (0: the one in transactions).
-   */
-  body: number;
-  /**
-   * Place in the block; 0 is the coinbase.
+   * Position in the block; 0 is the coinbase.
    */
   index: number;
   /**
    * The transaction.
+   */
+  transaction_id: bigint;
+  /**
+   * Number of the variant that this block carries (0: the one in transactions).
+   */
+  variant: number;
+}
+
+export interface BootstrapBalances {
+  /**
+   * Sum of its UTXOs in the UTXO set of that bootstrap block, sompi; scripts without any have no row.
+   */
+  balance: bigint;
+  /**
+   * bootstrap_blocks.chain_index.
+   */
+  chain_index: bigint;
+  /**
+   * The script.
+   */
+  script_id: bigint;
+}
+
+export interface BootstrapBlocks {
+  /**
+   * The block. What it accepted itself is before it and not known; it accepts no rows.
+   */
+  block_id: bigint;
+  /**
+   * chain_blocks.index of the block.
+   */
+  chain_index: bigint;
+  /**
+   * When the index began there.
+   */
+  started_at: Generated<Timestamp>;
+  /**
+   * Number of UTXOs in its UTXO set; 0 for genesis.
+   */
+  utxo_count: bigint;
+  /**
+   * Sum of them, sompi.
+   */
+  utxo_sompi: bigint;
+}
+
+export interface BootstrapUtxos {
+  /**
+   * Amount in sompi.
+   */
+  amount: bigint;
+  /**
+   * DAA score of the block that accepted it.
+   */
+  block_daa_score: bigint;
+  /**
+   * Covenant id; null without a covenant.
+   */
+  covenant_id: Buffer | null;
+  /**
+   * Output index.
+   */
+  index: number;
+  /**
+   * Whether a coinbase made it.
+   */
+  is_coinbase: boolean;
+  /**
+   * Script public key.
+   */
+  script_id: bigint;
+  /**
+   * The transaction that created the UTXO: a row of pre_bootstrap_transactions, or of transactions that were accepted before a gap.
    */
   transaction_id: bigint;
 }
@@ -515,7 +584,7 @@ export interface Checkpoint {
    */
   circulating_sompi: bigint;
   /**
-   * True while catching up from the first start: utxos, balances and circulating_sompi are not kept and the indexes in deferred_indexes are not built. Not after a gap.
+   * True while catching up from the first bootstrap block: utxos, balances and circulating_sompi are not kept and the indexes in deferred_indexes are not built. Not after a gap.
    */
   first_catch_up: boolean;
   /**
@@ -766,7 +835,7 @@ export interface CovenantEvents {
    */
   kind: CovenantEventKind;
   /**
-   * Place of the transaction among those that the block accepts, from 0.
+   * Position of the transaction among those that the block accepts, from 0.
    */
   position: number;
   /**
@@ -816,7 +885,7 @@ export interface Covenants {
    */
   event_count: bigint;
   /**
-   * chain_blocks.chain_time of its first event, or of the start whose UTXO set had it.
+   * chain_blocks.chain_time of its first event, or of the bootstrap block whose UTXO set had it.
    */
   first_seen: bigint;
   /**
@@ -856,61 +925,13 @@ export interface DeferredIndexes {
   name: string;
 }
 
-export interface EarlierBalanceChanges {
-  /**
-   * Sum of the net changes by transactions accepted in that hour, sompi.
-   */
-  change: bigint;
-  /**
-   * Hours since 1970 (UTC), by chain_time of the accepting block.
-   */
-  hour: number;
-  /**
-   * The script.
-   */
-  script_id: bigint;
-}
-
-export interface EarlierBlocks {
-  /**
-   * Block hash, 32 bytes.
-   */
-  hash: Buffer;
-  /**
-   * Key, from the same sequence as blocks.id.
-   */
-  id: bigint;
-}
-
-export interface EarlierTimes {
-  /**
-   * A DAA score between genesis and the first indexed block.
-   */
-  daa_score: bigint;
-  /**
-   * Its time, Unix milliseconds. Never less than that of a lower score.
-   */
-  timestamp: bigint;
-}
-
-export interface EarlierTransactions {
-  /**
-   * Key, from the same sequence as transactions.id.
-   */
-  id: bigint;
-  /**
-   * Transaction id, 32 bytes.
-   */
-  transaction_id: Buffer;
-}
-
 export interface Gaps {
   /**
    * Last chain block before the gap.
    */
   after_block_hash: Buffer;
   /**
-   * First chain block after the gap: a start.
+   * First chain block after the gap: a bootstrap block.
    */
   before_block_hash: Buffer;
   /**
@@ -1132,7 +1153,7 @@ export interface LateTransactions {
    */
   from_transaction: Generated<bigint>;
   /**
-   * Key of the transaction, in transactions or earlier_transactions.
+   * Key of the transaction, in transactions or pre_bootstrap_transactions.
    */
   id: bigint;
   /**
@@ -1296,7 +1317,11 @@ export interface NetworkIntervals {
   work: Numeric;
 }
 
-export interface NextStart {
+export interface NextBootstrap {
+  /**
+   * bootstrap_blocks.chain_index of the latest bootstrap block.
+   */
+  bootstrap_index: bigint;
   /**
    * The last chain block whose accepted transactions are in it.
    */
@@ -1306,7 +1331,7 @@ export interface NextStart {
    */
   hashed_index: number | null;
   /**
-   * The last UTXO of start_utxos in `product`: its transaction. Null when all are.
+   * The last UTXO of bootstrap_utxos in `product`: its transaction. Null when all are.
    */
   hashed_transaction_id: bigint | null;
   /**
@@ -1317,13 +1342,9 @@ export interface NextStart {
    * MuHash of the set: a number of 384 bytes, big-endian.
    */
   product: Buffer;
-  /**
-   * starts.chain_index of the latest start.
-   */
-  start_index: bigint;
 }
 
-export interface NextStartCreated {
+export interface NextBootstrapCreated {
   /**
    * Amount in sompi.
    */
@@ -1354,7 +1375,7 @@ export interface NextStartCreated {
   transaction_id: bigint;
 }
 
-export interface NextStartSpent {
+export interface NextBootstrapSpent {
   /**
    * Amount in sompi.
    */
@@ -1376,9 +1397,68 @@ export interface NotificationSecret {
   secret: Generated<string>;
 }
 
+export interface PendingTagFlags {
+  /**
+   * The next member to be flagged.
+   */
+  at_script_id: bigint;
+  /**
+   * The member before which the stretch ends; the whole ring where both are the same.
+   */
+  script_id: bigint;
+}
+
+export interface PreBootstrapBlocks {
+  /**
+   * Block hash, 32 bytes.
+   */
+  hash: Buffer;
+  /**
+   * Key, from the same sequence as blocks.id.
+   */
+  id: bigint;
+}
+
+export interface PreBootstrapTimes {
+  /**
+   * A DAA score between genesis and the first indexed block.
+   */
+  daa_score: bigint;
+  /**
+   * Its time, Unix milliseconds. Never less than that of a lower score.
+   */
+  timestamp: bigint;
+}
+
+export interface PreBootstrapTransactions {
+  /**
+   * Key, from the same sequence as transactions.id.
+   */
+  id: bigint;
+  /**
+   * Transaction id, 32 bytes.
+   */
+  transaction_id: Buffer;
+}
+
+export interface PreviousBalanceChanges {
+  /**
+   * Sum of the net changes by transactions accepted in that hour, sompi.
+   */
+  change: bigint;
+  /**
+   * Hours since 1970 (UTC), by chain_time of the accepting block.
+   */
+  hour: number;
+  /**
+   * The script.
+   */
+  script_id: bigint;
+}
+
 export interface Programs {
   /**
-   * chain_blocks.chain_time of that acceptance, or of the start whose UTXO set had it.
+   * chain_blocks.chain_time of that acceptance, or of the bootstrap block whose UTXO set had it.
    */
   first_seen: bigint;
   /**
@@ -1402,7 +1482,7 @@ export interface Programs {
    */
   length: number;
   /**
-   * scripts.id of the same bytes as a bare script, by which spends of it are found; null if no accepted output and no UTXO set of a start had it. A reorg leaves it.
+   * scripts.id of the same bytes as a bare script, by which spends of it are found; null if no accepted output and no UTXO set of a bootstrap block had it. A reorg leaves it.
    */
   script_id: bigint | null;
   /**
@@ -1414,7 +1494,7 @@ export interface Programs {
    */
   template_id: number | null;
   /**
-   * The accepted transaction that revealed it first, or created the first output with the bare script; of a UTXO set of a start, the lowest one. The row is gone if retention removed it.
+   * The accepted transaction that revealed it first, or created the first output with the bare script; of a UTXO set of a bootstrap block, the lowest one. The row is gone if retention removed it.
    */
   transaction_id: bigint;
   /**
@@ -1597,75 +1677,6 @@ export interface SeenBefore {
   script_ids: ArrayType<bigint>;
 }
 
-export interface StartBalances {
-  /**
-   * Sum of its UTXOs in the UTXO set of that start, sompi; scripts without any have no row.
-   */
-  balance: bigint;
-  /**
-   * starts.chain_index.
-   */
-  chain_index: bigint;
-  /**
-   * The script.
-   */
-  script_id: bigint;
-}
-
-export interface Starts {
-  /**
-   * The block. What it accepted itself is before the start and not known; it accepts no rows.
-   */
-  block_id: bigint;
-  /**
-   * chain_blocks.index of the block.
-   */
-  chain_index: bigint;
-  /**
-   * When the index began there.
-   */
-  started_at: Generated<Timestamp>;
-  /**
-   * Number of UTXOs in its UTXO set; 0 for genesis.
-   */
-  utxo_count: bigint;
-  /**
-   * Sum of them, sompi.
-   */
-  utxo_sompi: bigint;
-}
-
-export interface StartUtxos {
-  /**
-   * Amount in sompi.
-   */
-  amount: bigint;
-  /**
-   * DAA score of the block that accepted it.
-   */
-  block_daa_score: bigint;
-  /**
-   * Covenant id; null without a covenant.
-   */
-  covenant_id: Buffer | null;
-  /**
-   * Output index.
-   */
-  index: number;
-  /**
-   * Whether a coinbase made it.
-   */
-  is_coinbase: boolean;
-  /**
-   * Script public key.
-   */
-  script_id: bigint;
-  /**
-   * The transaction that created the UTXO: a row of earlier_transactions, or of transactions that were accepted before a gap.
-   */
-  transaction_id: bigint;
-}
-
 export interface Subnetworks {
   /**
    * Key; 0 is the native subnetwork, 1 the coinbase.
@@ -1690,17 +1701,6 @@ export interface TagLabels {
    * tags.name.
    */
   name: string;
-}
-
-export interface TagMarks {
-  /**
-   * The next member to be marked.
-   */
-  at_script_id: bigint;
-  /**
-   * The member before which the stretch ends; the whole ring where both are the same.
-   */
-  script_id: bigint;
 }
 
 export interface Tags {
@@ -1791,60 +1791,6 @@ export interface TemplateSources {
   name: string;
 }
 
-export interface TransactionBodies {
-  /**
-   * Number of the variant, from 1.
-   */
-  body: number;
-  /**
-   * Compute mass in grams, of this variant.
-   */
-  compute_mass: Numeric;
-  /**
-   * Hash of the whole transaction in this variant.
-   */
-  hash: Buffer;
-  /**
-   * Like transactions.json_bytes, of this variant.
-   */
-  json_bytes: number;
-  /**
-   * Committed storage mass of this variant.
-   */
-  storage_mass: Numeric;
-  /**
-   * transactions.id.
-   */
-  transaction_id: bigint;
-}
-
-export interface TransactionBodyInputs {
-  /**
-   * Number of the variant, from 1.
-   */
-  body: number;
-  /**
-   * Compute budget in this variant.
-   */
-  compute_budget: number;
-  /**
-   * Position of the input.
-   */
-  index: number;
-  /**
-   * Sig-op count in this variant.
-   */
-  sig_op_count: number;
-  /**
-   * Signature script in this variant.
-   */
-  signature_script: Buffer;
-  /**
-   * transactions.id.
-   */
-  transaction_id: bigint;
-}
-
 export interface TransactionInputs {
   /**
    * Amount of the UTXO in sompi; null while it is unknown, which is possible only in transactions that were never accepted. If late_transactions has its transaction, a later batch completes it.
@@ -1923,7 +1869,7 @@ export interface Transactions {
   /**
    * Number of the accepted variant (0: the one in this row); null while not accepted, or if the node cannot tell.
    */
-  accepted_body: number | null;
+  accepted_variant: number | null;
   /**
    * chain_blocks.index of the chain block that accepts the transaction; null while it is not accepted.
    */
@@ -1976,6 +1922,60 @@ export interface Transactions {
    * Transaction version.
    */
   version: number;
+}
+
+export interface TransactionVariantInputs {
+  /**
+   * Compute budget in this variant.
+   */
+  compute_budget: number;
+  /**
+   * Position of the input.
+   */
+  index: number;
+  /**
+   * Sig-op count in this variant.
+   */
+  sig_op_count: number;
+  /**
+   * Signature script in this variant.
+   */
+  signature_script: Buffer;
+  /**
+   * transactions.id.
+   */
+  transaction_id: bigint;
+  /**
+   * Number of the variant, from 1.
+   */
+  variant: number;
+}
+
+export interface TransactionVariants {
+  /**
+   * Compute mass in grams, of this variant.
+   */
+  compute_mass: Numeric;
+  /**
+   * Hash of the whole transaction in this variant.
+   */
+  hash: Buffer;
+  /**
+   * Like transactions.json_bytes, of this variant.
+   */
+  json_bytes: number;
+  /**
+   * Committed storage mass of this variant.
+   */
+  storage_mass: Numeric;
+  /**
+   * transactions.id.
+   */
+  transaction_id: bigint;
+  /**
+   * Number of the variant, from 1.
+   */
+  variant: number;
 }
 
 export interface UnmergedTouches {
@@ -2206,6 +2206,9 @@ export interface DB {
   block_parents: BlockParents;
   block_transactions: BlockTransactions;
   blocks: Blocks;
+  bootstrap_balances: BootstrapBalances;
+  bootstrap_blocks: BootstrapBlocks;
+  bootstrap_utxos: BootstrapUtxos;
   chain_blocks: ChainBlocks;
   change_links: ChangeLinks;
   checkpoint: Checkpoint;
@@ -2221,10 +2224,6 @@ export interface DB {
   covenant_hours: CovenantHours;
   covenants: Covenants;
   deferred_indexes: DeferredIndexes;
-  earlier_balance_changes: EarlierBalanceChanges;
-  earlier_blocks: EarlierBlocks;
-  earlier_times: EarlierTimes;
-  earlier_transactions: EarlierTransactions;
   gaps: Gaps;
   generations: Generations;
   held_merge_repeats: HeldMergeRepeats;
@@ -2241,10 +2240,15 @@ export interface DB {
   migrations: Migrations;
   miner_hours: MinerHours;
   network_intervals: NetworkIntervals;
-  next_start: NextStart;
-  next_start_created: NextStartCreated;
-  next_start_spent: NextStartSpent;
+  next_bootstrap: NextBootstrap;
+  next_bootstrap_created: NextBootstrapCreated;
+  next_bootstrap_spent: NextBootstrapSpent;
   notification_secret: NotificationSecret;
+  pending_tag_flags: PendingTagFlags;
+  pre_bootstrap_blocks: PreBootstrapBlocks;
+  pre_bootstrap_times: PreBootstrapTimes;
+  pre_bootstrap_transactions: PreBootstrapTransactions;
+  previous_balance_changes: PreviousBalanceChanges;
   program_templates: ProgramTemplates;
   program_use_hours: ProgramUseHours;
   programs: Programs;
@@ -2256,20 +2260,16 @@ export interface DB {
   script_labels: ScriptLabels;
   scripts: Scripts;
   seen_before: SeenBefore;
-  start_balances: StartBalances;
-  start_utxos: StartUtxos;
-  starts: Starts;
   subnetworks: Subnetworks;
   tag_labels: TagLabels;
-  tag_marks: TagMarks;
   tag_sources: TagSources;
   tags: Tags;
   template_names: TemplateNames;
   template_sources: TemplateSources;
-  transaction_bodies: TransactionBodies;
-  transaction_body_inputs: TransactionBodyInputs;
   transaction_inputs: TransactionInputs;
   transaction_outputs: TransactionOutputs;
+  transaction_variant_inputs: TransactionVariantInputs;
+  transaction_variants: TransactionVariants;
   transactions: Transactions;
   unmerged_touches: UnmergedTouches;
   utxo_set_load: UtxoSetLoad;

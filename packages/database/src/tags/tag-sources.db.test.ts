@@ -18,7 +18,7 @@ afterAll(async () => await database.drop());
 beforeEach(async () => {
   await database.pool.query(
     `truncate checkpoint, scripts, balances, tags, tag_labels, tag_sources, attributions,
-       clusters, cluster_members, cluster_names, cluster_labels, cluster_links, tag_marks`,
+       clusters, cluster_members, cluster_names, cluster_labels, cluster_links, pending_tag_flags`,
   );
 });
 
@@ -313,7 +313,7 @@ async function readCluster(): Promise<unknown> {
 
 /** Whether the marks of a cluster's members wait for the indexer, since the last time. */
 async function takeWaiting(): Promise<boolean> {
-  return (await database.pool.query('delete from tag_marks')).rowCount === 1;
+  return (await database.pool.query('delete from pending_tag_flags')).rowCount === 1;
 }
 
 describe('a cluster', () => {

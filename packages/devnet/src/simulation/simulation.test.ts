@@ -143,7 +143,7 @@ test('the simulation contains every difficult case for an indexer', () => {
   ).toBe(true);
   expect(
     several.some((same) => new Set(same.map(({ hash }) => toHex(hash))).size > 1),
-    'several bodies of an id',
+    'several variants of an id',
   ).toBe(true);
   expect(
     several.some(([first]) => first && !accepted.has(first)),

@@ -70,7 +70,8 @@ async function completeBlocks(
   client: ClientBase,
   { removed, mergedBefore, chainBefore, preBootstrapBlocks }: Batch,
 ): Promise<void> {
-  const forget = () => client.query('delete from earlier_blocks where id = any($1::bigint[])', [preBootstrapBlocks]);
+  const forget = () =>
+    client.query('delete from pre_bootstrap_blocks where id = any($1::bigint[])', [preBootstrapBlocks]);
   const [blocks, mergingBlocks, areBlue] = columnsOf(mergedBefore, 'block', 'mergingBlock', 'isBlue');
   const merge = async (): Promise<void> => {
     const { rowCount } = await client.query({
@@ -127,8 +128,8 @@ async function acceptTransactions(
 ): Promise<void> {
   if (settledVariants.length > 0) {
     await client.query(
-      `update transactions t set accepted_body = settled.body
-         from unnest($1::bigint[], $2::integer[]) settled (id, body)
+      `update transactions t set accepted_variant = settled.variant
+         from unnest($1::bigint[], $2::integer[]) settled (id, variant)
         where t.id = settled.id`,
       columnsOf(settledVariants, 'transaction', 'variant'),
     );
@@ -141,11 +142,11 @@ async function acceptTransactions(
   const { rowCount } = await client.query({
     name: 'accept-transactions',
     // The inputs may have been resolved after the transaction was written.
-    text: `update transactions t set accepting_index = accepted.chain_index, accepted_body = accepted.body,
+    text: `update transactions t set accepting_index = accepted.chain_index, accepted_variant = accepted.variant,
                   fee = coalesce(t.fee, inputs_minus_outputs(t.id))
-             from unnest($1::bigint[], $2::bigint[], $3::integer[]) accepted (id, chain_index, body)
+             from unnest($1::bigint[], $2::bigint[], $3::integer[]) accepted (id, chain_index, variant)
             where t.id = accepted.id
-              and (t.accepting_index, t.accepted_body) is distinct from (accepted.chain_index, accepted.body)
+              and (t.accepting_index, t.accepted_variant) is distinct from (accepted.chain_index, accepted.variant)
               and (t.accepting_index is null or not (${isOnChain('t', '$4')}))`,
     values: [transactions, indexes, variants, fork],
   });
@@ -154,7 +155,7 @@ async function acceptTransactions(
 
 /** Whether a transaction is accepted by a chain block up to the fork. Those from before a gap may be accepted again. */
 const isOnChain = (transaction: string, fork: string): string =>
-  `${transaction}.accepting_index <= ${fork} and ${transaction}.accepting_index > (select max(chain_index) from starts)`;
+  `${transaction}.accepting_index <= ${fork} and ${transaction}.accepting_index > (select max(chain_index) from bootstrap_blocks)`;
 
 /** @throws IncompleteUpdateError if the chain accepts one of the transactions already, since its amounts would count twice */
 async function checkNotAccepted(client: ClientBase, accepted: Batch['acceptedBefore'], fork: number): Promise<void> {

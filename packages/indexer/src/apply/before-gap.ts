@@ -37,7 +37,7 @@ async function findLatestGap(client: ClientBase): Promise<Gap | undefined> {
     text: `select s.chain_index, last.block_id
              from gaps
              join blocks b on b.hash = gaps.before_block_hash
-             join starts s on s.block_id = b.id
+             join bootstrap_blocks s on s.block_id = b.id
              join chain_blocks last on last.index = s.chain_index - 1
             order by s.chain_index desc limit 1`,
   });
@@ -71,8 +71,8 @@ async function restoreAccepted(
 ): Promise<void> {
   if (transactions.length === 0) return;
   await client.query(
-    `update transactions t set accepting_index = last.index, accepted_body = (
-              select case when min(bt.body) = max(bt.body) then min(bt.body) end
+    `update transactions t set accepting_index = last.index, accepted_variant = (
+              select case when min(bt.variant) = max(bt.variant) then min(bt.variant) end
                 from blocks b join block_transactions bt on bt.block_id = any (b.merge_set_blues || b.merge_set_reds)
                where b.id = last.block_id and bt.transaction_id = t.id)
        from (select distinct on (listed.id) listed.id, c.index, c.block_id

@@ -126,7 +126,7 @@ test('a pre-bootstrap transaction that a block carries again completes the input
       [LATE, index, EARLY, previousIndex],
     );
   }
-  await client.query('insert into earlier_transactions values ($1, $2)', [EARLY, hashOf(EARLY)]);
+  await client.query('insert into pre_bootstrap_transactions values ($1, $2)', [EARLY, hashOf(EARLY)]);
   await writeTransaction(EARLY, [
     { script: OWN_SCRIPT, amount: 70 },
     { script: OTHER_SCRIPT, amount: 12 },

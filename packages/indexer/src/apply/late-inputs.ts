@@ -76,9 +76,9 @@ export async function resolveAllLateInputs(client: ClientBase): Promise<void> {
      insert into late_transactions (id, transaction_id)
      select t.id, t.transaction_id from named join transactions t on encode(t.transaction_id, 'hex') = encode(named.id, 'hex')
      union
-     select e.id, e.transaction_id from named join earlier_transactions e on e.transaction_id = named.id
+     select e.id, e.transaction_id from named join pre_bootstrap_transactions e on e.transaction_id = named.id
      union
-     select t.id, '' from earlier_transactions e join transactions t on t.id = e.id
+     select t.id, '' from pre_bootstrap_transactions e join transactions t on t.id = e.id
          on conflict do nothing`,
   );
   for (let isDone = false; !isDone; ) {
@@ -101,7 +101,7 @@ async function noteLateTransactions(client: ClientBase, { from, preBootstrap }: 
      select written.id, written.transaction_id
        from (select id, transaction_id from transactions where id >= $1
              union all
-             select id, transaction_id from earlier_transactions where id >= $1) written
+             select id, transaction_id from pre_bootstrap_transactions where id >= $1) written
       cross join lateral (
         select from transaction_inputs i where i.amount is null and i.previous_transaction_hash = written.transaction_id
          order by coalesce(i.previous_transaction_id, 0), i.transaction_id limit 1) spending
@@ -180,7 +180,7 @@ async function complete(client: ClientBase, inputs: readonly LateInput[]): Promi
            select amount, script_id from transaction_outputs o
             where o.transaction_id = late.id and o.index = late.previous_index and o.index >> 4 = late.previous_index >> 4
            union all
-           select amount, script_id from start_utxos u where u.transaction_id = late.id and u.index = late.previous_index
+           select amount, script_id from bootstrap_utxos u where u.transaction_id = late.id and u.index = late.previous_index
             limit 1) utxo on true
         where i.ctid = late.place and i.tableoid = late.partition
           and (i.previous_transaction_hash <> '' or utxo.amount is not null)

@@ -25,7 +25,7 @@ export async function revertChainBlocks(client: ClientBase, batch: Batch): Promi
     () =>
       client.query({
         name: 'revert-acceptance',
-        text: `update transactions set accepting_index = null, accepted_body = null
+        text: `update transactions set accepting_index = null, accepted_variant = null
                 where id = any($1::bigint[]) and id <> all($2::bigint[])`,
         values: [accepted, batch.acceptedBefore.map(({ transaction }) => transaction)],
       }),

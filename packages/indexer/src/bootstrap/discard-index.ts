@@ -5,7 +5,7 @@ import type { ClientBase } from 'pg';
 /** Tables that are filled from the chain. Readers lock the checkpoint first, so it comes first and none sees half of an index. */
 export const CHAIN_TABLES = [
   'checkpoint',
-  'starts',
+  'bootstrap_blocks',
   'gaps',
   'chain_blocks',
   'removed_chain_blocks',
@@ -15,8 +15,8 @@ export const CHAIN_TABLES = [
   'repeated_transactions',
   'contested_outputs',
   'transactions',
-  'transaction_bodies',
-  'transaction_body_inputs',
+  'transaction_variants',
+  'transaction_variant_inputs',
   'transaction_inputs',
   'transaction_outputs',
   'scripts',
@@ -24,7 +24,7 @@ export const CHAIN_TABLES = [
   'balances',
   'unmerged_touches',
   'balance_tiers',
-  'earlier_balance_changes',
+  'previous_balance_changes',
   'network_intervals',
   'miner_hours',
   'lanes',
@@ -36,15 +36,15 @@ export const CHAIN_TABLES = [
   'inscription_decoders',
   'accepted_deltas',
   'seen_before',
-  'start_utxos',
-  'start_balances',
-  'next_start',
-  'next_start_created',
-  'next_start_spent',
-  'earlier_transactions',
+  'bootstrap_utxos',
+  'bootstrap_balances',
+  'next_bootstrap',
+  'next_bootstrap_created',
+  'next_bootstrap_spent',
+  'pre_bootstrap_transactions',
   'late_transactions',
-  'earlier_blocks',
-  'earlier_times',
+  'pre_bootstrap_blocks',
+  'pre_bootstrap_times',
   'clustering',
   'clusters',
   'cluster_members',
@@ -55,7 +55,7 @@ export const CHAIN_TABLES = [
   'cluster_names',
   'cluster_labels',
   'cluster_links',
-  'tag_marks',
+  'pending_tag_flags',
   'covenants',
   'covenant_events',
   'covenant_hours',
@@ -73,7 +73,7 @@ const LOCK_TIMEOUT = '5s';
 export async function canBootstrapAgain(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query<{ discardable: boolean }>(
     `select c.first_catch_up and not exists (select from gaps)
-            and (select count(*) = 1 and min(utxo_count) > 0 from starts) as discardable
+            and (select count(*) = 1 and min(utxo_count) > 0 from bootstrap_blocks) as discardable
        from checkpoint c`,
   );
   return rows[0]?.discardable === true;

@@ -32,7 +32,7 @@ interface Utxo {
   daaScore?: number;
 }
 
-async function writeUtxos(table: 'utxos' | 'start_utxos', utxos: readonly Utxo[]): Promise<void> {
+async function writeUtxos(table: 'utxos' | 'bootstrap_utxos', utxos: readonly Utxo[]): Promise<void> {
   for (const { transaction, script, amount, daaScore = 7 } of utxos) {
     await client.query(
       `insert into ${table} (transaction_id, index, script_id, amount, block_daa_score, is_coinbase)
@@ -82,10 +82,10 @@ test('it changes only the differences of the two sets', async () => {
   await writeBalance(REVERTED, { balance: 6, utxos: 1 });
   // A reorg removed the blocks of a later hour than the gap ends in.
   await client.query(
-    `insert into earlier_balance_changes select script_id, last_change_hour, last_change from balances where script_id = ${REVERTED};
+    `insert into previous_balance_changes select script_id, last_change_hour, last_change from balances where script_id = ${REVERTED};
      update balances set last_change_hour = ${HOUR + 1n}, last_change = 0 where script_id = ${REVERTED}`,
   );
-  await writeUtxos('start_utxos', [
+  await writeUtxos('bootstrap_utxos', [
     { transaction: KEPT, script: BOTH, amount: 100 },
     { transaction: ACCEPTED_AGAIN, script: RECEIVER, amount: 5, daaScore: 9 },
     { transaction: APPEARED, script: RECEIVER, amount: 30, daaScore: 9 },
@@ -106,14 +106,14 @@ test('it changes only the differences of the two sets', async () => {
        values (${UNACCEPTED}, 'a', 'a', 0, 0, 0, 0, '', 0, 0, 0);
      insert into transaction_inputs (transaction_id, index, previous_transaction_hash, previous_index, signature_script,
        sequence, sig_op_count, compute_budget) values (${UNACCEPTED}, 0, 'b', 0, '', 0, 1, 0);
-     insert into earlier_transactions values (${APPEARED + 2}, 'b')`,
+     insert into pre_bootstrap_transactions values (${APPEARED + 2}, 'b')`,
   );
   await client.query('begin');
   await replaceState(client, { chainTime: TIME, fromTransactionId: FROM, isGap: true });
   await client.query('commit');
 
   expect(await read('select transaction_id, script_id, amount, block_daa_score from utxos order by 1')).toEqual(
-    await read('select transaction_id, script_id, amount, block_daa_score from start_utxos order by 1'),
+    await read('select transaction_id, script_id, amount, block_daa_score from bootstrap_utxos order by 1'),
   );
   expect(
     await read(
@@ -139,7 +139,7 @@ test('it changes only the differences of the two sets', async () => {
     [REVERTED, -5, 6],
     [REVERTED, 0, -6],
   ]);
-  expect(await hours('earlier_balance_changes')).toEqual([
+  expect(await hours('previous_balance_changes')).toEqual([
     [SPENDER, -5, 70],
     [REVERTED, -5, 6],
     [REVERTED, 0, -6],

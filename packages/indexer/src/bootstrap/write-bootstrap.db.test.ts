@@ -38,8 +38,8 @@ test('it keeps known keys, and does not list an accepted transaction as pre-boot
   );
   await addTransaction(client, 7, 'aa', 1);
   await addTransaction(client, 8, 'bb', null);
-  await client.query(`insert into earlier_transactions values (5, '\\xcc')`);
-  await client.query('insert into start_utxos values (5, 9, 3, 1, 1, false)');
+  await client.query(`insert into pre_bootstrap_transactions values (5, '\\xcc')`);
+  await client.query('insert into bootstrap_utxos values (5, 9, 3, 1, 1, false)');
   await load(client, [
     { transaction: 'aa', index: 0, amount: 1, script: 'a1' },
     { transaction: 'bb', index: 0, amount: 2, script: 'b2' },
@@ -55,7 +55,7 @@ test('it keeps known keys, and does not list an accepted transaction as pre-boot
     [8n, 2n],
     [100n, 4n],
   ]);
-  const { rows } = await client.query<{ id: bigint }>('select id from earlier_transactions order by id');
+  const { rows } = await client.query<{ id: bigint }>('select id from pre_bootstrap_transactions order by id');
   expect(rows.map(({ id }) => id)).toEqual([5n, 8n, 100n]);
 });
 
@@ -101,7 +101,7 @@ async function bootstrapUtxos() {
     script: string;
   }>(
     `select u.transaction_id, encode(e.transaction_id, 'hex') as hash, u.index, u.amount, encode(s.script, 'hex') as script
-       from start_utxos u left join earlier_transactions e on e.id = u.transaction_id join scripts s on s.id = u.script_id
+       from bootstrap_utxos u left join pre_bootstrap_transactions e on e.id = u.transaction_id join scripts s on s.id = u.script_id
       order by u.transaction_id, u.index`,
   );
   return rows;

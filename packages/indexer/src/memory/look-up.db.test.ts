@@ -33,7 +33,7 @@ const hashOf = (name: string): Buffer => createHash('sha256').update(name).diges
 
 async function writeVariants(from: number, to: number): Promise<void> {
   await client.query(
-    `insert into transaction_bodies (transaction_id, body, hash, storage_mass, compute_mass, json_bytes)
+    `insert into transaction_variants (transaction_id, variant, hash, storage_mass, compute_mass, json_bytes)
      select $1, n, sha256(n::text::bytea), 0, 0, 0 from generate_series($2::integer, $3::integer) n`,
     [KEY, from, to],
   );
@@ -70,7 +70,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-const isOfVariants = (text: unknown): boolean => typeof text === 'string' && text.includes('transaction_bodies');
+const isOfVariants = (text: unknown): boolean => typeof text === 'string' && text.includes('transaction_variants');
 
 /** Looks up a block, and returns the number of rows of variants that Postgres read. */
 async function rowsReadFor(memory: Memory, block: RpcBlock): Promise<number> {
@@ -88,7 +88,7 @@ async function rowsReadFor(memory: Memory, block: RpcBlock): Promise<number> {
 
 function sumRows(node: PlanNode): number {
   const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
-  const own = node['Relation Name']?.startsWith('transaction_bodies') ? node['Actual Rows'] + removed : 0;
+  const own = node['Relation Name']?.startsWith('transaction_variants') ? node['Actual Rows'] + removed : 0;
   return (node.Plans ?? []).reduce((sum, each) => sum + sumRows(each), own * node['Actual Loops']);
 }
 
@@ -103,7 +103,7 @@ test('the look-up of a variant reads as many rows after 20,000 variants of its i
   ] as const) {
     if (to > 0) await writeVariants(from, to);
     for (const isAnalysed of [false, true]) {
-      if (isAnalysed) await client.query('analyze transaction_bodies');
+      if (isAnalysed) await client.query('analyze transaction_variants');
       read.push(await rowsReadFor(new Memory(1_000, KEY + 1, false), blockWith(names)));
     }
   }

@@ -82,7 +82,7 @@ async function lookUpTransactions({ client, memory, lookedUp, transactions }: Lo
                  select id, hash from transactions
                   where encode(transaction_id, 'hex') = encode(wanted.hash, 'hex') offset 0) t on true
                left join lateral (
-                 select id from earlier_transactions where transaction_id = wanted.hash offset 0) e on true
+                 select id from pre_bootstrap_transactions where transaction_id = wanted.hash offset 0) e on true
               where t.id is not null or e.id is not null`,
     hashes: missing,
   });
@@ -114,7 +114,7 @@ async function lookUpUtxos({ client, memory, lookedUp, transactions }: LookUp): 
                on o.transaction_id = wanted.transaction_id and o.index = wanted.index and o.index >> 4 = wanted.index >> 4
            union all
            select u.transaction_id, u.index, u.amount, u.script_id
-             from wanted join start_utxos u on u.transaction_id = wanted.transaction_id and u.index = wanted.index`,
+             from wanted join bootstrap_utxos u on u.transaction_id = wanted.transaction_id and u.index = wanted.index`,
     values: [keys, indexes],
   });
   for (const { transaction_id, index, amount, script_id } of rows) {
@@ -136,15 +136,15 @@ async function lookUpVariants({ client, memory, lookedUp, transactions }: LookUp
   const wanted = [...missing.values()];
   // It has no name, so that it is planned for the present size of the table.
   const { rows } = await client.query<{ position: number; variant: number | null; last: number | null }>(
-    `select wanted.position::integer as position, known.body as variant, latest.body as last
+    `select wanted.position::integer as position, known.variant, latest.variant as last
        from unnest($1::bigint[]) with ordinality wanted (key, position)
        left join lateral (
-         select body from transaction_bodies
+         select variant from transaction_variants
           where hash = substring($2::bytea from (wanted.position::integer - 1) * ${HASH_BYTES} + 1 for ${HASH_BYTES}) offset 0
        ) known on true
        left join lateral (
-         select body from transaction_bodies where transaction_id = wanted.key order by body desc limit 1) latest on true
-      where latest.body is not null`,
+         select variant from transaction_variants where transaction_id = wanted.key order by variant desc limit 1) latest on true
+      where latest.variant is not null`,
     [wanted.map(({ key }) => key), Buffer.from([...missing.keys()].join(''), 'latin1')],
   );
   for (const { position, variant, last } of rows) {

@@ -1,6 +1,6 @@
 /**
  * Requests which variant was accepted if a mergeset carries several. A non-standard script in a later chain block makes the request fail until
- * that block can be left out. No batch waits long for a slow node: `accepted_body` is null until a later batch knows the variant.
+ * that block can be left out. No batch waits long for a slow node: `accepted_variant` is null until a later batch knows the variant.
  */
 import { type Hash, toHex } from '@kasgres/kaspa';
 import { sleep } from '@kasgres/runtime';
@@ -86,11 +86,11 @@ export class AmbiguousVariants {
          select t.id, t.transaction_id, latest.block_id as chain_block_id
            from latest
           cross join lateral unnest(latest.accepted_transactions) accepted (id)
-          cross join lateral (select id, transaction_id, accepting_index, accepted_body from transactions where id = accepted.id offset 0) t
-          where exists (select from transaction_bodies b where b.transaction_id = accepted.id)
-            and t.accepting_index = latest.index and t.accepted_body is null
+          cross join lateral (select id, transaction_id, accepting_index, accepted_variant from transactions where id = accepted.id offset 0) t
+          where exists (select from transaction_variants b where b.transaction_id = accepted.id)
+            and t.accepting_index = latest.index and t.accepted_variant is null
        ), carriers as (
-         select open.id, open.transaction_id, c.id as chain_block_id, c.blue_score, merged.hash, bt.body
+         select open.id, open.transaction_id, c.id as chain_block_id, c.blue_score, merged.hash, bt.variant
            from (select distinct chain_block_id from open) accepting
            join blocks c on c.id = accepting.chain_block_id
            join blocks merged on merged.id = any (c.merge_set_blues || c.merge_set_reds)
@@ -101,7 +101,7 @@ export class AmbiguousVariants {
            from carriers group by chain_block_id, blue_score
        )
        select t.id as transaction, encode(t.transaction_id, 'hex') as "transactionId", encode(c.hash, 'hex') as "chainBlock",
-              c.blue_score as "chainBlockBlueScore", encode(p.hash, 'hex') as parent, json_object_agg(encode(t.hash, 'hex'), t.body) as variants
+              c.blue_score as "chainBlockBlueScore", encode(p.hash, 'hex') as parent, json_object_agg(encode(t.hash, 'hex'), t.variant) as variants
          from carriers t
          join bounded on bounded.chain_block_id = t.chain_block_id and total <= $1
          join blocks c on c.id = t.chain_block_id

@@ -270,7 +270,7 @@ export class Preparer {
     const selectedParent = this.#registry.memory.findBlock(block.selectedParentHash) ?? null;
     writeBlock(batch.rows, block, { ...seen, selectedParent, parents, mergeSetBlues, mergeSetReds });
     for (const [index, { key: transaction, variant }] of transactions.entries()) {
-      batch.rows.block_transactions.write({ block_id: key, index, transaction_id: transaction, body: variant });
+      batch.rows.block_transactions.write({ block_id: key, index, transaction_id: transaction, variant });
     }
   }
 

@@ -134,7 +134,7 @@ export class Registry {
     }
     const key = this.#next.nextBlockId++;
     this.memory.preBootstrapBlocks.set(toHex(hash), key);
-    rows.earlier_blocks.write({ id: key, hash });
+    rows.pre_bootstrap_blocks.write({ id: key, hash });
     return key;
   }
 

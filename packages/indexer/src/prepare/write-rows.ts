@@ -91,7 +91,7 @@ export function writeTransaction(rows: BatchRows, transaction: RpcTransaction, k
     json_bytes: jsonBytes(transaction),
     fee: keys.fee,
     accepting_index: keys.acceptingIndex,
-    accepted_body: keys.acceptedVariant,
+    accepted_variant: keys.acceptedVariant,
   });
 }
 
@@ -140,18 +140,18 @@ export function writeOutputs(
 }
 
 export function writeVariant(rows: BatchRows, key: TransactionKey, variant: number, transaction: RpcTransaction): void {
-  rows.transaction_bodies.write({
+  rows.transaction_variants.write({
     transaction_id: key,
-    body: variant,
+    variant,
     hash: transaction.hash,
     storage_mass: transaction.storageMass,
     compute_mass: computeMass(transaction),
     json_bytes: jsonBytes(transaction),
   });
   transaction.inputs.forEach((input, index) => {
-    rows.transaction_body_inputs.write({
+    rows.transaction_variant_inputs.write({
       transaction_id: key,
-      body: variant,
+      variant,
       index,
       signature_script: input.signatureScript,
       sig_op_count: input.sigOpCount,

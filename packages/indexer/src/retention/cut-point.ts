@@ -18,7 +18,7 @@ export interface CutPoint {
   chainTime: ChainTime;
   utxoCommitment: Hash;
   /** chain_blocks.index of the latest bootstrap block. */
-  startIndex: number;
+  bootstrapIndex: number;
 }
 
 /**
@@ -32,11 +32,11 @@ export async function findCutPoint(
 ): Promise<CutPoint | undefined> {
   const { rows } = await client.query<CutPoint>(
     `select g.generation, c.index::float8 as "chainIndex", c.block_id::float8 as "blockId", c.hash, c.blue_score as "blueScore",
-            c.chain_time as "chainTime", b.utxo_commitment as "utxoCommitment", latest.chain_index::float8 as "startIndex"
+            c.chain_time as "chainTime", b.utxo_commitment as "utxoCommitment", latest.chain_index::float8 as "bootstrapIndex"
        from checkpoint p
        join chain_blocks sink on sink.index = p.chain_index
        join clustering on true
-      cross join (select max(chain_index) as chain_index from starts) latest
+      cross join (select max(chain_index) as chain_index from bootstrap_blocks) latest
        join generations g on g.first_index > latest.chain_index and g.first_index <= clustering.chain_index
        join chain_blocks c on c.index = g.first_index
        join blocks b on b.id = c.block_id

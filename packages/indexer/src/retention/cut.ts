@@ -9,7 +9,7 @@ import type { Network } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import { firstKeyOf } from '../apply/generations.ts';
 import type { CutPoint } from './cut-point.ts';
-import { restartFrom } from './next-start.ts';
+import { restartFrom } from './next-bootstrap.ts';
 import {
   BLOCK_TABLES,
   keptPartition,
@@ -35,7 +35,7 @@ export interface PreparedCut {
   cut: CutPoint;
   /** Rows from these keys on were written since `isOutdated` read them. */
   unchecked: NextKeys;
-  /** The UTXO set of the new start: its size, and the sum of it in sompi. */
+  /** The UTXO set of the new bootstrap block: its size, and the sum of it in sompi. */
   utxos: UtxoSum;
 }
 
@@ -49,7 +49,7 @@ interface UtxoSum {
   sompi: bigint;
 }
 
-/** Must run inside the transaction that makes the cut, when the next start is staged. */
+/** Must run inside the transaction that makes the cut, when the next bootstrap block is staged. */
 export async function prepareCut(
   client: ClientBase,
   cut: CutPoint,
@@ -62,7 +62,7 @@ export async function prepareCut(
   await findBlocks(client, cut, bound, border);
   await findTransactions(client, bound);
   await countRemovedCopies(client, bound);
-  await replaceStart(client);
+  await replaceBootstrap(client);
   await findReferences(client, bound, border);
   await findRemovedChainBlocks(client, cut, bound);
   await copyKept(client, cut);
@@ -96,7 +96,7 @@ export async function completeCut(client: ClientBase, prepared: PreparedCut): Pr
       `lock table ${PARTITIONED_TABLES.map((table) => `only ${table}`).join(', ')} in access exclusive mode`,
     );
     await exchangePartitions(client, cut);
-    await writeStart(client, prepared);
+    await writeBootstrapBlock(client, prepared);
     return 'cut';
   } catch (error) {
     if (!isLockTimeout(error)) throw error;
@@ -142,26 +142,26 @@ async function forgetRemovedCopies(client: ClientBase): Promise<void> {
 }
 
 /**
- * `earlier_transactions` keeps the ones that are still needed to name removed outputs until `forgetSpentOutputs`. A start above the first chain
+ * `pre_bootstrap_transactions` keeps the ones that are still needed to name removed outputs until `forgetSpentOutputs`. A bootstrap block above the first chain
  * block is that of a gap: its set may have outputs of transactions that were accepted before it and have rows only.
  */
-async function replaceStart(client: ClientBase): Promise<void> {
-  await client.query('analyze next_start_created, next_start_spent');
+async function replaceBootstrap(client: ClientBase): Promise<void> {
+  await client.query('analyze next_bootstrap_created, next_bootstrap_spent');
   await client.query(
-    `delete from start_utxos u using next_start_spent s where u.transaction_id = s.transaction_id and u.index = s.index`,
+    `delete from bootstrap_utxos u using next_bootstrap_spent s where u.transaction_id = s.transaction_id and u.index = s.index`,
   );
   await client.query(
-    `insert into start_utxos (transaction_id, script_id, amount, block_daa_score, index, is_coinbase, covenant_id)
-     select transaction_id, script_id, amount, block_daa_score, index, is_coinbase, covenant_id from next_start_created
+    `insert into bootstrap_utxos (transaction_id, script_id, amount, block_daa_score, index, is_coinbase, covenant_id)
+     select transaction_id, script_id, amount, block_daa_score, index, is_coinbase, covenant_id from next_bootstrap_created
       order by transaction_id, index`,
   );
   await client.query(
-    `insert into earlier_transactions (id, transaction_id)
+    `insert into pre_bootstrap_transactions (id, transaction_id)
      select t.id, t.transaction_id from (
-       select transaction_id from next_start_created
+       select transaction_id from next_bootstrap_created
        union
-       select transaction_id from start_utxos
-        where (select max(chain_index) from starts) > (select min(index) from chain_blocks)) held
+       select transaction_id from bootstrap_utxos
+        where (select max(chain_index) from bootstrap_blocks) > (select min(index) from chain_blocks)) held
        join transactions t on t.id = held.transaction_id
       order by 1
      on conflict (id) do nothing`,
@@ -181,7 +181,7 @@ async function copyKept(client: ClientBase, { generation, chainIndex }: CutPoint
   for (const [table, key] of Object.entries(BLOCK_TABLES)) await copy(table, key, 'blocks');
   for (const [table, key] of Object.entries(TRANSACTION_TABLES)) await copy(table, key, 'transactions');
   await client.query(
-    `update ${keptPartition('transactions', generation)} set accepting_index = null, accepted_body = null where accepting_index <= $1`,
+    `update ${keptPartition('transactions', generation)} set accepting_index = null, accepted_variant = null where accepting_index <= $1`,
     [chainIndex],
   );
 }
@@ -189,10 +189,10 @@ async function copyKept(client: ClientBase, { generation, chainIndex }: CutPoint
 /** Selects inputs whose output is not in the UTXO set of the cut. @param inputs of the FROM clause, with a condition */
 const lostOf = (inputs: string): string => `
   select i.transaction_id, i.index, i.previous_transaction_id,
-         exists (select from start_utxos u where u.transaction_id = i.previous_transaction_id) as is_named
+         exists (select from bootstrap_utxos u where u.transaction_id = i.previous_transaction_id) as is_named
     from ${inputs}
      and not exists (
-       select from start_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)`;
+       select from bootstrap_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)`;
 
 /**
  * Remaining transactions may have inputs whose output was spent before the cut, since blocks may carry what is never accepted. As after a
@@ -224,7 +224,7 @@ async function forgetSpentOutputs(client: ClientBase, { generation }: CutPoint, 
               previous_transaction_id = case when lost.is_named then i.previous_transaction_id end,
               previous_transaction_hash = case when lost.is_named then '' else coalesce(
                 (select t.transaction_id from transactions t where t.id = i.previous_transaction_id),
-                (select e.transaction_id from earlier_transactions e where e.id = i.previous_transaction_id)) end
+                (select e.transaction_id from pre_bootstrap_transactions e where e.id = i.previous_transaction_id)) end
          from ${lost} lost where i.transaction_id = lost.transaction_id and i.index = lost.index`,
     );
     await client.query(
@@ -232,8 +232,8 @@ async function forgetSpentOutputs(client: ClientBase, { generation }: CutPoint, 
     );
   }
   await client.query(
-    `delete from earlier_transactions e using (select distinct transaction_id from next_start_spent) spent
-      where e.id = spent.transaction_id and not exists (select from start_utxos u where u.transaction_id = e.id)`,
+    `delete from pre_bootstrap_transactions e using (select distinct transaction_id from next_bootstrap_spent) spent
+      where e.id = spent.transaction_id and not exists (select from bootstrap_utxos u where u.transaction_id = e.id)`,
   );
 }
 
@@ -245,7 +245,7 @@ async function removeStragglers(client: ClientBase, cut: CutPoint, border: Borde
     [cut.chainIndex],
   );
   await client.query(
-    `update transactions t set accepting_index = null, accepted_body = null
+    `update transactions t set accepting_index = null, accepted_variant = null
        from (select unnest(accepted_transactions) as id from chain_blocks where index <= $1 and blue_score >= $2) accepted
       where t.id = accepted.id and t.id >= $3 and t.accepting_index <= $1`,
     [cut.chainIndex, border.from, firstKeyOf(cut.generation)],
@@ -279,12 +279,12 @@ async function refersToRemoved(client: ClientBase, { cut, unchecked }: PreparedC
        or exists (
          select from block_parents
           where block_id >= $1 and not ${stays('blocks', 'parent_id', bound)}
-            and parent_id not in (select id from earlier_blocks))
+            and parent_id not in (select id from pre_bootstrap_blocks))
        or exists (
          select from transaction_inputs i
           where i.transaction_id >= $2 and not ${stays('transactions', 'i.previous_transaction_id', bound)}
             and not exists (
-              select from start_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)) as refers`,
+              select from bootstrap_utxos u where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index)) as refers`,
     [unchecked.block, unchecked.transaction],
   );
   return rows[0]?.refers === true;
@@ -296,11 +296,11 @@ async function changesKept(client: ClientBase, { cut }: PreparedCut): Promise<bo
   const { rows } = await client.query<{ changes: boolean }>(
     `select exists (
          select from ${kept('transactions')} kept join transactions t using (id)
-          where t.accepting_index > $1 and (t.accepting_index, t.accepted_body) is distinct from (kept.accepting_index, kept.accepted_body))
+          where t.accepting_index > $1 and (t.accepting_index, t.accepted_variant) is distinct from (kept.accepting_index, kept.accepted_variant))
        or exists (
-         select from ${kept('transactions')} kept join transaction_bodies b on b.transaction_id = kept.id
+         select from ${kept('transactions')} kept join transaction_variants b on b.transaction_id = kept.id
           where not exists (
-            select from ${kept('transaction_bodies')} copied where copied.transaction_id = b.transaction_id and copied.body = b.body))
+            select from ${kept('transaction_variants')} copied where copied.transaction_id = b.transaction_id and copied.variant = b.variant))
        or exists (
          select from ${kept('transaction_inputs')} kept join transaction_inputs i using (transaction_id, index)
           where kept.amount is null and i.amount is not null
@@ -326,23 +326,21 @@ async function exchangePartitions(client: ClientBase, { generation }: CutPoint):
 async function sumUtxos(client: ClientBase): Promise<UtxoSum> {
   const { rows } = await client.query<UtxoSum>(
     `select s.utxo_count + created.count - spent.count as count, (s.utxo_sompi + created.sompi - spent.sompi)::bigint as sompi
-       from (select * from starts order by chain_index desc limit 1) s,
-            (select count(*), coalesce(sum(amount), 0) as sompi from next_start_created) created,
-            (select count(*), coalesce(sum(amount), 0) as sompi from next_start_spent) spent`,
+       from (select * from bootstrap_blocks order by chain_index desc limit 1) s,
+            (select count(*), coalesce(sum(amount), 0) as sompi from next_bootstrap_created) created,
+            (select count(*), coalesce(sum(amount), 0) as sompi from next_bootstrap_spent) spent`,
   );
-  if (rows[0] === undefined) throw new Error('there is no start');
+  if (rows[0] === undefined) throw new Error('there is no bootstrap block');
   return rows[0];
 }
 
-async function writeStart(client: ClientBase, { cut, utxos }: PreparedCut): Promise<void> {
-  await client.query('insert into starts (chain_index, block_id, utxo_count, utxo_sompi) values ($1, $2, $3, $4)', [
-    cut.chainIndex,
-    cut.blockId,
-    utxos.count,
-    utxos.sompi,
-  ]);
-  await client.query('delete from starts where chain_index < $1', [cut.chainIndex]);
-  await client.query('delete from start_balances');
+async function writeBootstrapBlock(client: ClientBase, { cut, utxos }: PreparedCut): Promise<void> {
+  await client.query(
+    'insert into bootstrap_blocks (chain_index, block_id, utxo_count, utxo_sompi) values ($1, $2, $3, $4)',
+    [cut.chainIndex, cut.blockId, utxos.count, utxos.sompi],
+  );
+  await client.query('delete from bootstrap_blocks where chain_index < $1', [cut.chainIndex]);
+  await client.query('delete from bootstrap_balances');
   // Batches delete from these, too.
   await client.query('delete from seen_before where chain_index <= $1', [cut.chainIndex]);
   await client.query(
@@ -353,7 +351,7 @@ async function writeStart(client: ClientBase, { cut, utxos }: PreparedCut): Prom
   await client.query(
     `delete from late_transactions late
       where late.id < $1 and not exists (select from transactions t where t.id = late.id)
-        and not exists (select from earlier_transactions e where e.id = late.id)`,
+        and not exists (select from pre_bootstrap_transactions e where e.id = late.id)`,
     [firstKeyOf(cut.generation)],
   );
   await restartFrom(client, cut);

@@ -88,9 +88,9 @@ export async function findReferences(client: ClientBase, bound: number, border: 
       where not ${stays('blocks', 'id', bound)}`,
     [bound, border.from, border.to],
   );
-  await client.query('delete from earlier_blocks where id not in (select id from cut_references)');
+  await client.query('delete from pre_bootstrap_blocks where id not in (select id from cut_references)');
   await client.query(
-    `insert into earlier_blocks (id, hash) select b.id, b.hash from cut_references named join blocks b using (id)`,
+    `insert into pre_bootstrap_blocks (id, hash) select b.id, b.hash from cut_references named join blocks b using (id)`,
   );
 }
 

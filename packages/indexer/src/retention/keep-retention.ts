@@ -8,7 +8,7 @@ import type { ClientBase } from 'pg';
 import type { Metrics } from '../metrics.ts';
 import { completeCut, isOutdated, prepareCut } from './cut.ts';
 import { type CutPoint, findCutPoint } from './cut-point.ts';
-import { stageNextStart } from './next-start.ts';
+import { stageNextBootstrap } from './next-bootstrap.ts';
 import { dropDetached } from './partitions.ts';
 import type { Retention } from './retention.ts';
 
@@ -102,7 +102,7 @@ export class RetentionKeeper {
       lineAt = performance.now();
       log.info({ ...fields, chainBlocksLeft: cut.chainIndex - chainIndex }, 'computing the UTXO set');
     };
-    await stageNextStart(client, cut, { signal, onProgress });
+    await stageNextBootstrap(client, cut, { signal, onProgress });
     if (!(await this.#cut(cut, signal))) return;
     metrics.cuts.inc();
     const seconds = Math.round((performance.now() - startedAt) / 1_000);

@@ -6,8 +6,8 @@ export const BLOCK_TABLES = { blocks: 'id', block_parents: 'block_id', block_tra
 /** Tables by key of a transaction, with the name of the key. */
 export const TRANSACTION_TABLES = {
   transactions: 'id',
-  transaction_bodies: 'transaction_id',
-  transaction_body_inputs: 'transaction_id',
+  transaction_variants: 'transaction_id',
+  transaction_variant_inputs: 'transaction_id',
   transaction_inputs: 'transaction_id',
   transaction_outputs: 'transaction_id',
 } as const;

@@ -8,8 +8,8 @@ import { faultsOf } from '../queryable.ts';
 const SELECT_WRONG_BALANCES = `
   with ${ACCEPTED}, ${CUT},
   of_utxos as (select script_id, sum(amount) as amount, count(*) as count from utxos group by script_id),
-  of_start as (select script_id, sum(amount) as amount from start_utxos group by script_id),
-  of_earlier_starts as (select distinct script_id from start_balances),
+  of_bootstrap as (select script_id, sum(amount) as amount from bootstrap_utxos group by script_id),
+  of_previous_bootstraps as (select distinct script_id from bootstrap_balances),
   of_transactions as (
     select a.script_id, count(*) as count,
       coalesce(sum(a.amount_received - a.amount_sent) filter (where accepted.id is not null), 0) as amount
@@ -24,8 +24,8 @@ const SELECT_WRONG_BALANCES = `
     counted.transactions, coalesce(t.count, 0)) as fault
   from balances b
   full join of_utxos u using (script_id)
-  full join of_start s using (script_id)
-  full join of_earlier_starts e using (script_id)
+  full join of_bootstrap s using (script_id)
+  full join of_previous_bootstraps e using (script_id)
   full join of_transactions t using (script_id)
   full join of_unmerged_blocks m using (script_id)
   full join of_hours h using (script_id)

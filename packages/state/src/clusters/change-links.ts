@@ -42,7 +42,7 @@ const SELECT_LINKS = `
       cross join lateral (${SIGNATURE_SCRIPTS}) signed
        left join transaction_outputs o
          on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.index >> 4 = i.previous_index >> 4
-       left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+       left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
       where i.transaction_id = seen.id
      having count(*) > 0
         and bool_and(s.type in ('pubkey', 'pubkeyecdsa') and ${ARE_FULL_SIGNATURES})

@@ -116,14 +116,14 @@ export const SIGNATURE_SCRIPTS = `
   select coalesce(array_agg(case when carried.variant = 0 then i.signature_script
                                  else (variant_input(i.transaction_id, carried.variant, i.index)).signature_script end),
                   array[i.signature_script]) as signature_scripts
-    from (select t.accepted_body as variant where t.accepted_body is not null
+    from (select t.accepted_variant as variant where t.accepted_variant is not null
           union all
-          select distinct bt.body
+          select distinct bt.variant
             from chain_blocks accepting
             join blocks merging on merging.id = accepting.block_id
            cross join lateral unnest(merging.merge_set_blues || merging.merge_set_reds) merged (id)
             join block_transactions bt on bt.block_id = merged.id and bt.transaction_id = t.id
-           where accepting.index = t.accepting_index and t.accepted_body is null) carried`;
+           where accepting.index = t.accepting_index and t.accepted_variant is null) carried`;
 
 /** Inputs of accepted transactions that spend from several scripts, in the order of acceptance. */
 const SELECT_INPUTS = `
@@ -152,7 +152,7 @@ const SELECT_INPUTS = `
    cross join lateral (${SIGNATURE_SCRIPTS}) signed
     left join transaction_outputs o
       on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.index >> 4 = i.previous_index >> 4
-    left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+    left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
    order by several.chain_index, several.position, i.index`;
 
 export async function readTies(client: ClientBase, fromIndex: bigint, toIndex: bigint): Promise<Tie[]> {

@@ -79,7 +79,7 @@ async function prepareNext(
 /** Sets queued tag flags in a separate transaction. @returns whether there may be more */
 export async function flagStep(client: ClientBase): Promise<boolean> {
   // Checks without a lock first: the queue is usually empty.
-  const { rows } = await client.query<{ any: boolean }>('select exists (select from tag_marks) as any');
+  const { rows } = await client.query<{ any: boolean }>('select exists (select from pending_tag_flags) as any');
   if (rows[0]?.any !== true) return false;
   return await inTransaction(client, async () => {
     if ((await findSink(client, 'for update')) === undefined) return false;

@@ -95,7 +95,7 @@ const SELECT_WRONG_OUTPUTS = `
       from contested c
       join transaction_inputs i on i.previous_transaction_id = c.transaction_id and i.previous_index = c.index
       join transactions t on t.id = i.transaction_id
-     where t.accepting_index > (select max(chain_index) from starts)
+     where t.accepting_index > (select max(chain_index) from bootstrap_blocks)
      group by c.transaction_id, c.index)
   select format('output %s of transaction %s has %s spenders, but is not kept as contested', index, transaction_id, spenders) as fault
     from contested

@@ -35,7 +35,7 @@ export const EVENTS = `
   covenant_outputs as (
     select transaction_id, index, covenant_id from transaction_outputs where covenant_id is not null
     union
-    select transaction_id, index, covenant_id from start_utxos where covenant_id is not null),
+    select transaction_id, index, covenant_id from bootstrap_utxos where covenant_id is not null),
   touches as (
     select covenant_id, transaction_id, 0 as spent, 1 as created from transaction_outputs where covenant_id is not null
     union all
@@ -52,8 +52,8 @@ export const EVENTS = `
 const STARTING = `
   starting as (
     select u.covenant_id, c.index, c.chain_time, c.hash in (select before_block_hash from gaps) as is_gap
-      from (select distinct covenant_id from start_utxos where covenant_id is not null) u
-     cross join (select * from starts order by chain_index desc limit 1) s
+      from (select distinct covenant_id from bootstrap_utxos where covenant_id is not null) u
+     cross join (select * from bootstrap_blocks order by chain_index desc limit 1) s
       join chain_blocks c on c.index = s.chain_index)`;
 
 const CREATE_EVENTS = `create temporary table found_events as with ${EVENTS} select * from events`;
@@ -66,7 +66,7 @@ const INSERT_COVENANTS = `
   counts as (select covenant_id, count(*) as events, max(chain_time) as last_seen from found_events group by covenant_id),
   interrupted as (
     select distinct e.covenant_id
-      from starts s join chain_blocks c on c.index = s.chain_index join found_events e on e.chain_index <= s.chain_index
+      from bootstrap_blocks s join chain_blocks c on c.index = s.chain_index join found_events e on e.chain_index <= s.chain_index
      where c.hash in (select before_block_hash from gaps)
      group by e.covenant_id, s.chain_index having sum(e.live) > 0)
   insert into covenants (genesis_transaction_id, event_count, balance, first_seen, last_seen, utxo_count, is_complete, covenant_id)

@@ -34,10 +34,10 @@ const SELECT_BINDINGS = `
                    'transactionId', encode(coalesce(p.transaction_id, e.transaction_id, i.previous_transaction_hash), 'hex')))
             from transaction_inputs i
             left join transactions p on p.id = i.previous_transaction_id
-            left join earlier_transactions e on e.id = i.previous_transaction_id
+            left join pre_bootstrap_transactions e on e.id = i.previous_transaction_id
             left join transaction_outputs o
               on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.covenant_id is not null
-            left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+            left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
            where i.transaction_id = t.id) as inputs,
          (select json_agg(json_build_object(
                    'index', o.index, 'amount', o.amount::text, 'version', s.version, 'script', encode(s.script, 'hex'),
@@ -53,9 +53,9 @@ const SELECT_BINDINGS = `
 
 /** Checks bindings as a node does: each continues the covenant of its input, or its id is the hash of a genesis. */
 export async function verifyBindings(db: Queryable): Promise<string[]> {
-  const { rows } = await db.query<{ start: bigint | null }>('select max(chain_index) as start from starts');
+  const { rows } = await db.query<{ latest: bigint | null }>('select max(chain_index) as latest from bootstrap_blocks');
   const faults: string[] = [];
-  for await (const page of pagesByKey<BindingRow>(db, SELECT_BINDINGS, -1n, [rows[0]?.start ?? -1n])) {
+  for await (const page of pagesByKey<BindingRow>(db, SELECT_BINDINGS, -1n, [rows[0]?.latest ?? -1n])) {
     for (const row of page) {
       const error = checkBindings(row);
       if (error === undefined) continue;

@@ -9,7 +9,7 @@ const MAX_FAULTS = 20;
 const TRANSACTIONS_AT_ONCE = 5_000;
 
 /** Before the latest bootstrap block, the covenants of spent outputs may not be known. */
-const AFTER_START = 'chain_index > (select max(chain_index) from starts)';
+const AFTER_START = 'chain_index > (select max(chain_index) from bootstrap_blocks)';
 
 export class EventTemplates {
   readonly #db: Queryable;

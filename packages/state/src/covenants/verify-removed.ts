@@ -12,7 +12,7 @@ const MAX_FAULTS = 20;
 const SPENT = `
   left join transaction_outputs o
     on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.index >> 4 = i.previous_index >> 4
-  left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index`;
+  left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index`;
 
 /**
  * Rows that a first catch-up writes have no events, and neither have those of blocks without any. A block of a branch from below a bootstrap block may
@@ -23,7 +23,7 @@ const KEPT = `
     select r.block_id, b.hash, r.accepted_transactions, r.covenant_events
       from removed_chain_blocks r join blocks b on b.id = r.block_id
      where r.covenant_events is not null
-       and b.blue_score > (select c.blue_score from starts s join chain_blocks c on c.index = s.chain_index order by c.index desc limit 1)
+       and b.blue_score > (select c.blue_score from bootstrap_blocks s join chain_blocks c on c.index = s.chain_index order by c.index desc limit 1)
        and not exists (
          select from transaction_inputs i ${SPENT}
           where i.transaction_id = any(r.accepted_transactions) and o.transaction_id is null and u.transaction_id is null))`;
@@ -77,7 +77,7 @@ const SELECT_INPUTS = `
     join transaction_inputs i on i.transaction_id = e.id
     join scripts s on s.id = i.script_id and s.type = 'scripthash' ${SPENT}
    where encode(coalesce(o.covenant_id, u.covenant_id), 'hex') = e.covenant_id
-     and not exists (select from transaction_bodies b where b.transaction_id = e.id)
+     and not exists (select from transaction_variants b where b.transaction_id = e.id)
    order by e.hash, e.place, i.index`;
 
 async function verifyTemplates(db: Queryable): Promise<string[]> {

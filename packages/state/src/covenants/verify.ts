@@ -17,7 +17,7 @@ const SELECT_WRONG_BALANCES = `
 /** Before the latest bootstrap block, the covenants of spent outputs may not be known. */
 const SELECT_WRONG_EVENTS = `
   with ${EVENTS},
-  latest as (select max(chain_index) as index from starts),
+  latest as (select max(chain_index) as index from bootstrap_blocks),
   expected as (
     select covenant_id, chain_index, transaction_id, position, kind from events where chain_index > (select index from latest)),
   stored as (
@@ -52,7 +52,7 @@ const SELECT_WRONG_COVENANTS = `
       or (s.template is not null and c.template_id is distinct from s.template)
       or (c.is_complete and c.genesis_transaction_id is null)
       or (not c.is_complete and s.first_seen is not null and not exists (select from cut) and not exists (select from gaps))
-      or (s.id is null and not exists (select from cut) and not exists (select from starts where utxo_count > 0))
+      or (s.id is null and not exists (select from cut) and not exists (select from bootstrap_blocks where utxo_count > 0))
   union all
   select format('the event of transaction %s of covenant %s keeps %s and template %s as what was before it, which is wrong', o.transaction_id, o.covenant_id,
                 o.previous_seen, o.previous_template_id)

@@ -130,7 +130,7 @@ export class ChainTotals {
     }
   }
 
-  /** Returns the rows of `earlier_balance_changes`, in the order of the primary key. */
+  /** Returns the rows of `previous_balance_changes`, in the order of the primary key. */
   earlierHours(): Iterable<BalanceChange> {
     return this.#hours.rows(this.#capacity);
   }

@@ -1,10 +1,10 @@
-/** The rows of `earlier_balance_changes` of a chain since genesis: 16 bytes each, and sorted at the end. */
-import type { CopyRowOf, EARLIER_BALANCE_CHANGES, ScriptKey } from '@kasgres/database';
+/** The rows of `previous_balance_changes` of a chain since genesis: 16 bytes each, and sorted at the end. */
+import type { CopyRowOf, PREVIOUS_BALANCE_CHANGES, ScriptKey } from '@kasgres/database';
 import { copyColumns } from './columns.ts';
 
 const INITIAL_ROWS = 2 ** 16;
 
-export type BalanceChange = CopyRowOf<typeof EARLIER_BALANCE_CHANGES>;
+export type BalanceChange = CopyRowOf<typeof PREVIOUS_BALANCE_CHANGES>;
 
 const createColumns = (rows: number) => ({
   scripts: new Uint32Array(rows),

@@ -1,5 +1,5 @@
-/** The view `balance_changes`: the latest hour of each script is in `balances`, the others are in `earlier_balance_changes` (docs/adr/0005). */
-import { copyAll, EARLIER_BALANCE_CHANGES } from '@kasgres/database';
+/** The view `balance_changes`: the latest hour of each script is in `balances`, the others are in `previous_balance_changes` (docs/adr/0005). */
+import { copyAll, PREVIOUS_BALANCE_CHANGES } from '@kasgres/database';
 import type { DerivedState } from '../derived-state.ts';
 import { columnsOf } from '../queryable.ts';
 import { ScriptActivityChanges } from '../script-activity/replay.ts';
@@ -9,7 +9,7 @@ import { verifyHourlyBalanceChanges } from './verify.ts';
 export const hourlyBalanceChanges: DerivedState = {
   name: 'hourly balance changes',
   appliesAfterReads: true,
-  emptied: ['earlier_balance_changes'],
+  emptied: ['previous_balance_changes'],
   verify: { 4: verifyHourlyBalanceChanges },
 
   collect(item, changes) {
@@ -32,7 +32,7 @@ export const hourlyBalanceChanges: DerivedState = {
     await client.query({
       name: 'change-earlier-balances',
       // See `balances` for the reason for MERGE.
-      text: `merge into earlier_balance_changes b
+      text: `merge into previous_balance_changes b
              using unnest($1::bigint[], $2::integer[], $3::bigint[]) changed (script_id, hour, change)
                 on b.script_id = changed.script_id and b.hour = changed.hour
              when matched then update set change = b.change + changed.change
@@ -43,12 +43,12 @@ export const hourlyBalanceChanges: DerivedState = {
 
   async rebuildFromDeltas(client) {
     await client.query(
-      `insert into earlier_balance_changes (script_id, hour, change)
+      `insert into previous_balance_changes (script_id, hour, change)
        select script_id, hour, change from hourly_balance_changes() where not is_latest and change <> 0 order by script_id, hour`,
     );
   },
 
   async rebuildFromTotals(client, { chain }) {
-    await copyAll(client, EARLIER_BALANCE_CHANGES, chain.earlierHours());
+    await copyAll(client, PREVIOUS_BALANCE_CHANGES, chain.earlierHours());
   },
 };

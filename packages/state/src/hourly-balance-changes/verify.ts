@@ -9,7 +9,7 @@ const SELECT_WRONG_HOURS = `
   with segments as (
     select s.chain_index, c.chain_time / 3600000 as hour, lead(s.chain_index) over by_index as next_index,
       lead(c.chain_time) over by_index / 3600000 as next_hour
-    from starts s join chain_blocks c on c.index = s.chain_index
+    from bootstrap_blocks s join chain_blocks c on c.index = s.chain_index
     window by_index as (order by s.chain_index)
   ),
   ${HELD}, ${CUT},
@@ -50,10 +50,10 @@ const SELECT_NEGATIVE_HOURS = `
 
 /** The latest hour of a script is in `balances`, so that no hour is in both tables. */
 const SELECT_LATE_HOURS = `
-  select format('script %s: hour %s is in earlier_balance_changes, but not before hour %s of its latest change', script_id, hour,
+  select format('script %s: hour %s is in previous_balance_changes, but not before hour %s of its latest change', script_id, hour,
     coalesce(last_change_hour::text, 'missing'))
     as fault
-  from earlier_balance_changes left join balances using (script_id)
+  from previous_balance_changes left join balances using (script_id)
   where hour >= last_change_hour or last_change_hour is null
   limit 20`;
 

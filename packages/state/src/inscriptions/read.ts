@@ -34,12 +34,12 @@ const selectPayloads = (which: string): string => `
 
 const selectInputs = (which: string): string => `
   select i.transaction_id::float8 as transaction, i.index as input, i.signature_script as "signatureScript", s.script
-    from (select transaction_id, 0 as body, index, signature_script from transaction_inputs
+    from (select transaction_id, 0 as variant, index, signature_script from transaction_inputs
            where ${which.replaceAll('id', 'transaction_id')} and ${IS_NO_SIGNATURE}
           union all
-          select transaction_id, body, index, signature_script from transaction_body_inputs
+          select transaction_id, variant, index, signature_script from transaction_variant_inputs
            where ${which.replaceAll('id', 'transaction_id')} and ${IS_NO_SIGNATURE}) i
-    join transactions t on t.id = i.transaction_id and t.accepted_body = i.body and t.accepting_index is not null
+    join transactions t on t.id = i.transaction_id and t.accepted_variant = i.variant and t.accepting_index is not null
     join transaction_inputs spending on spending.transaction_id = i.transaction_id and spending.index = i.index
     join scripts s on s.id = spending.script_id and s.type = 'scripthash'`;
 

@@ -48,7 +48,7 @@ async function count(client: ClientBase, first: number, last: number, removed: r
 const SELECT_WRONG_MINER_HOURS = `
   with ${CUT},
   known as (select coalesce((select chain_time / 3600000 from cut), -1) as after),
-  starting as (select c.chain_time / 3600000 as hour from starts s join chain_blocks c on c.index = s.chain_index),
+  starting as (select c.chain_time / 3600000 as hour from bootstrap_blocks s join chain_blocks c on c.index = s.chain_index),
   expected as (select * from count_miner_hours()),
   stored as (select * from miner_hours where blocks <> 0 or red_blocks <> 0 or rewards <> 0)
   select format('the miner of script %s in the hour from %s: %s blocks, %s of them red, %s sompi, but the blocks give %s, %s, %s', script_id,

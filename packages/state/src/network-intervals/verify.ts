@@ -11,7 +11,7 @@ const SELECT_WRONG_INTERVALS = `
     cross join (values ('minute', 60 * 1000), ('hour', 60 * 60 * 1000), ('day', 24 * 60 * 60 * 1000)) l (length, milliseconds)
   ),
   bare_bootstraps as (
-    select s.block_id from starts s join blocks b on b.id = s.block_id
+    select s.block_id from bootstrap_blocks s join blocks b on b.id = s.block_id
     where s.chain_index = (select min(index) from chain_blocks) or b.hash in (select before_block_hash from gaps)
   ),
   of_chain as (select length, start, count(*) as chain_blocks, max(index) as last_index from intervals group by length, start),
@@ -52,7 +52,7 @@ const SELECT_WRONG_INTERVALS = `
     join balances b on b.first_seen >= i.start and b.first_seen < i.start + i.milliseconds
     where exists (select from cut) group by i.length, i.start
   ),
-  segments as (select chain_index, utxo_sompi, lead(chain_index) over (order by chain_index) as next_index from starts),
+  segments as (select chain_index, utxo_sompi, lead(chain_index) over (order by chain_index) as next_index from bootstrap_blocks),
   minted as (select index, sum(received - sent) as minted from net group by index),
   supplies as (
     select c.index, s.utxo_sompi + coalesce(

@@ -1,5 +1,5 @@
 /**
- * Programs and their templates. A program is known from its first reveal, or, as a bare script, from its first output or the start of the index whose
+ * Programs and their templates. A program is known from its first reveal, or, as a bare script, from its first output or the bootstrap block whose
  * UTXO set has it; it goes with the transaction of that, since a reorg removes a suffix of the chain.
  */
 import { inPipeline } from '@kasgres/database';

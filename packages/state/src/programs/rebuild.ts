@@ -4,7 +4,7 @@
  */
 import { describeProgram, type ProgramDescription } from '@kasgres/programs';
 import type { ClientBase } from 'pg';
-import { firstStartUtxos } from '../common-table-expressions.ts';
+import { firstBootstrapUtxos } from '../common-table-expressions.ts';
 import type { CandidateTransactions } from '../first-catch-up/candidate-transactions.ts';
 import type { KeySet } from '../first-catch-up/key-set.ts';
 import { pagesByKey, type Queryable } from '../queryable.ts';
@@ -104,7 +104,7 @@ function toBuffer(bytes: Uint8Array | undefined): Buffer | null {
   return bytes === undefined ? null : Buffer.from(bytes);
 }
 
-/** Accepted outputs of bare scripts, UTXOs of the latest start with such a script, and the first of each. */
+/** Accepted outputs of bare scripts, UTXOs of the latest bootstrap block with such a script, and the first of each. */
 const BARE = `
   bare_outputs as (
     select f.*, o.transaction_id, o.index, c.index as chain_index, array_position(c.accepted_transactions, t.id) - 1 as position, c.chain_time
@@ -115,8 +115,8 @@ const BARE = `
     union all
     select f.*, u.transaction_id, u.index, c.index, -1, c.chain_time
       from found_bare f
-      join (${firstStartUtxos('(select script_id as id from found_bare)')}) u using (script_id)
-      join chain_blocks c on c.index = (select max(chain_index) from starts)),
+      join (${firstBootstrapUtxos('(select script_id as id from found_bare)')}) u using (script_id)
+      join chain_blocks c on c.index = (select max(chain_index) from bootstrap_blocks)),
   bare_firsts as (select distinct on (script_id) * from bare_outputs order by script_id, chain_index, position)`;
 
 const SPENDS = `

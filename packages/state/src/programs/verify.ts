@@ -1,6 +1,6 @@
 import { type Hash, toHex } from '@kasgres/kaspa';
 import { describeProgram, type ProgramDescription } from '@kasgres/programs';
-import { BARE_SCRIPTS, CUT, firstStartUtxos } from '../common-table-expressions.ts';
+import { BARE_SCRIPTS, CUT, firstBootstrapUtxos } from '../common-table-expressions.ts';
 import { EventTemplates } from '../covenants/verify-event-templates.ts';
 import { faultsOf, type Queryable } from '../queryable.ts';
 import { revealPages } from '../reveals/read.ts';
@@ -99,22 +99,23 @@ async function readExpected(db: Queryable): Promise<Read> {
       spends.push(spendOf(reveal, description));
     }
   }
-  const startOutputs = await readStartOutputs(db);
+  const bootstrapOutputs = await readBootstrapOutputs(db);
   for await (const page of bareScriptPages(db)) {
     const scripts = new Map(page.map((script) => [script.id, script]));
     const firsts = new Map<bigint, Place>();
     const outputs = await readBareOutputs(db, [...scripts.keys()]);
     const accepted = new Map(outputs.map(({ scriptId, ...first }) => [scriptId, first]));
     for (const script of page) {
-      const [atStart, first] = [startOutputs.get(script.id), accepted.get(script.id)];
-      const earliest = atStart === undefined || (first !== undefined && isBefore(first, atStart)) ? first : atStart;
+      const [atBootstrap, first] = [bootstrapOutputs.get(script.id), accepted.get(script.id)];
+      const earliest =
+        atBootstrap === undefined || (first !== undefined && isBefore(first, atBootstrap)) ? first : atBootstrap;
       if (earliest === undefined) continue;
       see(script.script, script, earliest, script.id);
       firsts.set(script.id, earliest);
     }
     for (const { scriptId, fee, ...place } of await readBareSpends(db, [...scripts.keys()])) {
       const [script, first] = [scripts.get(scriptId), firsts.get(scriptId)];
-      // A UTXO of an earlier start may have had the script.
+      // A UTXO of an earlier bootstrap block may have had the script.
       if (script === undefined || first === undefined || !isBefore(first, place)) continue;
       see(script.script, script, undefined, scriptId).spends += 1;
       const { transaction, chainBlock } = place;
@@ -145,13 +146,13 @@ async function readBareOutputs(db: Queryable, scripts: readonly bigint[]): Promi
   return rows.map(({ chainIndex, chainTime, ...row }) => ({ ...row, chainBlock: { index: chainIndex, chainTime } }));
 }
 
-/** Returns the first UTXO of each bare script at the latest start, before what that accepts. */
-async function readStartOutputs(db: Queryable): Promise<Map<bigint, Place>> {
+/** Returns the first UTXO of each bare script at the latest bootstrap block, before what that accepts. */
+async function readBootstrapOutputs(db: Queryable): Promise<Map<bigint, Place>> {
   const { rows } = await db.query<BareOutputRow>(
     `select u.script_id as "scriptId", u.transaction_id::float8 as transaction, u.index, c.index::float8 as "chainIndex", c.chain_time as "chainTime",
             -1 as position
-       from (${firstStartUtxos(BARE_SCRIPTS)}) u
-       join chain_blocks c on c.index = (select max(chain_index) from starts)`,
+       from (${firstBootstrapUtxos(BARE_SCRIPTS)}) u
+       join chain_blocks c on c.index = (select max(chain_index) from bootstrap_blocks)`,
   );
   return new Map(
     rows.map(({ scriptId, chainIndex, chainTime, ...row }) => {

@@ -30,21 +30,21 @@ interface RevealRow {
   covenantId: Buffer | null;
 }
 
-/** Columns of the inputs `i` of transactions `t` in the variant `body`, which spend P2SH scripts `s` and were accepted by chain blocks `c`. */
+/** Columns of the inputs `i` of transactions `t` in `t.variant`, which spend P2SH scripts `s` and were accepted by chain blocks `c`. */
 const COLUMNS = `
   i.transaction_id::float8 as transaction, i.index as input, c.index::float8 as "chainIndex", c.chain_time as "chainTime",
   array_position(c.accepted_transactions, t.id) - 1 as position, coalesce(t.fee, 0) as fee,
-  case when t.body = 0 then i.signature_script else b.signature_script end as "signatureScript", s.script,
+  case when t.variant = 0 then i.signature_script else b.signature_script end as "signatureScript", s.script,
   coalesce(o.covenant_id, u.covenant_id) as "covenantId"`;
 
 const JOINS = `
   join chain_blocks c on c.index = t.accepting_index
   join transaction_inputs i on i.transaction_id = t.id
   join scripts s on s.id = i.script_id and s.type = 'scripthash'
-  left join transaction_body_inputs b on b.transaction_id = t.id and b.body = t.body and b.index = i.index
+  left join transaction_variant_inputs b on b.transaction_id = t.id and b.variant = t.variant and b.index = i.index
   left join transaction_outputs o
     on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.covenant_id is not null
-  left join start_utxos u
+  left join bootstrap_utxos u
     on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index and u.covenant_id is not null`;
 
 /** Yields what accepted transactions reveal, also programs that are not notable. */
@@ -54,8 +54,8 @@ export async function* readReveals(client: ClientBase, transactions: readonly bi
       name: 'removed-reveals',
       // A chain without programs needs no more than the first condition.
       text: `select ${COLUMNS}
-               from (select id, accepting_index, fee, accepted_body as body from transactions
-                      where exists (select from programs) and id = any($1::bigint[]) and accepted_body is not null) t ${JOINS}`,
+               from (select id, accepting_index, fee, accepted_variant as variant from transactions
+                      where exists (select from programs) and id = any($1::bigint[]) and accepted_variant is not null) t ${JOINS}`,
       values: [transactions.slice(from, from + TRANSACTIONS_AT_ONCE)],
     });
     yield rows.flatMap(toReveal);
@@ -67,8 +67,8 @@ export async function readSettled(client: ClientBase, settled: readonly SettledV
   const { rows } = await client.query<RevealRow>({
     name: 'settled-reveals',
     text: `select ${COLUMNS}
-             from (select t.id, t.accepting_index, t.fee, settled.body
-                     from unnest($1::bigint[], $2::integer[]) settled (id, body) join transactions t on t.id = settled.id) t ${JOINS}
+             from (select t.id, t.accepting_index, t.fee, settled.variant
+                     from unnest($1::bigint[], $2::integer[]) settled (id, variant) join transactions t on t.id = settled.id) t ${JOINS}
             order by c.index, position, i.index`,
     values: columnsOf(settled, 'transaction', 'variant'),
   });
@@ -94,7 +94,7 @@ export async function* revealPages(db: Queryable, keys?: KeySet): AsyncGenerator
       const { rows } = await db.query<RevealRow>(
         `select ${COLUMNS}
            from unnest($1::bigint[], $2::integer[]) wanted (transaction_id, index)
-           join (select id, accepting_index, fee, accepted_body as body from transactions) t on t.id = wanted.transaction_id ${JOINS}
+           join (select id, accepting_index, fee, accepted_variant as variant from transactions) t on t.id = wanted.transaction_id ${JOINS}
           where i.index = wanted.index
           order by i.transaction_id, i.index`,
         columnsOf(page, 'transaction', 'input'),
@@ -106,13 +106,13 @@ export async function* revealPages(db: Queryable, keys?: KeySet): AsyncGenerator
 
 /** The P2SH inputs of accepted variants among `next`. */
 const FOUND = `
-  select i.transaction_id, i.index, case when t.accepted_body = 0 then i.bytes else octet_length(b.signature_script) end as bytes
+  select i.transaction_id, i.index, case when t.accepted_variant = 0 then i.bytes else octet_length(b.signature_script) end as bytes
     from next i
    cross join lateral (select from scripts where id = i.script_id and type = 'scripthash' offset 0) s
    cross join lateral (
-     select id, accepted_body from transactions
-      where id = i.transaction_id and accepting_index is not null and accepted_body is not null offset 0) t
-    left join transaction_body_inputs b on b.transaction_id = t.id and b.body = t.accepted_body and b.index = i.index`;
+     select id, accepted_variant from transactions
+      where id = i.transaction_id and accepting_index is not null and accepted_variant is not null offset 0) t
+    left join transaction_variant_inputs b on b.transaction_id = t.id and b.variant = t.accepted_variant and b.index = i.index`;
 
 const INPUTS =
   'select transaction_id, index, script_id, octet_length(signature_script) as bytes from transaction_inputs';

@@ -155,9 +155,9 @@ async function selectLastTouches(
 async function holdersAtBootstrap(client: ClientBase, scripts: readonly number[]): Promise<Set<number>> {
   if (scripts.length === 0) return new Set();
   const { rows } = await client.query<{ script_id: bigint }>(
-    `select script_id from start_utxos where script_id = any($1::bigint[])
-     union select script_id from start_balances
-            where chain_index in (select chain_index from starts) and script_id = any($1::bigint[])`,
+    `select script_id from bootstrap_utxos where script_id = any($1::bigint[])
+     union select script_id from bootstrap_balances
+            where chain_index in (select chain_index from bootstrap_blocks) and script_id = any($1::bigint[])`,
     [scripts],
   );
   return new Set(rows.map(({ script_id }) => Number(script_id)));

@@ -1,4 +1,4 @@
-/** Flags scripts whose address has a tag or that are in a named cluster. Changes of names queue ranges of rings in `tag_marks` (walk.ts). */
+/** Flags scripts whose address has a tag or that are in a named cluster. Changes of names queue ranges of rings in `pending_tag_flags` (walk.ts). */
 import type { ClientBase } from 'pg';
 import { belowRoots } from '../common-table-expressions.ts';
 import type { DerivedState } from '../derived-state.ts';
@@ -25,7 +25,7 @@ export async function queueTagFlags(
   if (ranges.length === 0) return;
   const ends = new Map(ranges.map(({ from, end }) => [end, from]));
   await client.query(
-    `insert into tag_marks (script_id, at_script_id) select * from unnest($1::bigint[], $2::bigint[])
+    `insert into pending_tag_flags (script_id, at_script_id) select * from unnest($1::bigint[], $2::bigint[])
      on conflict (script_id) do update set at_script_id = excluded.at_script_id`,
     [[...ends.keys()], [...ends.values()]],
   );

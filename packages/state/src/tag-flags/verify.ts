@@ -1,7 +1,7 @@
 import { TREE } from '../common-table-expressions.ts';
 import { faultsOf } from '../queryable.ts';
 
-/** Exact except in clusters with ranges in tag_marks. */
+/** Exact except in clusters with ranges in pending_tag_flags. */
 const SELECT_WRONGLY_TAGGED = `
   with ${TREE},
   expected as (
@@ -9,7 +9,7 @@ const SELECT_WRONGLY_TAGGED = `
     union
     select tree.script_id from tree join clusters c on c.id = tree.root where c.name is not null
   ),
-  pending as (select tree.root from tag_marks join tree using (script_id))
+  pending as (select tree.root from pending_tag_flags join tree using (script_id))
   select format('script %s is flagged as %s', script_id, case when b.is_tagged then 'tagged' else 'not tagged' end) as fault
   from balances b left join expected e using (script_id) left join tree using (script_id)
   where b.is_tagged <> (e.script_id is not null) and (tree.root is null or tree.root not in (select root from pending))

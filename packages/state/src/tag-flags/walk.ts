@@ -17,7 +17,7 @@ export async function workOffTagFlags(client: ClientBase, members: number): Prom
     name: 'queued-tag-flags',
     text: `select m.*, c.name is not null as "isNamed"
              from (select script_id as "end", at_script_id as at, cluster_of(script_id) as cluster, cluster_of(at_script_id) as "atCluster"
-                     from tag_marks order by script_id limit $1) m
+                     from pending_tag_flags order by script_id limit $1) m
              left join clusters c on c.id = m.cluster
             order by m."end"`,
     values: [RANGES_AT_ONCE],
@@ -35,7 +35,7 @@ export async function workOffTagFlags(client: ClientBase, members: number): Prom
 export async function findQueued(client: ClientBase, clusters: readonly bigint[]): Promise<Set<bigint>> {
   const { rows } = await client.query<{ id: bigint }>(
     `select of_mark.id
-       from tag_marks cross join lateral (values (cluster_of(script_id)), (cluster_of(at_script_id))) of_mark (id)
+       from pending_tag_flags cross join lateral (values (cluster_of(script_id)), (cluster_of(at_script_id))) of_mark (id)
       where of_mark.id = any($1::bigint[])`,
     [clusters],
   );
@@ -57,7 +57,7 @@ async function restart(
   at: bigint,
   clusters: readonly (bigint | null)[],
 ): Promise<void> {
-  await client.query('delete from tag_marks where script_id = $1', [end]);
+  await client.query('delete from pending_tag_flags where script_id = $1', [end]);
   const alone = [end, at].filter((_, index) => clusters[index] === null);
   await setOwnTagFlags(client, alone);
   const rings = clusters.filter((cluster) => cluster !== null);
@@ -85,9 +85,9 @@ async function walk(
   });
   const [last] = rows;
   if (last === undefined || last.next_id === end) {
-    await client.query('delete from tag_marks where script_id = $1', [end]);
+    await client.query('delete from pending_tag_flags where script_id = $1', [end]);
   } else {
-    await client.query('update tag_marks set at_script_id = $2 where script_id = $1', [end, last.next_id]);
+    await client.query('update pending_tag_flags set at_script_id = $2 where script_id = $1', [end, last.next_id]);
   }
   return last?.position ?? 1;
 }

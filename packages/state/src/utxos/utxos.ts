@@ -97,12 +97,12 @@ export const utxos: DerivedState = {
   },
 
   async rebuild(client) {
-    // Acceptance counts from the latest bootstrap block, whose UTXO set contains the effect of earlier transactions.
+    // Acceptance counts from the latest bootstrap block, whose UTXO set contains the effect of pre-bootstrap transactions.
     await client.query(
       `with accepted as not materialized (
          select t.id, t.subnetwork_id, c.daa_score
            from transactions t join chain_blocks c on c.index = t.accepting_index
-          where c.index > (select max(chain_index) from starts)),
+          where c.index > (select max(chain_index) from bootstrap_blocks)),
        ${UNSPENT}
        insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id) select * from unspent`,
     );
@@ -150,7 +150,7 @@ async function readSpent(client: ClientBase, transactions: readonly bigint[]): P
                   coalesce(u.covenant_id, o.covenant_id) as "covenantId", bare.hash as "bareProgram", bare.uses as "bareUses"
              from unnest($1::bigint[]) removed (id)
              join transaction_inputs i on i.transaction_id = removed.id
-             left join start_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
+             left join bootstrap_utxos u on u.transaction_id = i.previous_transaction_id and u.index = i.previous_index
              left join transactions p on p.id = i.previous_transaction_id
              left join transaction_outputs o
                on o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.covenant_id is not null

@@ -4,7 +4,7 @@ import { faultsOf } from '../queryable.ts';
 const SELECT_WRONG_BOOTSTRAP = `
   select format('the latest bootstrap block has %s UTXOs of %s sompi, its rows are %s of %s', s.utxo_count, s.utxo_sompi, count(u.amount),
     sum(u.amount)) as fault
-  from (select * from starts order by chain_index desc limit 1) s left join start_utxos u on true
+  from (select * from bootstrap_blocks order by chain_index desc limit 1) s left join bootstrap_utxos u on true
   group by s.utxo_count, s.utxo_sompi
   having s.utxo_count <> count(u.amount) or s.utxo_sompi <> coalesce(sum(u.amount), 0)`;
 
@@ -12,7 +12,7 @@ const SELECT_WRONG_BOOTSTRAP = `
 const SELECT_WRONG_EARLIER_BOOTSTRAPS = `
   select format('the bootstrap block at index %s had UTXOs of %s sompi, the balances of its scripts are %s', chain_index, s.utxo_sompi,
     sum(b.balance)) as fault
-  from (select * from starts where chain_index < (select max(chain_index) from starts)) s full join start_balances b using (chain_index)
+  from (select * from bootstrap_blocks where chain_index < (select max(chain_index) from bootstrap_blocks)) s full join bootstrap_balances b using (chain_index)
   group by chain_index, s.utxo_sompi
   having s.utxo_sompi is distinct from coalesce(sum(b.balance), 0)
   limit 20`;

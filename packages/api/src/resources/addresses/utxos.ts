@@ -69,7 +69,7 @@ export function findOutput(
     where ${hasTransactionId('t', transactionId)} and ${condition}
     union
     select o.transaction_id, o.index
-    from earlier_transactions t join start_utxos o on o.transaction_id = t.id
+    from pre_bootstrap_transactions t join bootstrap_utxos o on o.transaction_id = t.id
     where t.transaction_id = ${transactionId} and o.index = ${index} and ${condition}`;
 }
 
@@ -82,7 +82,7 @@ function findCursor(parameter: ParameterOf<UtxoPageParameters>, scriptId: RawBui
     ${findOutput(parameter, sql`o.script_id = ${scriptId}`)}
     union
     select i.previous_transaction_id, i.previous_index
-    from earlier_transactions t cross join lateral (
+    from pre_bootstrap_transactions t cross join lateral (
       select * from transaction_inputs where previous_transaction_id = t.id and previous_index = ${index} offset 0) i
     where t.transaction_id = ${transactionId} and i.script_id = ${scriptId}
     limit 1`;
@@ -129,7 +129,7 @@ const utxoPage = statementsBy(
             encode((select script from script), 'hex') as "scriptPublicKey"
           from page
           left join transactions on transactions.id = page.transaction_id
-          left join earlier_transactions earlier on earlier.id = page.transaction_id
+          left join pre_bootstrap_transactions earlier on earlier.id = page.transaction_id
           ${items}
         ) listed)`,
         metadata,
@@ -199,7 +199,7 @@ const utxosOfAddresses = new Statement('utxos of addresses', (parameter: Paramet
             else ${entry(sql`, encode(utxo.covenant_id, 'hex') as "covenantId"`)} end as "utxoEntry"
         from utxo
         left join transactions on transactions.id = utxo.transaction_id
-        left join earlier_transactions earlier on earlier.id = utxo.transaction_id
+        left join pre_bootstrap_transactions earlier on earlier.id = utxo.transaction_id
         order by utxo.position, utxo.transaction_id, utxo.index
       ) listed)`,
   }),

@@ -1,7 +1,7 @@
 /**
  * getDaaScoreTimestampEstimate: exact if the chain has a block with the score, else interpolated between its neighbours, also over a gap, and
  * extrapolated above the sink. Before the first indexed block, times are interpolated between genesis, times that the indexer got from the node
- * (`earlier_times`), and that block.
+ * (`pre_bootstrap_times`), and that block.
  */
 import type { Network } from '@kasgres/kaspa';
 import { type RawBuilder, sql } from 'kysely';
@@ -68,7 +68,7 @@ const timesOfScores = new Statement('times of DAA scores', (parameter: Parameter
       ${parameter('knownScores', 'bigint[]')}, ${parameter('knownTimes', 'bigint[]')}) as known (daa_score, timestamp)`;
     return sql`
       left join lateral (
-        select * from (${ofTable(sql`earlier_times`)} union all ${ofTable(ofNetwork)}) points order by ${order} limit 1
+        select * from (${ofTable(sql`pre_bootstrap_times`)} union all ${ofTable(ofNetwork)}) points order by ${order} limit 1
       )`;
   };
   const [ascending, descending] = [sql`daa_score`, sql`daa_score desc`];

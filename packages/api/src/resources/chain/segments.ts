@@ -1,5 +1,5 @@
 /**
- * The indexed chain is one segment, or several with gaps between them (docs/schema.md, `starts` and `gaps`). Positions of chain blocks continue
+ * The indexed chain is one segment, or several with gaps between them (docs/schema.md, `bootstrap_blocks` and `gaps`). Positions of chain blocks continue
  * over a gap without a hole, so every walk along the chain has to check where its segment ends.
  */
 import { toHex } from '@kasgres/kaspa';
@@ -35,16 +35,16 @@ const segmentEnd = sql`c.index, encode(b.hash, 'hex') as hash, b.blue_work as "b
  * Joins the chain blocks `lower` and `upper` around each gap. A later bootstrap block has no gap before it if the chain already had that block.
  */
 export const joinedGaps = sql`
-  starts
-  join chain_blocks upper on upper.index = starts.chain_index and upper.block_id = starts.block_id
+  bootstrap_blocks
+  join chain_blocks upper on upper.index = bootstrap_blocks.chain_index and upper.block_id = bootstrap_blocks.block_id
   join blocks bootstrap on bootstrap.id = upper.block_id
-  join chain_blocks lower on lower.index = starts.chain_index - 1 and (
+  join chain_blocks lower on lower.index = bootstrap_blocks.chain_index - 1 and (
     bootstrap.selected_parent_id is distinct from lower.block_id
     or exists (select from gaps where before_block_hash = upper.hash))`;
 
 /** Lists gaps, ascending. */
 export async function listGaps({ db, state }: Reading): Promise<Gap[]> {
-  if (state.starts <= 1) return [];
+  if (state.bootstrapBlocks <= 1) return [];
   const { rows } = await sql<SegmentEnd>`
     select ${segmentEnd}
     from ${joinedGaps}
@@ -155,6 +155,6 @@ export async function isPreBootstrap(
   block: { hash: Uint8Array } | { ids: readonly bigint[] },
 ): Promise<boolean> {
   const condition = 'hash' in block ? sql`hash = ${block.hash}` : sql`id = any(${block.ids}::bigint[])`;
-  const { rows } = await sql`select from earlier_blocks where ${condition} limit 1`.execute(db);
+  const { rows } = await sql`select from pre_bootstrap_blocks where ${condition} limit 1`.execute(db);
   return rows.length > 0;
 }

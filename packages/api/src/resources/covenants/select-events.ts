@@ -18,12 +18,12 @@ const bytes = sql`
   transactions.json_bytes - case when sum(transactions.json_bytes) over () > ${MAX_PAGE_BYTES} then 2 * (
     select coalesce(sum(octet_length(signature_script)), 0) from transaction_inputs where transaction_id = transactions.id) else 0 end`;
 
-/** The covenant of the UTXO that `input` spends. Those of an earlier start than the latest are unknown. */
+/** The covenant of the UTXO that `input` spends. Those of bootstrap blocks before the latest one are unknown. */
 const spentCovenant = sql`coalesce(
   (select output.covenant_id from transaction_outputs output
     where output.transaction_id = input.previous_transaction_id and output.index = input.previous_index
       and output.index >> 4 = input.previous_index >> 4),
-  (select output.covenant_id from start_utxos output
+  (select output.covenant_id from bootstrap_utxos output
     where output.transaction_id = input.previous_transaction_id and output.index = input.previous_index))`;
 
 /**

@@ -65,7 +65,7 @@ const utxoPage = statementsBy(
             from page
             join scripts on scripts.id = page.script_id
             left join transactions on transactions.id = page.transaction_id
-            left join earlier_transactions earlier on earlier.id = page.transaction_id
+            left join pre_bootstrap_transactions earlier on earlier.id = page.transaction_id
             ${items}`,
         ),
         metadata,

@@ -116,10 +116,10 @@ export function inscriptionPage(parameter: ParameterOf<InscriptionParameters>, {
           from unnest(${rowsOf(sql`${matching} limit ${limit} + 1`)}) with ordinality
             as keys (transaction_id, owner_script_id, kind_id, input, position)
           join transactions t on t.id = keys.transaction_id
-          left join transaction_inputs spending on spending.transaction_id = keys.transaction_id and spending.index = keys.input and t.accepted_body = 0
+          left join transaction_inputs spending on spending.transaction_id = keys.transaction_id and spending.index = keys.input and t.accepted_variant = 0
           cross join lateral (select case when keys.input < 0 then t.payload
-            when t.accepted_body = 0 then spending.signature_script
-            else (variant_input(t.id, t.accepted_body, keys.input)).signature_script end as bytes) source) summed`,
+            when t.accepted_variant = 0 then spending.signature_script
+            else (variant_input(t.id, t.accepted_variant, keys.input)).signature_script end as bytes) source) summed`,
     },
     ...pageParts(limit, start, { isBounded: true, ...(isFiltered && { scannedTo: lastExamined }) }),
   };

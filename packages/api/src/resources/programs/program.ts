@@ -40,7 +40,7 @@ const uses = sql<ProgramJson['uses']>`to_json(array_remove(array[${sql.join(
 const bareScript = sql<string | null>`(select encode(script, 'hex') from scripts where id = programs.script_id)`;
 
 const signatureScript = sql<string | null>`(
-  select ${inputFields(sql`transactions.accepted_body`).signatureScript} from transaction_inputs input
+  select ${inputFields(sql`transactions.accepted_variant`).signatureScript} from transaction_inputs input
   where not programs.is_bare and input.transaction_id = transactions.id and input.index = programs.index)`;
 
 const programByHash = statementsBy(

@@ -5,7 +5,7 @@ import { hex, text } from '../../index-state/sql.ts';
 import type { TransactionInputJson, TransactionJson, TransactionOutputJson } from '../../schemas/transaction.ts';
 import { covenant, inputFields, joinPrevious, payload, scriptPublicKey, transactionFields } from './fields.ts';
 
-const variant = sql<number>`contained.body`;
+const variant = sql<number>`contained.variant`;
 const input = inputFields(variant);
 const fields = transactionFields(variant);
 

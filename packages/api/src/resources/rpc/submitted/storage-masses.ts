@@ -89,7 +89,9 @@ export async function listUtxos(db: Db, outpoints: readonly Outpoint[]): Promise
   const { rows } = await sql<UtxoRow>`
     ${from(sql`transactions`, hasTransactionId('t', sql`spent.transaction_id`), sql`transaction_outputs`)}
     union all
-    ${from(sql`earlier_transactions`, sql`t.transaction_id = spent.transaction_id`, sql`start_utxos`)}`.execute(db);
+    ${from(sql`pre_bootstrap_transactions`, sql`t.transaction_id = spent.transaction_id`, sql`bootstrap_utxos`)}`.execute(
+    db,
+  );
   return rows;
 }
 

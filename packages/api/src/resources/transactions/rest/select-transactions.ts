@@ -25,7 +25,7 @@ interface Options {
   withPrograms?: boolean;
 }
 
-const variant = sql<number | null>`transactions.accepted_body`;
+const variant = sql<number | null>`transactions.accepted_variant`;
 const input = inputFields(variant);
 const transaction = transactionFields(variant);
 

@@ -145,7 +145,7 @@ export async function followToTheTip(harness: Harness, variables: Record<string,
 /** Expects the UTXOs and balances of the oracle in an index that was bootstrapped at a pruning point, and their commitments. */
 export async function expectStateOfSimulatedDag({ simulatedDag, node, database }: Harness): Promise<void> {
   const { pool } = database;
-  for (const set of ['start_utxos', 'utxos'] as const) expect(await checkUtxoCommitment(pool, set)).toEqual([]);
+  for (const set of ['bootstrap_utxos', 'utxos'] as const) expect(await checkUtxoCommitment(pool, set)).toEqual([]);
   const utxos = utxosOf(simulatedDag);
   expect(await storedState(pool)).toEqual(stateOf(utxos));
   const { rows } = await pool.query<{ circulating_sompi: bigint; hash: Buffer; unresolved: bigint }>(
@@ -167,10 +167,10 @@ export async function expectRightFromBootstrap(harness: Harness): Promise<void> 
   await expectRight(harness);
 }
 
-export async function startsOf(db: Db): Promise<{ chainIndex: number; hash: string; utxos: number }[]> {
+export async function bootstrapsOf(db: Db): Promise<{ chainIndex: number; hash: string; utxos: number }[]> {
   const { rows } = await db.query<{ chainIndex: number; hash: string; utxos: number }>(
     `select s.chain_index::int as "chainIndex", encode(b.hash, 'hex') as hash, s.utxo_count::int as utxos
-       from starts s join blocks b on b.id = s.block_id order by s.chain_index`,
+       from bootstrap_blocks s join blocks b on b.id = s.block_id order by s.chain_index`,
   );
   return rows;
 }
@@ -227,7 +227,7 @@ export async function acceptable(
   const { rows } = await pool.query<{ id: string }>(
     `select encode(t.transaction_id, 'hex') as id
        from chain_blocks c cross join lateral unnest(c.accepted_transactions) accepted (id) join transactions t on t.id = accepted.id
-      where c.index < (select max(chain_index) from starts) and t.subnetwork_id <> 1`,
+      where c.index < (select max(chain_index) from bootstrap_blocks) and t.subnetwork_id <> 1`,
   );
   const known = new Set(rows.map(({ id }) => id));
   const { utxos } = theirs.node.consensus;

@@ -1,7 +1,7 @@
 /** Bare programs of a UTXO set after a gap. The rebuild finds those of the set with which an index begins. */
 import { describeProgram } from '@kasgres/programs';
 import type { ClientBase } from 'pg';
-import { BARE_SCRIPTS, firstStartUtxos } from '../common-table-expressions.ts';
+import { BARE_SCRIPTS, firstBootstrapUtxos } from '../common-table-expressions.ts';
 import { pagesByKey } from '../queryable.ts';
 import { knownKccTemplate } from './kcc-template.ts';
 import type { SeenProgram } from './program-changes.ts';
@@ -16,15 +16,15 @@ interface ScriptRow {
   index: number;
 }
 
-/** Writes the programs of `start_utxos` that are not known. @param chainTime of the start, Unix milliseconds */
-export async function writeStartPrograms(client: ClientBase, chainTime: bigint): Promise<void> {
+/** Writes the programs of `bootstrap_utxos` that are not known. @param chainTime of the bootstrap block, Unix milliseconds */
+export async function writeBootstrapPrograms(client: ClientBase, chainTime: bigint): Promise<void> {
   await client.query(
-    `create temporary table start_scripts on commit drop as
-     ${firstStartUtxos(BARE_SCRIPTS)}`,
+    `create temporary table bare_bootstrap_scripts on commit drop as
+     ${firstBootstrapUtxos(BARE_SCRIPTS)}`,
   );
   const select = `
     select s.id, s.script, f.transaction_id::float8 as transaction, f.index
-      from start_scripts f join scripts s on s.id = f.script_id where s.id > $1 order by s.id limit ${SCRIPTS_AT_ONCE}`;
+      from bare_bootstrap_scripts f join scripts s on s.id = f.script_id where s.id > $1 order by s.id limit ${SCRIPTS_AT_ONCE}`;
   for await (const page of pagesByKey<ScriptRow>(client, select, -1n)) {
     const seen = page.flatMap(({ id, script, transaction, index }): SeenProgram[] => {
       const description = describeProgram(script);

@@ -18,10 +18,10 @@ const UTXOS_AT_ONCE = 20_000;
 
 interface Position {
   /** Index of the bootstrap block whose set the difference is from. */
-  startIndex: number;
+  bootstrapIndex: number;
   /** The last chain block whose accepted transactions are in the difference. */
   chainIndex: number;
-  /** The last UTXO of `start_utxos` in the hash; undefined if it has all. */
+  /** The last UTXO of `bootstrap_utxos` in the hash; undefined if it has all. */
   hashed: { transaction: bigint; index: number } | undefined;
   muhash: MuHash;
 }
@@ -43,11 +43,11 @@ const CONTENT = `
   u.covenant_id`;
 const SOURCES = `
   left join transactions t on t.id = u.transaction_id
-  left join earlier_transactions e on e.id = u.transaction_id
+  left join pre_bootstrap_transactions e on e.id = u.transaction_id
   join scripts s on s.id = u.script_id`;
 
 /** Computes the difference up to the cut. Idempotent. @throws FatalError if the set is not the one that the header commits to */
-export async function stageNextStart(
+export async function stageNextBootstrap(
   client: ClientBase,
   cut: CutPoint,
   { signal, onProgress }: { signal: AbortSignal; onProgress: (chainIndex: number) => void },
@@ -71,9 +71,9 @@ export async function stageNextStart(
 
 /** The hash of the set, from which the next difference continues. Must run in the transaction that makes the cut. */
 export async function restartFrom(client: ClientBase, { chainIndex }: CutPoint): Promise<void> {
-  await client.query('update next_start set start_index = $1', [chainIndex]);
+  await client.query('update next_bootstrap set bootstrap_index = $1', [chainIndex]);
   // Deleting their rows would take long.
-  await client.query('truncate next_start_created, next_start_spent');
+  await client.query('truncate next_bootstrap_created, next_bootstrap_spent');
 }
 
 function checkCommitment(commitment: Hash, { hash, utxoCommitment }: CutPoint): void {
@@ -84,44 +84,44 @@ function checkCommitment(commitment: Hash, { hash, utxoCommitment }: CutPoint): 
   );
 }
 
-async function readPosition(client: ClientBase, { startIndex }: CutPoint): Promise<Position> {
+async function readPosition(client: ClientBase, { bootstrapIndex }: CutPoint): Promise<Position> {
   const { rows } = await client.query<{
-    startIndex: number;
+    bootstrapIndex: number;
     chainIndex: number;
     transaction: bigint | null;
     index: number | null;
     product: Buffer;
   }>(
-    `select start_index::float8 as "startIndex", chain_index::float8 as "chainIndex", hashed_transaction_id as transaction,
+    `select bootstrap_index::float8 as "bootstrapIndex", chain_index::float8 as "chainIndex", hashed_transaction_id as transaction,
             hashed_index as index, product
-       from next_start`,
+       from next_bootstrap`,
   );
   const [row] = rows;
-  if (row?.startIndex === startIndex) {
+  if (row?.bootstrapIndex === bootstrapIndex) {
     const { transaction, index, chainIndex, product } = row;
     const hashed = transaction === null || index === null ? undefined : { transaction, index };
-    return { startIndex, chainIndex, hashed, muhash: new MuHash(BigInt(`0x${product.toString('hex')}`)) };
+    return { bootstrapIndex, chainIndex, hashed, muhash: new MuHash(BigInt(`0x${product.toString('hex')}`)) };
   }
-  await client.query('truncate next_start, next_start_created, next_start_spent');
-  return { startIndex, chainIndex: startIndex, hashed: { transaction: -1n, index: -1 }, muhash: new MuHash() };
+  await client.query('truncate next_bootstrap, next_bootstrap_created, next_bootstrap_spent');
+  return { bootstrapIndex, chainIndex: bootstrapIndex, hashed: { transaction: -1n, index: -1 }, muhash: new MuHash() };
 }
 
 /** Hashes some more UTXOs of the latest bootstrap block. Only the first cut needs this. */
 async function hashStart(
   client: ClientBase,
-  { startIndex, chainIndex, hashed, muhash }: Position,
+  { bootstrapIndex, chainIndex, hashed, muhash }: Position,
   hasher: WorkerPool<UtxoChanges, bigint>,
 ): Promise<Position> {
   const { rows } = await client.query<UtxoRow & { key: bigint }>(
     `select u.transaction_id as key, ${CONTENT}
-       from (select * from start_utxos where (transaction_id, index) > ($1, $2) order by transaction_id, index limit $3) u ${SOURCES}
+       from (select * from bootstrap_utxos where (transaction_id, index) > ($1, $2) order by transaction_id, index limit $3) u ${SOURCES}
       order by u.transaction_id, u.index`,
     [hashed?.transaction, hashed?.index, UTXOS_AT_ONCE],
   );
   muhash.combine(new MuHash(await hasher.run({ added: rows.map(toUtxo), removed: [] })));
   const last = rows.length < UTXOS_AT_ONCE ? undefined : rows.at(-1);
   const position = {
-    startIndex,
+    bootstrapIndex,
     chainIndex,
     hashed: last && { transaction: last.key, index: last.index },
     muhash,
@@ -133,7 +133,7 @@ async function hashStart(
 /** Adds what the next chain blocks accept. */
 async function stageAcceptance(
   client: ClientBase,
-  { startIndex, chainIndex, muhash }: Position,
+  { bootstrapIndex, chainIndex, muhash }: Position,
   cut: CutPoint,
   hasher: WorkerPool<UtxoChanges, bigint>,
 ): Promise<Position> {
@@ -150,7 +150,7 @@ async function stageAcceptance(
     [chainIndex, until],
   );
   await client.query(
-    `insert into next_start_created (transaction_id, script_id, amount, block_daa_score, index, is_coinbase, covenant_id)
+    `insert into next_bootstrap_created (transaction_id, script_id, amount, block_daa_score, index, is_coinbase, covenant_id)
      select o.transaction_id, o.script_id, o.amount, a.daa_score, o.index, t.subnetwork_id = 1, o.covenant_id
        from accepted a join transactions t on t.id = a.id join transaction_outputs o on o.transaction_id = a.id`,
   );
@@ -159,38 +159,41 @@ async function stageAcceptance(
        select i.previous_transaction_id as transaction_id, i.previous_index::integer as index
          from accepted a join transaction_inputs i on i.transaction_id = a.id),
      taken as (
-       delete from next_start_created c using spent
+       delete from next_bootstrap_created c using spent
         where c.transaction_id = spent.transaction_id and c.index = spent.index
        returning c.*),
-     of_start as (
-       select u.* from spent join start_utxos u using (transaction_id, index)
+     of_bootstrap as (
+       select u.* from spent join bootstrap_utxos u using (transaction_id, index)
         where not exists (select from taken where taken.transaction_id = u.transaction_id and taken.index = u.index)),
-     kept as (insert into next_start_spent (transaction_id, index, amount) select transaction_id, index, amount from of_start)
+     kept as (insert into next_bootstrap_spent (transaction_id, index, amount) select transaction_id, index, amount from of_bootstrap)
      select ${CONTENT}
        from (select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id from taken
               where transaction_id not in (select id from accepted)
              union all
-             select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id from of_start) u ${SOURCES}`,
+             select transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id from of_bootstrap) u ${SOURCES}`,
   );
   const added = await client.query<UtxoRow>(
-    `select ${CONTENT} from accepted join next_start_created u on u.transaction_id = accepted.id ${SOURCES}`,
+    `select ${CONTENT} from accepted join next_bootstrap_created u on u.transaction_id = accepted.id ${SOURCES}`,
   );
   const product = await hasher.run({ added: added.rows.map(toUtxo), removed: removed.rows.map(toUtxo) });
   muhash.combine(new MuHash(product));
-  const position = { startIndex, chainIndex: until, hashed: undefined, muhash };
+  const position = { bootstrapIndex, chainIndex: until, hashed: undefined, muhash };
   await writePosition(client, position);
   return position;
 }
 
-async function writePosition(client: ClientBase, { startIndex, chainIndex, hashed, muhash }: Position): Promise<void> {
+async function writePosition(
+  client: ClientBase,
+  { bootstrapIndex, chainIndex, hashed, muhash }: Position,
+): Promise<void> {
   const digits = muhash.product.toString(16);
   await client.query(
-    `insert into next_start (start_index, chain_index, hashed_transaction_id, hashed_index, product) values ($1, $2, $3, $4, $5)
+    `insert into next_bootstrap (bootstrap_index, chain_index, hashed_transaction_id, hashed_index, product) values ($1, $2, $3, $4, $5)
      on conflict (one_row) do update set
-       start_index = excluded.start_index, chain_index = excluded.chain_index, hashed_transaction_id = excluded.hashed_transaction_id,
+       bootstrap_index = excluded.bootstrap_index, chain_index = excluded.chain_index, hashed_transaction_id = excluded.hashed_transaction_id,
        hashed_index = excluded.hashed_index, product = excluded.product`,
     [
-      startIndex,
+      bootstrapIndex,
       chainIndex,
       hashed?.transaction ?? null,
       hashed?.index ?? null,
