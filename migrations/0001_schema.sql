@@ -214,7 +214,7 @@ create table removed_chain_blocks (
   covenant_events jsonb,
   constraint removed_chain_blocks_pkey primary key (block_id)
 );
-comment on table removed_chain_blocks is 'What blocks accepted that were chain blocks once: a block accepts the same whenever it is one. Kept for twice the finality depth.';
+comment on table removed_chain_blocks is 'Accepted transactions of blocks that were chain blocks once: a block accepts the same whenever it is one. Kept for twice the finality depth.';
 comment on column removed_chain_blocks.block_id is 'The block. It may be a chain block again.';
 comment on column removed_chain_blocks.accepted_transactions is 'As in chain_blocks.';
 comment on column removed_chain_blocks.covenant_events is 'The rows of covenant_events that were deleted with it, in their order, each as [transactions.id, covenant id, kind, template that the covenant then had, or null]; null without any, and during the first catch-up.';
@@ -628,7 +628,7 @@ create table bootstrap_balances (
   balance bigint not null,
   constraint bootstrap_balances_pkey primary key (chain_index, script_id)
 );
-comment on table bootstrap_balances is 'What each script held at each bootstrap block before the latest, whose own UTXO set is bootstrap_utxos: with it, everything that counts from bootstrap_blocks can be computed from rows.';
+comment on table bootstrap_balances is 'Balances of scripts at each bootstrap block before the latest, whose own UTXO set is bootstrap_utxos: with them, everything that counts from bootstrap_blocks can be computed from rows.';
 comment on column bootstrap_balances.chain_index is 'bootstrap_blocks.chain_index.';
 comment on column bootstrap_balances.script_id is 'The script.';
 comment on column bootstrap_balances.balance is 'Sum of its UTXOs in the UTXO set of that bootstrap block, sompi; scripts without any have no row.';
@@ -641,7 +641,7 @@ create table next_bootstrap (
   hashed_index integer,
   product bytea not null,
   constraint next_bootstrap_pkey primary key (one_row),
-  constraint next_start_one_row check (one_row)
+  constraint next_bootstrap_one_row check (one_row)
 );
 comment on table next_bootstrap is 'How far the UTXO set of the next bootstrap block is computed that RETENTION makes: no row, or one. It is that of the latest bootstrap block, without next_bootstrap_spent, with next_bootstrap_created.';
 comment on column next_bootstrap.one_row is 'Always true: keeps the table at one row.';
@@ -659,7 +659,7 @@ create table next_bootstrap_created (
   index integer not null,
   is_coinbase boolean not null,
   covenant_id bytea,
-  constraint next_start_created_pkey primary key (transaction_id, index)
+  constraint next_bootstrap_created_pkey primary key (transaction_id, index)
 );
 comment on table next_bootstrap_created is 'UTXOs of the next bootstrap block that were created since the latest one.';
 comment on column next_bootstrap_created.transaction_id is 'The transaction that created the UTXO.';
@@ -674,7 +674,7 @@ create table next_bootstrap_spent (
   transaction_id bigint not null,
   amount bigint not null,
   index integer not null,
-  constraint next_start_spent_pkey primary key (transaction_id, index)
+  constraint next_bootstrap_spent_pkey primary key (transaction_id, index)
 );
 comment on table next_bootstrap_spent is 'UTXOs of the latest bootstrap block that were spent up to the next one.';
 comment on column next_bootstrap_spent.transaction_id is 'The transaction that created the UTXO.';
@@ -748,7 +748,7 @@ create table balances (
 );
 create index balances_balance on balances (balance desc, script_id desc) where balance > 0;
 create index balances_tagged on balances (balance desc, script_id desc) where balance > 0 and is_tagged;
-comment on table balances is 'What every script sums up to at the checkpoint (invariant 4): one row for each script of an output, of an input, of bootstrap_utxos and of bootstrap_balances. A script has no row yet while all its transactions are in unmerged_touches.';
+comment on table balances is 'Sums of every script at the checkpoint (invariant 4): one row for each script of an output, of an input, of bootstrap_utxos and of bootstrap_balances. A script has no row yet while all its transactions are in unmerged_touches.';
 comment on column balances.script_id is 'The script.';
 comment on column balances.balance is 'Sum of its unspent outputs, sompi.';
 comment on column balances.first_seen is 'chain_blocks.chain_time of the first block on the chain that accepts a transaction that touches it, or of the first bootstrap block when it held UTXOs there before; null while there is none.';
@@ -875,7 +875,7 @@ create table network_intervals (
   constraint network_intervals_pkey primary key (length, start)
 );
 create index network_intervals_time on network_intervals (length, to_timestamp(start / 1000::double precision));
-comment on table network_intervals is 'What happened in each minute, hour and day of the chain. A chain block belongs to the interval of its chain_time, and with it what it merges and accepts; intervals without a chain block have no row.';
+comment on table network_intervals is 'Totals of the network for each minute, hour and day of the chain. A chain block belongs to the interval of its chain_time, and with it what it merges and accepts; intervals without a chain block have no row.';
 comment on column network_intervals.length is 'How long it is.';
 comment on column network_intervals.start is 'When it begins, Unix milliseconds.';
 comment on column network_intervals.chain_blocks is 'Chain blocks.';
@@ -898,7 +898,7 @@ create table miner_hours (
   rewards bigint not null,
   constraint miner_hours_pkey primary key (hour, script_id)
 );
-comment on table miner_hours is 'What each miner mined and was paid in each hour of the chain.';
+comment on table miner_hours is 'Blocks and rewards of each miner in each hour of the chain.';
 comment on column miner_hours.hour is 'Hours since 1970 (UTC) by the chain_time of the merging chain block.';
 comment on column miner_hours.script_id is 'The script that the coinbases of the blocks name.';
 comment on column miner_hours.blocks is 'Merged blocks, blue and red.';
@@ -991,7 +991,7 @@ language sql stable set search_path = public as $$
   select merged.id, merged.is_blue, merged.is_rewarded, merged.subsidy, coalesce(paid.fees, earned.fees, 0)
     from merged left join earned using (mergeset_position) left join paid using (id)
 $$;
-comment on function mergeset_rewards is 'What each block of a mergeset earns, in sompi: its subsidy, and the fees of what the merging chain block accepted from it.';
+comment on function mergeset_rewards is 'Earnings of each block of a mergeset, in sompi: its subsidy, and the fees of the transactions that the merging chain block accepted from it.';
 
 -- Without an exception block, which would start a subtransaction for each value. NUL is the only byte that LATIN1 does not have.
 create function text_of(bytes bytea) returns text language plpgsql immutable strict parallel safe set search_path = public as $$
@@ -1036,7 +1036,7 @@ comment on function pool_of(bytea) is 'Domain of a mining pool in the extra data
 create function extra_data_of(payload bytea) returns bytea language sql immutable strict parallel safe set search_path = public as $$
   select substring(payload from 20 + get_byte(payload, 18))
 $$;
-comment on function extra_data_of(bytea) is 'What a miner added to the payload of a coinbase, after the script.';
+comment on function extra_data_of(bytea) is 'Bytes that a miner added to the payload of a coinbase, after the script.';
 
 create function work_of_bits(bits bigint) returns numeric language sql immutable strict parallel safe set search_path = public as $$
   select case
@@ -1057,7 +1057,7 @@ language sql stable as $$
     from (select c.index, c.chain_time, unnest(c.accepted_transactions) as transaction_id from chain_blocks c) listed
     join transactions t on t.id = listed.transaction_id
 $$;
-comment on function accepted_by_chain() is 'What each chain block accepts.';
+comment on function accepted_by_chain() is 'Transactions that each chain block accepts.';
 
 -- Shared by the functions that compute derived state from all rows: made once, read by each.
 create unlogged table accepted_deltas (
@@ -1117,7 +1117,7 @@ language sql stable as $$
            group by script_id) t
     full join first_holdings() held using (script_id)
 $$;
-comment on function script_rollups() is 'What balances sums up of accepted transactions, of every script that has any or that held UTXOs at a bootstrap block; from accepted_deltas.';
+comment on function script_rollups() is 'Sums of accepted transactions in balances, for every script that has any or that held UTXOs at a bootstrap block; from accepted_deltas.';
 
 create function make_network_intervals() returns void language sql set search_path = public as $$
   delete from network_intervals;
@@ -1206,7 +1206,7 @@ comment on function hourly_balance_changes() is 'Computes balance_changes from a
 -- Covenants, programs, lanes and inscriptions ---------------------------------------------------------------------------------
 
 create type covenant_event_kind as enum ('genesis', 'transition', 'burn');
-comment on type covenant_event_kind is 'What a transaction does to a covenant: creates its first UTXOs, spends and creates some, or only spends some.';
+comment on type covenant_event_kind is 'Effect of a transaction on a covenant: it creates its first UTXOs, spends and creates some, or only spends some.';
 
 create table covenants (
   id bigint generated by default as identity,
@@ -1256,7 +1256,7 @@ comment on column covenant_events.covenant_id is 'covenants.id.';
 comment on column covenant_events.chain_index is 'chain_blocks.index of the block that accepts the transaction.';
 comment on column covenant_events.transaction_id is 'The transaction.';
 comment on column covenant_events.position is 'Position of the transaction among those that the block accepts, from 0.';
-comment on column covenant_events.kind is 'What it does.';
+comment on column covenant_events.kind is 'Effect of the transaction on the covenant.';
 comment on column covenant_events.template_id is 'program_templates.id of the last program that its inputs from the covenant reveal; null if they reveal none that parses.';
 comment on column covenant_events.previous_seen is 'covenants.last_seen before it, which a reorg restores; null if it is the first that is known of the covenant.';
 comment on column covenant_events.previous_template_id is 'covenants.template_id before it, which a reorg restores.';
@@ -1533,7 +1533,7 @@ comment on table tags is 'The tag of each address: of what its sources say (attr
 comment on column tags.address is 'The address.';
 comment on column tags.name is 'Name of its owner.';
 comment on column tags.link is 'Where to read more; empty when there is nothing.';
-comment on column tags.labels is 'What kind of owner it is.';
+comment on column tags.labels is 'Kinds of owner, such as exchange.';
 comment on column tags.confidence_level is 'attributions.confidence_level of what it says.';
 comment on column tags.actor is 'attributions.actor of what it says.';
 comment on column tags.names_cluster is 'attributions.names_cluster of what it says.';
@@ -1602,12 +1602,12 @@ create table attributions (
   constraint attributions_pkey primary key (source_id, address, name)
 );
 create index attributions_address on attributions (address);
-comment on table attributions is 'What each source says of an address.';
+comment on table attributions is 'Statements of each source about an address.';
 comment on column attributions.source_id is 'tag_sources.id.';
 comment on column attributions.address is 'The address.';
 comment on column attributions.name is 'Name of its owner.';
 comment on column attributions.link is 'Where to read more; empty when there is nothing.';
-comment on column attributions.labels is 'What kind of owner it is.';
+comment on column attributions.labels is 'Kinds of owner, such as exchange.';
 comment on column attributions.category is 'Category, as the source says; null when it says none.';
 comment on column attributions.confidence is 'How the source knows, in its words; null when it does not say.';
 comment on column attributions.confidence_level is 'The same from 0 to 100.';
@@ -1729,7 +1729,7 @@ comment on column clusters.balance is 'Sum of balances.balance of its members, s
 comment on column clusters.size_limit is 'Up to which size it may grow, where a person has said so; null for the configured limit.';
 comment on column clusters.name is 'Name of the owner: that of its members'' tags when these agree; null while nobody knows or they do not.';
 comment on column clusters.link is 'Where to read more; empty when there is nothing.';
-comment on column clusters.labels is 'What kind of owner it is: the labels of these tags.';
+comment on column clusters.labels is 'Kinds of owner: the labels of these tags.';
 
 create table cluster_members (
   script_id bigint not null,
@@ -1824,7 +1824,7 @@ create table change_links (
 create index change_links_chain_index on change_links (chain_index);
 create index change_links_change_script_id on change_links (change_script_id, transaction_id);
 create index change_links_script_id on change_links (script_id, transaction_id);
-comment on table change_links is 'What the weaker heuristic supposes, where it is switched on: which output of a transaction is its sender''s change. Never merged into clusters.';
+comment on table change_links is 'Suppositions of the weaker heuristic, where it is switched on: which output of a transaction is its sender''s change. Never merged into clusters.';
 comment on column change_links.transaction_id is 'The transaction.';
 comment on column change_links.script_id is 'Script of its first input.';
 comment on column change_links.change_script_id is 'Script of the output that is taken for change.';
@@ -1944,7 +1944,7 @@ create index webhooks_api_key_id on webhooks (api_key_id);
 comment on table webhooks is 'URLs that `kasgres webhooks` delivers events to.';
 comment on column webhooks.id is 'Key of the row.';
 comment on column webhooks.api_key_id is 'The key that owns the webhook.';
-comment on column webhooks.failing_ms is 'What these attempts and the pauses between them took, in milliseconds.';
+comment on column webhooks.failing_ms is 'Duration of these attempts and the pauses between them, in milliseconds.';
 comment on column webhooks.failures is 'Failed attempts since the last success.';
 comment on column webhooks.pause_ms is 'The pause after the latest of these attempts, in milliseconds.';
 comment on column webhooks.revision is 'Grows with each change by its owner.';
@@ -2165,7 +2165,7 @@ begin
       select (select case when count(*) = count(amount) then sum(amount) end from transaction_inputs where transaction_id = transaction)
         - (select coalesce(sum(amount), 0) from transaction_outputs where transaction_id = transaction) as fee) summed);
 end $$;
-comment on function inputs_minus_outputs is 'What the inputs of a transaction have more than its outputs, sompi; null while the UTXO of an input is unknown, and outside of 0 and the maximum supply.';
+comment on function inputs_minus_outputs is 'Inputs of a transaction minus its outputs, sompi; null while the UTXO of an input is unknown, and outside of 0 and the maximum supply.';
 
 -- With the rights of its owner, since a function in a view runs with those of the analyst. One statement: the newest transactions of a listing need it.
 create function fee_of_existing_utxos(transaction bigint) returns bigint
@@ -2306,7 +2306,7 @@ comment on column kaspa.blocks.hash_merkle_root is 'Merkle root of the hashes of
 comment on column kaspa.blocks.accepted_id_merkle_root is 'Commitment to the accepted transactions.';
 comment on column kaspa.blocks.block_key is 'Key of the block. Joins views fast; differs from one database to another.';
 comment on column kaspa.blocks.miner_address is 'Address that its coinbase names for its reward; null for a script without an address, and for genesis.';
-comment on column kaspa.blocks.subsidy_sompi is 'What its coinbase names as its subsidy, without fees; null for genesis.';
+comment on column kaspa.blocks.subsidy_sompi is 'Subsidy that its coinbase names, without fees; null for genesis.';
 comment on column kaspa.blocks.subsidy_kas is 'The same in KAS.';
 
 create view kaspa.chain_blocks as
@@ -2632,7 +2632,7 @@ comment on column kaspa.addresses.sent_kas is 'The same in KAS.';
 comment on column kaspa.addresses.first_seen is 'chain_time of the first block that accepts a transaction that touches it, or of the first bootstrap block when it held UTXOs there before; null while there is none.';
 comment on column kaspa.addresses.last_seen is 'chain_time of the last block that accepts a transaction that touches it; first_seen while there is none. What happened in a gap is not seen.';
 comment on column kaspa.addresses.tag is 'Name of its owner, from its tag, else from its cluster; null while unknown.';
-comment on column kaspa.addresses.labels is 'What kind of owner it is: the labels of that tag. What an address does by itself is said by kaspa.automatic_labels.';
+comment on column kaspa.addresses.labels is 'Kinds of owner: the labels of that tag. kaspa.automatic_labels has labels from measured behaviour.';
 comment on column kaspa.addresses.cluster is 'The cluster that it is in: kaspa.clusters.cluster; null when it stands alone.';
 comment on column kaspa.addresses.address_key is 'Key of the address. Joins views fast; differs from one database to another.';
 
@@ -2703,7 +2703,7 @@ comment on view kaspa.tags is 'Tags of addresses. kaspa.addresses.tag also has t
 comment on column kaspa.tags.address is 'The address.';
 comment on column kaspa.tags.name is 'Name of its owner.';
 comment on column kaspa.tags.link is 'Where to read more; empty when there is nothing.';
-comment on column kaspa.tags.labels is 'What kind of owner it is.';
+comment on column kaspa.tags.labels is 'Kinds of owner, such as exchange.';
 
 create view kaspa.tag_sources as
 select s.name, s.title, s.creator, s.imported_at from tag_sources s;
@@ -2717,12 +2717,12 @@ create view kaspa.attributions as
 select s.name as source, a.address, a.name, a.link, a.labels, a.category, a.confidence, a.confidence_level, a.last_modified
   from attributions a
   left join tag_sources s on s.id = a.source_id;
-comment on view kaspa.attributions is 'What each source says of an address. Of several, kaspa.tags has what is said with the most confidence, then the latest.';
+comment on view kaspa.attributions is 'Statements of each source about an address. Of several, kaspa.tags has what is said with the most confidence, then the latest.';
 comment on column kaspa.attributions.source is 'kaspa.tag_sources.name.';
 comment on column kaspa.attributions.address is 'The address.';
 comment on column kaspa.attributions.name is 'Name of its owner.';
 comment on column kaspa.attributions.link is 'Where to read more; empty when there is nothing.';
-comment on column kaspa.attributions.labels is 'What kind of owner it is.';
+comment on column kaspa.attributions.labels is 'Kinds of owner, such as exchange.';
 comment on column kaspa.attributions.category is 'Category, as the source says; null when it says none.';
 comment on column kaspa.attributions.confidence is 'How the source knows, in its words; null when it does not say.';
 comment on column kaspa.attributions.confidence_level is 'The same from 0 to 100.';
@@ -2745,7 +2745,7 @@ comment on column kaspa.clusters.balance_sompi is 'Sum of the balances of its me
 comment on column kaspa.clusters.balance_kas is 'The same in KAS.';
 comment on column kaspa.clusters.name is 'Name of the owner: that of its members'' tags when these agree; null while nobody knows or they do not.';
 comment on column kaspa.clusters.link is 'Where to read more; empty when there is nothing.';
-comment on column kaspa.clusters.labels is 'What kind of owner it is: the labels of these tags.';
+comment on column kaspa.clusters.labels is 'Kinds of owner: the labels of these tags.';
 
 create view kaspa.cluster_members as
 select root.address as cluster, s.address
@@ -2889,7 +2889,7 @@ begin
         from network_intervals n
        where n.length = %L$view$, name, seconds * 1000, each_length);
     execute format('comment on view %s is %L', name, format(
-      'What happened in each %s of the chain (UTC). A chain block, and with it what it merges and accepts, belongs to the %1$s of its chain_time; a %1$s without a chain block has no row. Fast by start.', each_length));
+      'Totals of the network for each %s of the chain (UTC). A chain block, and with it what it merges and accepts, belongs to the %1$s of its chain_time; a %1$s without a chain block has no row. Fast by start.', each_length));
     execute format('comment on column %s.start is %L', name, format('When the %s begins.', each_length));
     execute format($comments$
       comment on column %1$s.chain_blocks is 'Chain blocks.';
@@ -2999,7 +2999,7 @@ select encode(c.covenant_id, 'hex') as covenant_id,
   join covenants c on c.id = e.covenant_id
   join transactions t on t.id = e.transaction_id
   join chain_blocks b on b.index = e.chain_index;
-comment on view kaspa.covenant_events is 'What each accepted transaction does to each covenant whose UTXOs it spends or creates. In order by chain_index, position. Fast by covenant_id, transaction_id and chain_index.';
+comment on view kaspa.covenant_events is 'Effects of accepted transactions on covenants whose UTXOs they spend or create. In order by chain_index, position. Fast by covenant_id, transaction_id and chain_index.';
 comment on column kaspa.covenant_events.covenant_id is 'Covenant id.';
 comment on column kaspa.covenant_events.transaction_id is 'The transaction.';
 comment on column kaspa.covenant_events.kind is 'genesis: it creates the first UTXOs of the covenant; transition: it spends and creates some; burn: it only spends some.';

@@ -1,11 +1,12 @@
 /**
- * `npm run check:language`: fails if a name, a comment, a string or a document uses a retired word of docs/glossary.md, or if a comment opens with
- * "Of" or "What".
+ * `npm run check:language`: fails if a name, a comment, a string or a document uses a retired word of docs/glossary.md, if a comment opens with "Of"
+ * or "What", or if a name of the schema has a word that is retired there.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { findOpenings } from './openings.ts';
+import { findOpenings, findSqlOpenings } from './openings.ts';
 import { retiredWordFinder } from './retired-words.ts';
+import { schemaNameFinder, withoutSchemaSection } from './schema-names.ts';
 
 const REPOSITORY = new URL('../../', import.meta.url);
 
@@ -17,7 +18,9 @@ const EXEMPT_FILES =
 const PROGRAMS = /\.(tsx?|js)$/;
 
 const read = (file: string): string => readFileSync(new URL(file, REPOSITORY), 'utf8');
-const findRetired = retiredWordFinder(read('docs/glossary.md'), read('docs/schema.md'));
+const glossary = read('docs/glossary.md');
+const findRetired = retiredWordFinder(withoutSchemaSection(glossary));
+const findInSchema = schemaNameFinder(glossary);
 
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
   cwd: REPOSITORY,
@@ -35,12 +38,17 @@ const uses = files.flatMap((file) => [
     .split('\n')
     .flatMap((line, index) => findRetired(line).map((word) => `${file}:${index + 1}: retired "${word}"`)),
 ]);
-const openings = files
-  .filter((file) => PROGRAMS.test(file))
-  .flatMap((file) => findOpenings(read(file)).map((line) => `${file}:${line}: the comment opens with "Of" or "What"`));
-for (const fault of [...uses, ...openings]) console.error(fault);
-console.log(
-  `${files.length} files, ${uses.length} uses of retired words, ${openings.length} comments without a subject`,
+const openings = files.flatMap((file) =>
+  (file.endsWith('.sql') ? findSqlOpenings : PROGRAMS.test(file) ? findOpenings : () => [])(read(file)).map(
+    (line) => `${file}:${line}: the comment opens with "Of" or "What"`,
+  ),
 );
-if (uses.length > 0) console.error('docs/glossary.md names the replacements.');
-if (uses.length + openings.length > 0) process.exitCode = 1;
+const names = files
+  .filter((file) => file.startsWith('migrations/'))
+  .flatMap((file) => findInSchema(read(file)).map((name) => `${file}: retired in the schema: ${name}`));
+for (const fault of [...uses, ...openings, ...names]) console.error(fault);
+console.log(
+  `${files.length} files, ${uses.length} uses of retired words, ${openings.length} comments without a subject, ${names.length} names of the schema`,
+);
+if (uses.length + names.length > 0) console.error('docs/glossary.md names the replacements.');
+if (uses.length + openings.length + names.length > 0) process.exitCode = 1;

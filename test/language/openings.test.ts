@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findOpenings } from './openings.ts';
+import { findOpenings, findSqlOpenings } from './openings.ts';
 
 test('it finds comments that open with "Of" or "What", on one line and on several', () => {
   const text = `/** Of blocks. */
@@ -23,4 +23,24 @@ test('it ignores other sentences, words and strings', () => {
 const url = 'https://What';
 const what = 'What is it?';`;
   expect(findOpenings(text)).toEqual([]);
+});
+
+test('it finds them in SQL, in comments of the program and of the schema', () => {
+  const text = `-- Of each block.
+comment on table a is 'What a block has.';
+  -- What it has.
+--
+-- What it has, in a second paragraph.
+select 1;`;
+  expect(findSqlOpenings(text)).toEqual([1, 2, 3, 5]);
+});
+
+test('it ignores questions, other sentences and lines that wrap in SQL', () => {
+  const text = `-- What is the supply, and how fast does it grow?
+--
+-- The sum
+-- Of it, and
+-- What it is.
+comment on table a is 'The sum. Of it.';`;
+  expect(findSqlOpenings(text)).toEqual([]);
 });

@@ -5,18 +5,14 @@ const EXEMPT_NAMES = / (?:coin supply|coin joins?|devnet two bodies rate|riverba
 
 export type FindRetired = (text: string) => string[];
 
-/** Returns a function that finds the retired words of the glossary; it ignores the names of tables, columns and indexes in `schema`. */
-export function retiredWordFinder(glossary: string, schema: string): FindRetired {
+/** Returns a function that finds the retired words of the glossary. */
+export function retiredWordFinder(glossary: string): FindRetired {
   const retired = readRetiredWords(glossary).map((word) => ({ word, spaced: normalize(word) }));
-  const schemaNames = new Set(schema.match(SNAKE_CASE) ?? []);
   return (text) => {
-    const withoutSchema = text.replaceAll(SNAKE_CASE, (name) => (schemaNames.has(name) ? '' : name));
-    const words = normalize(withoutSchema).replaceAll(EXEMPT_NAMES, '  ');
+    const words = normalize(text).replaceAll(EXEMPT_NAMES, '  ');
     return retired.filter(({ spaced }) => words.includes(spaced)).map(({ word }) => word);
   };
 }
-
-const SNAKE_CASE = /[a-z]+(?:_[a-z]+)+/g;
 
 /** Returns the words in backticks in the last column of the glossary's tables. */
 export function readRetiredWords(glossary: string): string[] {

@@ -192,7 +192,7 @@ export interface Attributions {
    */
   confidence_level: number;
   /**
-   * What kind of owner it is.
+   * Kinds of owner, such as exchange.
    */
   labels: Generated<string[]>;
   /**
@@ -785,7 +785,7 @@ export interface Clusters {
    */
   id: bigint;
   /**
-   * What kind of owner it is: the labels of these tags.
+   * Kinds of owner: the labels of these tags.
    */
   labels: Generated<string[]>;
   /**
@@ -831,7 +831,7 @@ export interface CovenantEvents {
    */
   covenant_id: bigint;
   /**
-   * What it does.
+   * Effect of the transaction on the covenant.
    */
   kind: CovenantEventKind;
   /**
@@ -1717,7 +1717,7 @@ export interface Tags {
    */
   confidence_level: Generated<number>;
   /**
-   * What kind of owner it is.
+   * Kinds of owner, such as exchange.
    */
   labels: Generated<string[]>;
   /**
@@ -2128,7 +2128,7 @@ export interface Webhooks {
    */
   events: string[];
   /**
-   * What these attempts and the pauses between them took, in milliseconds.
+   * Duration of these attempts and the pauses between them, in milliseconds.
    */
   failing_ms: Generated<bigint>;
   /**
