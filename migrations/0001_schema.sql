@@ -865,7 +865,7 @@ create table network_intervals (
   blocks bigint not null,
   red_blocks bigint not null,
   transactions bigint not null,
-  fees bigint not null,
+  fees numeric not null,
   volume numeric not null,
   minted bigint not null,
   supply bigint not null,
@@ -882,7 +882,7 @@ comment on column network_intervals.chain_blocks is 'Chain blocks.';
 comment on column network_intervals.blocks is 'Blocks merged by them, blue and red.';
 comment on column network_intervals.red_blocks is 'Red ones among these.';
 comment on column network_intervals.transactions is 'Accepted transactions other than coinbases.';
-comment on column network_intervals.fees is 'Fees of these, sompi.';
+comment on column network_intervals.fees is 'Fees of these, sompi. Numeric, since the same amounts may be paid as fees again and again.';
 comment on column network_intervals.volume is 'Outputs of these, change included, sompi.';
 comment on column network_intervals.minted is 'Outputs minus inputs of all accepted transactions: by how much the supply grew, sompi.';
 comment on column network_intervals.supply is 'Circulating supply at its end, sompi.';
@@ -895,7 +895,7 @@ create table miner_hours (
   script_id bigint not null,
   blocks bigint not null,
   red_blocks bigint not null,
-  rewards bigint not null,
+  rewards numeric not null,
   constraint miner_hours_pkey primary key (hour, script_id)
 );
 comment on table miner_hours is 'Blocks and rewards of each miner in each hour of the chain.';
@@ -907,7 +907,7 @@ comment on column miner_hours.rewards is 'Sompi that the coinbases of the mergin
 
 -- The rewards that a chain block pays do not count if it merges blocks that are not indexed.
 create function count_miner_hours(first_index bigint, last_index bigint) returns table (
-  hour integer, script_id bigint, blocks bigint, red_blocks bigint, rewards bigint)
+  hour integer, script_id bigint, blocks bigint, red_blocks bigint, rewards numeric)
 language sql stable set search_path = public as $$
   -- An array keeps the planner from expecting a two-hundredth of the chain in a range with unknown ends, for which it would read all blocks.
   with merging as (
@@ -917,7 +917,7 @@ language sql stable set search_path = public as $$
       join blocks b on b.id = c.block_id
      where not exists (select from unnest(b.merge_set_blues || b.merge_set_reds) as merged (id)
                         where not exists (select from blocks where blocks.id = merged.id)))
-  select counted.hour, counted.script_id, sum(counted.blocks)::bigint, sum(counted.red_blocks)::bigint, sum(counted.rewards)::bigint
+  select counted.hour, counted.script_id, sum(counted.blocks)::bigint, sum(counted.red_blocks)::bigint, sum(counted.rewards)
     from (select m.hour, b.miner_script_id as script_id, 1 as blocks, case when merged.is_red then 1 else 0 end as red_blocks, 0::bigint as rewards
             from merging m
            cross join lateral (select unnest(m.merge_set_blues) as id, false as is_red
@@ -933,10 +933,10 @@ language sql stable set search_path = public as $$
 $$;
 comment on function count_miner_hours(bigint, bigint) is 'The part of miner_hours that comes from a range of chain blocks, of 100,000 at most.';
 
-create function count_miner_hours() returns table (hour integer, script_id bigint, blocks bigint, red_blocks bigint, rewards bigint)
+create function count_miner_hours() returns table (hour integer, script_id bigint, blocks bigint, red_blocks bigint, rewards numeric)
 language sql stable set search_path = public as $$
   -- In parts, since a range is held in memory as an array.
-  select c.hour, c.script_id, sum(c.blocks)::bigint, sum(c.red_blocks)::bigint, sum(c.rewards)::bigint
+  select c.hour, c.script_id, sum(c.blocks)::bigint, sum(c.red_blocks)::bigint, sum(c.rewards)
     from generate_series(0, (select max(index) from chain_blocks), 100000) as first (index)
    cross join lateral count_miner_hours(first.index, first.index + 99999) c
    group by c.hour, c.script_id
@@ -1215,8 +1215,8 @@ create table covenants (
   balance bigint not null,
   first_seen bigint not null,
   last_seen bigint not null,
+  template_id bigint,
   utxo_count integer not null,
-  template_id integer,
   is_complete boolean not null,
   covenant_id bytea not null,
   constraint covenants_pkey primary key (id)
@@ -1243,10 +1243,10 @@ create table covenant_events (
   chain_index bigint not null,
   transaction_id bigint not null,
   previous_seen bigint,
+  template_id bigint,
+  previous_template_id bigint,
   position integer not null,
-  kind covenant_event_kind not null,
-  template_id integer,
-  previous_template_id integer
+  kind covenant_event_kind not null
 );
 create index covenant_events_covenant_id on covenant_events (covenant_id, chain_index, position);
 create index covenant_events_chain_index on covenant_events (chain_index, position);
@@ -1273,7 +1273,7 @@ comment on column covenant_hours.kind is 'Kind of event.';
 comment on column covenant_hours.events is 'Number of events. Retention keeps it.';
 
 create table program_templates (
-  id integer generated by default as identity,
+  id bigint generated by default as identity,
   program_count bigint not null,
   spend_count bigint not null,
   covenant_count bigint not null,
@@ -1297,7 +1297,7 @@ create table programs (
   first_seen bigint not null,
   spend_count bigint not null,
   script_id bigint,
-  template_id integer,
+  template_id bigint,
   index integer not null,
   length integer not null,
   uses smallint not null,
@@ -1328,7 +1328,7 @@ create table program_use_hours (
   hour integer not null,
   use smallint not null,
   spends bigint not null,
-  fees bigint not null,
+  fees numeric not null,
   constraint program_use_hours_pkey primary key (hour, use)
 );
 comment on table program_use_hours is 'Accepted spends of programs by hour of chain_time and family of opcodes.';
@@ -1339,7 +1339,7 @@ comment on column program_use_hours.fees is 'Fees of their transactions, each co
 
 create table lanes (
   transaction_count bigint not null,
-  fees bigint not null,
+  fees numeric not null,
   first_seen bigint not null,
   last_seen bigint not null,
   subnetwork_id integer not null,
@@ -1357,7 +1357,7 @@ comment on column lanes.gas is 'Sum of the gas that they commit to; each is an u
 
 create table lane_hours (
   transactions bigint not null,
-  fees bigint not null,
+  fees numeric not null,
   last_seen bigint not null,
   subnetwork_id integer not null,
   hour integer not null,
@@ -1375,7 +1375,7 @@ comment on column lane_hours.gas is 'Sum of their gas.';
 
 create table lane_totals (
   transactions bigint not null,
-  fees bigint not null,
+  fees numeric not null,
   hour integer not null,
   gas numeric not null,
   constraint lane_totals_pkey primary key (hour)
@@ -1393,7 +1393,7 @@ $$;
 comment on function lane_namespace(bytea) is 'Namespace of a user lane, hex; null for any other subnetwork id.';
 
 create function count_lane_hours() returns table (
-  subnetwork_id integer, hour integer, transactions bigint, fees bigint, gas numeric, first_seen bigint, last_seen bigint)
+  subnetwork_id integer, hour integer, transactions bigint, fees numeric, gas numeric, first_seen bigint, last_seen bigint)
 language plpgsql stable set search_path = public as $$
 begin
   -- Most chains have no lanes, and nothing else says so as fast as the index of their transactions.
@@ -1401,7 +1401,7 @@ begin
     return;
   end if;
   return query
-    select t.subnetwork_id, (listed.chain_time / 3600000)::integer, count(*), sum(t.fee)::bigint, sum(t.gas), min(listed.chain_time), max(listed.chain_time)
+    select t.subnetwork_id, (listed.chain_time / 3600000)::integer, count(*), sum(t.fee), sum(t.gas), min(listed.chain_time), max(listed.chain_time)
       from (select c.chain_time, unnest(c.accepted_transactions) as id from chain_blocks c) listed
       join transactions t on t.id = listed.id and t.subnetwork_id > 1
       join subnetworks n on n.id = t.subnetwork_id and lane_namespace(n.subnetwork_id) is not null
@@ -1410,7 +1410,7 @@ end $$;
 comment on function count_lane_hours() is 'lane_hours as all rows give it, with the first time, too.';
 
 create table inscription_kinds (
-  id integer generated by default as identity,
+  id bigint generated by default as identity,
   protocol text not null,
   operation text not null,
   tick text not null,
@@ -1428,7 +1428,7 @@ comment on column inscription_kinds.tick is 'Ticker, token id, name or channel; 
 create table inscriptions (
   transaction_id bigint not null,
   owner_script_id bigint not null,
-  kind_id integer not null,
+  kind_id bigint not null,
   input smallint not null
 );
 create index inscriptions_transaction_id on inscriptions (transaction_id);
@@ -1442,7 +1442,7 @@ comment on column inscriptions.input is 'The input whose program states it; -1 f
 
 create table protocol_hours (
   transactions bigint not null,
-  fees bigint not null,
+  fees numeric not null,
   hour integer not null,
   protocol text not null,
   constraint protocol_hours_pkey primary key (hour, protocol)
@@ -1465,14 +1465,14 @@ comment on column inscription_decoders.one_row is 'Always true: keeps the table 
 comment on column inscription_decoders.version is 'Version of the decoders.';
 comment on column inscription_decoders.transaction_id is 'While those of a later version decode everything again: the last transaction that they have decoded; null otherwise.';
 
-create function count_protocol_hours() returns table (hour integer, protocol text, transactions bigint, fees bigint)
+create function count_protocol_hours() returns table (hour integer, protocol text, transactions bigint, fees numeric)
 language plpgsql stable set search_path = public as $$
 begin
   if not exists (select from inscriptions) then
     return;
   end if;
   return query
-    select stated.hour, stated.protocol, count(*), sum(stated.fee)::bigint
+    select stated.hour, stated.protocol, count(*), sum(stated.fee)
       from (select distinct listed.index, (listed.chain_time / 3600000)::integer as hour, k.protocol, t.id, t.fee
               from (select c.index, c.chain_time, t.id
                       from (select distinct i.transaction_id as id from inscriptions i) inscribed
@@ -2871,7 +2871,7 @@ begin
              n.red_blocks,
              round(n.red_blocks::numeric / nullif(n.blocks, 0), 6)::numeric(38,6) as red_share,
              n.transactions,
-             n.fees as fees_sompi,
+             least(n.fees, 9223372036854775807)::bigint as fees_sompi,
              (n.fees * 0.00000001)::numeric(38,8) as fees_kas,
              n.volume::numeric(38,0) as volume_sompi,
              (n.volume * 0.00000001)::numeric(38,8) as volume_kas,
@@ -2917,7 +2917,7 @@ create view kaspa.lanes as
 select lane_namespace(n.subnetwork_id) as namespace,
        l.transaction_count,
        l.gas::numeric(38,0) as gas,
-       l.fees as fees_sompi,
+       least(l.fees, 9223372036854775807)::bigint as fees_sompi,
        (l.fees * 0.00000001)::numeric(38,8) as fees_kas,
        to_timestamp(l.first_seen / 1000::double precision) as first_seen,
        to_timestamp(l.last_seen / 1000::double precision) as last_seen,
@@ -2939,7 +2939,7 @@ select lane_namespace(n.subnetwork_id) as namespace,
        to_timestamp(h.hour * 3600::double precision) as hour,
        h.transactions,
        h.gas::numeric(38,0) as gas,
-       h.fees as fees_sompi,
+       least(h.fees, 9223372036854775807)::bigint as fees_sompi,
        (h.fees * 0.00000001)::numeric(38,8) as fees_kas,
        h.subnetwork_id::bigint as lane_key
   from lane_hours h
@@ -3103,7 +3103,7 @@ select to_timestamp(h.hour * 3600::double precision) as hour,
        case h.use when 1 then 'introspection' when 2 then 'covenants' when 4 then 'sequencing' when 8 then 'groth16' when 16 then 'risc0'
                   when 32 then 'unknownZk' end as use,
        h.spends,
-       h.fees as fees_sompi,
+       least(h.fees, 9223372036854775807)::bigint as fees_sompi,
        (h.fees * 0.00000001)::numeric(38,8) as fees_kas
   from program_use_hours h where h.spends <> 0;
 comment on view kaspa.program_use_hours is 'Accepted spends of programs by hour and family of opcodes, also of those that are older than the retention of the index. A program of several families is in the row of each.';
@@ -3146,7 +3146,7 @@ create view kaspa.protocol_hours as
 select to_timestamp(h.hour * 3600::double precision) as hour,
        h.protocol,
        h.transactions,
-       h.fees as fees_sompi,
+       least(h.fees, 9223372036854775807)::bigint as fees_sompi,
        (h.fees * 0.00000001)::numeric(38,8) as fees_kas
   from protocol_hours h;
 comment on view kaspa.protocol_hours is 'Accepted transactions with operations of each protocol by hour; an hour without any has no row. A transaction may be of several protocols. Fast by hour.';

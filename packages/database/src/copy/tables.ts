@@ -165,8 +165,8 @@ export const COVENANT_EVENTS = defineCopyTable('covenant_events', {
   previous_seen: nullable(chainTime),
   position: integer,
   kind: text,
-  template_id: nullable(integer),
-  previous_template_id: nullable(integer),
+  template_id: nullable(bigint),
+  previous_template_id: nullable(bigint),
 });
 
 export const BALANCES = defineCopyTable('balances', {
@@ -199,7 +199,7 @@ export const NETWORK_INTERVALS = defineCopyTable('network_intervals', {
   blocks: key,
   red_blocks: key,
   transactions: key,
-  fees: bigint,
+  fees: numeric,
   volume: numeric,
   minted: bigint,
   supply: bigint,

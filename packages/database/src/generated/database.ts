@@ -845,11 +845,11 @@ export interface CovenantEvents {
   /**
    * covenants.template_id before it, which a reorg restores.
    */
-  previous_template_id: number | null;
+  previous_template_id: bigint | null;
   /**
    * program_templates.id of the last program that its inputs from the covenant reveal; null if they reveal none that parses.
    */
-  template_id: number | null;
+  template_id: bigint | null;
   /**
    * The transaction.
    */
@@ -907,7 +907,7 @@ export interface Covenants {
   /**
    * program_templates.id of the last program that a spend of one of its UTXOs revealed; null before. Bare scripts and programs that do not parse leave it.
    */
-  template_id: number | null;
+  template_id: bigint | null;
   /**
    * Number of its UTXOs at the checkpoint.
    */
@@ -1040,7 +1040,7 @@ export interface InscriptionKinds {
   /**
    * Key.
    */
-  id: Generated<number>;
+  id: Generated<bigint>;
   /**
    * The protocol's name of the operation; empty if it has none, undecodable if the bytes are no operation of the protocol.
    */
@@ -1063,7 +1063,7 @@ export interface Inscriptions {
   /**
    * inscription_kinds.id.
    */
-  kind_id: number;
+  kind_id: bigint;
   /**
    * Script that the protocol takes as the sender's: that of the keys of an envelope, or the one that input 0 spends.
    */
@@ -1078,7 +1078,7 @@ export interface LaneHours {
   /**
    * Sum of their fees, sompi.
    */
-  fees: bigint;
+  fees: Numeric;
   /**
    * Sum of their gas.
    */
@@ -1105,7 +1105,7 @@ export interface Lanes {
   /**
    * Sum of their fees, sompi.
    */
-  fees: bigint;
+  fees: Numeric;
   /**
    * chain_blocks.chain_time of the first.
    */
@@ -1132,7 +1132,7 @@ export interface LaneTotals {
   /**
    * Sum of their fees, sompi.
    */
-  fees: bigint;
+  fees: Numeric;
   /**
    * Sum of their gas.
    */
@@ -1255,7 +1255,7 @@ export interface MinerHours {
   /**
    * Sompi that the coinbases of the merging blocks pay to the script.
    */
-  rewards: bigint;
+  rewards: Numeric;
   /**
    * The script that the coinbases of the blocks name.
    */
@@ -1276,9 +1276,9 @@ export interface NetworkIntervals {
    */
   chain_blocks: bigint;
   /**
-   * Fees of these, sompi.
+   * Fees of these, sompi. Numeric, since the same amounts may be paid as fees again and again.
    */
-  fees: bigint;
+  fees: Numeric;
   /**
    * How long it is.
    */
@@ -1492,7 +1492,7 @@ export interface Programs {
   /**
    * program_templates.id; null if the program does not parse.
    */
-  template_id: number | null;
+  template_id: bigint | null;
   /**
    * The accepted transaction that revealed it first, or created the first output with the bare script; of a UTXO set of a bootstrap block, the lowest one. The row is gone if retention removed it.
    */
@@ -1515,7 +1515,7 @@ export interface ProgramTemplates {
   /**
    * Key.
    */
-  id: Generated<number>;
+  id: Generated<bigint>;
   /**
    * Number of its programs.
    */
@@ -1534,7 +1534,7 @@ export interface ProgramUseHours {
   /**
    * Fees of their transactions, each counted once, sompi.
    */
-  fees: bigint;
+  fees: Numeric;
   /**
    * Hours since 1970 (UTC).
    */
@@ -1553,7 +1553,7 @@ export interface ProtocolHours {
   /**
    * Sum of their fees, sompi.
    */
-  fees: bigint;
+  fees: Numeric;
   /**
    * Hours since 1970 (UTC).
    */

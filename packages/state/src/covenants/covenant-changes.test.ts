@@ -146,15 +146,15 @@ test('a removal restores what the first removed event found', () => {
     chainTime: 2n * HOUR,
     kind: 'transition' as const,
     previousSeen: HOUR,
-    previousTemplate: 3,
+    previousTemplate: 3n,
   };
   changes.removedEvents = [
     first,
-    { ...first, kind: 'burn', chainTime: 3n * HOUR, previousSeen: 2n * HOUR, previousTemplate: 4 },
+    { ...first, kind: 'burn', chainTime: 3n * HOUR, previousSeen: 2n * HOUR, previousTemplate: 4n },
   ];
   marked.restored.push({ transaction: 1, index: 0, amount: 9n, covenantId: A, bareProgram: undefined });
   expect(changes.removals(marked)).toEqual([
-    { covenantId: A, balance: 9n, utxoCount: 1, eventCount: 2, previousSeen: HOUR, previousTemplate: 3 },
+    { covenantId: A, balance: 9n, utxoCount: 1, eventCount: 2, previousSeen: HOUR, previousTemplate: 3n },
   ]);
   expect(eventHours([], changes.removedEvents)).toEqual([
     { hour: 2, kind: 'transition', events: -1 },

@@ -24,7 +24,7 @@ export interface RemovedEvent {
   kind: CovenantEventKind;
   /** Null if it is the first event that is known. */
   previousSeen: bigint | null;
-  previousTemplate: number | null;
+  previousTemplate: bigint | null;
 }
 
 /** The gain or loss of a covenant, in sompi and in UTXOs. */
@@ -44,7 +44,7 @@ export interface CovenantRemoval extends CovenantDelta {
   eventCount: number;
   /** The state of the covenant before the first of them; null if there was none. */
   previousSeen: bigint | null;
-  previousTemplate: number | null;
+  previousTemplate: bigint | null;
 }
 
 type Place = Pick<AcceptedTransaction, 'key' | 'chainBlock' | 'position'>;

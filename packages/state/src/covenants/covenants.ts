@@ -82,7 +82,7 @@ async function removeEvents(client: ClientBase, removals: readonly CovenantRemov
     name: 'remove-events-from-covenants',
     text: `with removal as (
              select c.id, c.template_id as template, r.*
-               from unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::integer[], $5::bigint[], $6::integer[])
+               from unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::integer[], $5::bigint[], $6::bigint[])
                     r (covenant_id, events, balance, utxos, previous_seen, previous_template)
                join covenants c using (covenant_id)),
            gone as (delete from covenants c using removal r where c.id = r.id and r.previous_seen is null),
@@ -106,7 +106,7 @@ interface Written {
   id: number;
   covenantId: Buffer;
   previousSeen: bigint | null;
-  previousTemplate: number | null;
+  previousTemplate: bigint | null;
 }
 
 async function addEvents(client: ClientBase, additions: readonly CovenantAddition[]): Promise<void> {
@@ -176,14 +176,14 @@ async function writeCovenants(client: ClientBase, additions: readonly CovenantAd
   return rows;
 }
 
-async function readTemplates(client: ClientBase, additions: readonly CovenantAddition[]): Promise<Map<string, number>> {
+async function readTemplates(client: ClientBase, additions: readonly CovenantAddition[]): Promise<Map<string, bigint>> {
   const templates = new Map<string, Buffer>();
   for (const { events } of additions) {
     for (const { template } of events)
       if (template !== undefined) templates.set(toHex(template), Buffer.from(template));
   }
   if (templates.size === 0) return new Map();
-  const { rows } = await client.query<{ id: number; template: Buffer }>({
+  const { rows } = await client.query<{ id: bigint; template: Buffer }>({
     name: 'read-templates',
     text: 'select id, template from program_templates where template = any($1::bytea[])',
     values: [[...templates.values()]],

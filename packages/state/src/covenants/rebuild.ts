@@ -95,8 +95,8 @@ const INSERT_EVENTS = `
   insert into covenant_events (covenant_id, chain_index, transaction_id, previous_seen, position, kind, template_id, previous_template_id)
   select c.id, o.chain_index, o.transaction_id, coalesce(o.previous_seen, case when s.index < o.chain_index then s.chain_time end),
          o.position, o.kind, o.template_id,
-         (max(array[number, o.template_id::bigint]) filter (where o.template_id is not null)
-            over (partition by o.covenant_id order by number rows between unbounded preceding and 1 preceding))[2]::integer
+         (max(array[number, o.template_id]) filter (where o.template_id is not null)
+            over (partition by o.covenant_id order by number rows between unbounded preceding and 1 preceding))[2]
     from ordered o join covenants c using (covenant_id) left join starting s using (covenant_id)
    order by o.chain_index, o.position`;
 

@@ -23,7 +23,7 @@ interface Place {
 
 interface RemovedRow {
   transaction: number;
-  kind: number;
+  kind: bigint;
   protocol: string;
 }
 
@@ -42,11 +42,11 @@ const DELETE_REMOVED = `
      and not exists (select from transactions t where t.id = i.transaction_id and t.accepting_index <= $2)`;
 
 const DELETE_KINDS = `
-  delete from inscription_kinds k where k.id = any($1::integer[]) and not exists (select from inscriptions i where i.kind_id = k.id)`;
+  delete from inscription_kinds k where k.id = any($1::bigint[]) and not exists (select from inscriptions i where i.kind_id = k.id)`;
 
 const CHANGE_HOURS = `
   insert into protocol_hours (hour, protocol, transactions, fees)
-  select * from unnest($1::integer[], $2::text[], $3::bigint[], $4::bigint[]) changed (hour, protocol, transactions, fees) order by hour, protocol
+  select * from unnest($1::integer[], $2::text[], $3::bigint[], $4::numeric[]) changed (hour, protocol, transactions, fees) order by hour, protocol
   on conflict (hour, protocol) do update set
     transactions = protocol_hours.transactions + excluded.transactions, fees = protocol_hours.fees + excluded.fees`;
 

@@ -82,13 +82,13 @@ async function decodeAgain(client: ClientBase, { after, last }: Range): Promise<
        transactions = protocol_hours.transactions + excluded.transactions, fees = protocol_hours.fees + excluded.fees`,
     range,
   );
-  const deleted = await client.query<{ kind_id: number }>(
+  const deleted = await client.query<{ kind_id: bigint }>(
     'delete from inscriptions where transaction_id > $1 and transaction_id <= $2 returning kind_id',
     range,
   );
   await writeInscriptions(client, inscribed);
   await client.query(
-    `delete from inscription_kinds k where k.id = any($1::integer[]) and not exists (select from inscriptions i where i.kind_id = k.id)`,
+    `delete from inscription_kinds k where k.id = any($1::bigint[]) and not exists (select from inscriptions i where i.kind_id = k.id)`,
     [[...new Set(deleted.rows.map(({ kind_id }) => kind_id))]],
   );
   await client.query(

@@ -8,7 +8,7 @@ import { LaneChanges, type LaneHour } from './lane-changes.ts';
 
 const CHANGED = `
   changed as (
-    select * from unnest($1::integer[], $2::integer[], $3::bigint[], $4::bigint[], $5::numeric[], $6::bigint[], $7::bigint[])
+    select * from unnest($1::integer[], $2::integer[], $3::bigint[], $4::numeric[], $5::numeric[], $6::bigint[], $7::bigint[])
       changed (subnetwork_id, hour, transactions, fees, gas, first_seen, last_seen)),
   of_lanes as (
     select subnetwork_id, sum(transactions) as transactions, sum(fees) as fees, sum(gas) as gas, min(first_seen) as first_seen, max(last_seen) as last_seen
@@ -100,7 +100,7 @@ const SELECT_WRONG_LANES = `
   select format('lane %s: %s transactions with %s sompi and gas %s from %s to %s, but its hours give %s, %s, %s, %s, %s', subnetwork_id,
     l.transaction_count, l.fees, l.gas, l.first_seen, l.last_seen, s.transactions, s.fees, s.gas, f.first_seen, s.last_seen)
     from lanes l full join sums s using (subnetwork_id) left join first f using (subnetwork_id)
-   where (l.transaction_count, l.fees, l.gas, l.last_seen) is distinct from (s.transactions::bigint, s.fees::bigint, s.gas, s.last_seen)
+   where (l.transaction_count, l.fees, l.gas, l.last_seen) is distinct from (s.transactions::bigint, s.fees, s.gas, s.last_seen)
       or s.first_hour > (select after from known) and l.first_seen is distinct from f.first_seen
       or l.first_seen / 3600000 <> s.first_hour
   union all
@@ -108,7 +108,7 @@ const SELECT_WRONG_LANES = `
     t.transactions, t.fees, t.gas, h.transactions, h.fees, h.gas)
     from lane_totals t full join (
       select hour, sum(transactions) as transactions, sum(fees) as fees, sum(gas) as gas from lane_hours group by hour) h using (hour)
-   where (t.transactions, t.fees, t.gas) is distinct from (h.transactions::bigint, h.fees::bigint, h.gas)
+   where (t.transactions, t.fees, t.gas) is distinct from (h.transactions::bigint, h.fees, h.gas)
    limit 20`;
 
 export const lanes: DerivedState = {

@@ -7,10 +7,10 @@ import { columnsOf, faultsOf } from '../queryable.ts';
 /** Sums what the chain blocks from one index to another give, and deltas that are known. */
 const CHANGE = `
   merge into miner_hours m
-  using (select hour, script_id, sum(blocks)::bigint as blocks, sum(red_blocks)::bigint as red_blocks, sum(rewards)::bigint as rewards
+  using (select hour, script_id, sum(blocks)::bigint as blocks, sum(red_blocks)::bigint as red_blocks, sum(rewards) as rewards
            from (select * from count_miner_hours($1, $2)
                  union all
-                 select * from unnest($3::integer[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+                 select * from unnest($3::integer[], $4::bigint[], $5::bigint[], $6::bigint[], $7::numeric[])
                    removed (hour, script_id, blocks, red_blocks, rewards)) changed
           group by hour, script_id) c
      on m.hour = c.hour and m.script_id = c.script_id
@@ -24,7 +24,8 @@ interface Row {
   script: bigint;
   blocks: bigint;
   redBlocks: bigint;
-  rewards: bigint;
+  /** A numeric, as Postgres returns it. */
+  rewards: string;
 }
 
 class MinerHourChanges {

@@ -43,7 +43,7 @@ export const networkIntervals: DerivedState = {
       text: `merge into network_intervals n
              using (select i.*, checkpoint.circulating_sompi + $14::bigint - i.minted_later as supply
                       from checkpoint,
-                           unnest($1::interval_length[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+                           unnest($1::interval_length[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::numeric[],
                                   $8::numeric[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::numeric[])
                              i (length, start, chain_blocks, blocks, red_blocks, transactions, fees, volume, minted, minted_later,
                                 active_scripts, new_scripts, work)) i

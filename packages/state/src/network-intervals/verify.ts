@@ -64,7 +64,7 @@ const SELECT_WRONG_INTERVALS = `
   ends as (select length, start, supply from of_chain join supplies on supplies.index = last_index),
   expected as (
     select length, start, chain_blocks, coalesce(blocks, 0) as blocks, coalesce(red_blocks, 0) as red_blocks,
-      coalesce(transactions, 0) as transactions, coalesce(fees, 0)::bigint as fees, coalesce(volume, 0) as volume,
+      coalesce(transactions, 0) as transactions, coalesce(fees, 0) as fees, coalesce(volume, 0) as volume,
       coalesce(minted, 0)::bigint as minted, supply::bigint as supply, coalesce(active_scripts, 0) as active_scripts,
       coalesce(new_scripts, 0) as new_scripts, coalesce(work, 0) as work
     from of_chain

@@ -140,9 +140,14 @@ export async function writeTemplates(client: ClientBase, seen: readonly SeenProg
   if (templates.size === 0) return;
   await client.query({
     name: 'write-templates',
-    text: `insert into program_templates (template, program_count, spend_count, covenant_count, first_seen)
-           select seen.template, 0, 0, 0, seen.first_seen from unnest($1::bytea[], $2::bigint[]) seen (template, first_seen)
-           on conflict (template) do update set first_seen = excluded.first_seen where program_templates.first_seen > excluded.first_seen`,
+    // A conflict would use up a number of the sequence. Writers hold the lock on the checkpoint.
+    text: `with seen as (select * from unnest($1::bytea[], $2::bigint[]) seen (template, first_seen)),
+           moved as (
+             update program_templates t set first_seen = seen.first_seen from seen
+              where t.template = seen.template and t.first_seen > seen.first_seen)
+           insert into program_templates (template, program_count, spend_count, covenant_count, first_seen)
+           select seen.template, 0, 0, 0, seen.first_seen from seen
+            where not exists (select from program_templates t where t.template = seen.template)`,
     values: [[...templates.keys()].map((name) => Buffer.from(fromHex(name))), [...templates.values()]],
   });
 }
@@ -207,7 +212,7 @@ async function writeHours(client: ClientBase, hours: readonly HourDelta[]): Prom
   await client.query({
     name: 'write-program-hours',
     text: `insert into program_use_hours (hour, use, spends, fees)
-           select * from unnest($1::integer[], $2::smallint[], $3::bigint[], $4::bigint[])
+           select * from unnest($1::integer[], $2::smallint[], $3::bigint[], $4::numeric[])
            on conflict (hour, use) do update set
              spends = program_use_hours.spends + excluded.spends, fees = program_use_hours.fees + excluded.fees`,
     values: columnsOf(hours, 'hour', 'use', 'spends', 'fees'),

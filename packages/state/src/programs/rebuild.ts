@@ -164,7 +164,7 @@ const COUNT_TEMPLATES = `
 const INSERT_HOURS = `
   with ${BARE}, ${SPENDS}
   insert into program_use_hours (hour, use, spends, fees)
-  select hour, use, sum(spends)::bigint, sum(fee)::bigint
+  select hour, use, sum(spends)::bigint, sum(fee)
     from (select (chain_time / 3600000)::integer as hour, use, transaction_id, fee, count(*) as spends
             from spends cross join unnest('{1, 2, 4, 8, 16, 32}'::smallint[]) use
            where uses & use <> 0

@@ -243,7 +243,7 @@ function nameOf({ hour, use }: { hour: number; use: number }): string {
 }
 
 async function compareHours(db: Queryable, spends: readonly ProgramSpend[]): Promise<string[]> {
-  const { rows } = await db.query<{ hour: number; use: number; spends: bigint; fees: bigint }>(
+  const { rows } = await db.query<{ hour: number; use: number; spends: bigint; fees: string }>(
     'select hour, use, spends, fees from program_use_hours where spends <> 0',
   );
   const expected = new Map(

@@ -45,7 +45,7 @@ const shares = new Statement('miners', (parameter: ParameterOf<{ hours: number }
       select (chain_time / 3600000)::integer - ${parameter('hours', 'integer')} as first_hour, chain_time
       from chain_blocks where index = (select chain_index from checkpoint)`,
     mined: sql`
-      select script_id, sum(blocks)::bigint as blocks, sum(red_blocks)::bigint as red_blocks, sum(rewards)::bigint as rewards
+      select script_id, sum(blocks)::bigint as blocks, sum(red_blocks)::bigint as red_blocks, sum(rewards) as rewards
       from miner_hours where hour >= (select first_hour from range) group by script_id`,
     total: sql`select coalesce(sum(blocks), 0)::bigint as blocks from mined`,
     latest: sql`

@@ -90,7 +90,7 @@ const totals = new Statement('network', (parameter: ParameterOf<Parameters>) => 
       trunc(work_of_bits(block.bits) * 10)::text)`,
     lastMinute: sql`(
       select json_build_object('start', start, 'blocksPerSecond', round(blocks / 60.0, 3)::float8,
-        'transactionsPerSecond', round(transactions / 60.0, 3)::float8, 'feesPerSecond', (fees / 60)::text)
+        'transactionsPerSecond', round(transactions / 60.0, 3)::float8, 'feesPerSecond', div(fees, 60)::text)
       from minute order by start desc limit 1)`,
     circulatingSompi: sql`(select circulating_sompi::text from checkpoint)`,
     maxSompi: sql.lit(String(MAX_SOMPI)),
