@@ -1,15 +1,15 @@
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { blake2b256 } from '@kasgres/kaspa';
 import { describeProgram } from '@kasgres/programs';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Reveals } from '../reveals/reveals.ts';
 import { settleTemplates } from './settle-templates.ts';
 
 const COVENANT = Buffer.alloc(32, 7);
 const PROGRAM = Buffer.from('b951', 'hex');
-/** Keys of templates: that of `PROGRAM`, and another one. */
-const SETTLED = 1;
-const OTHER = 2;
+/** Keys of templates: that of `PROGRAM`, and another one. Anybody can write programs with more templates than an integer counts. */
+const SETTLED = 2n ** 31n;
+const OTHER = SETTLED + 1n;
 
 let database: TestDatabase;
 beforeEach(async () => {
@@ -23,9 +23,9 @@ beforeEach(async () => {
 afterEach(() => database.drop());
 
 /** Writes the events of a covenant by transactions 1, 2 and so on. @param templates what each is known to reveal */
-async function writeEvents(templates: readonly (number | null)[]): Promise<void> {
+async function writeEvents(templates: readonly (bigint | null)[]): Promise<void> {
   const { pool } = database;
-  let previous: number | null = null;
+  let previous: bigint | null = null;
   for (const [index, template] of templates.entries()) {
     await pool.query(
       `insert into covenant_events (covenant_id, chain_index, transaction_id, previous_seen, position, kind, template_id, previous_template_id)
@@ -42,32 +42,38 @@ async function writeEvents(templates: readonly (number | null)[]): Promise<void>
   await pool.query('update program_templates set covenant_count = 1 where id = $1', [previous]);
 }
 
-async function settle(transaction: number): Promise<void> {
+/** @returns the number of statements */
+async function settle(...transactions: readonly number[]): Promise<number> {
   const reveals = new Reveals();
-  reveals.settled = [{ transaction, variant: 1 }];
-  reveals.found.push({
-    transaction,
-    input: 0,
-    chainBlock: { index: 9 + transaction, chainTime: 0n },
-    position: 0,
-    fee: 0n,
-    program: PROGRAM,
-    hash: blake2b256(PROGRAM),
-    covenantId: COVENANT,
-  });
+  reveals.settled = transactions.map((transaction) => ({ transaction, variant: 1 }));
+  for (const transaction of transactions) {
+    reveals.found.push({
+      transaction,
+      input: 0,
+      chainBlock: { index: 9 + transaction, chainTime: 0n },
+      position: 0,
+      fee: 0n,
+      program: PROGRAM,
+      hash: blake2b256(PROGRAM),
+      covenantId: COVENANT,
+    });
+  }
   const client = await database.pool.connect();
+  const statements = vi.spyOn(client, 'query');
   try {
     await settleTemplates(client, reveals);
+    return statements.mock.calls.length;
   } finally {
+    statements.mockRestore();
     client.release();
   }
 }
 
 async function read() {
-  const { rows: events } = await database.pool.query<{ template: number | null; previous: number | null }>(
+  const { rows: events } = await database.pool.query<{ template: bigint | null; previous: bigint | null }>(
     'select template_id as template, previous_template_id as previous from covenant_events order by chain_index',
   );
-  const { rows } = await database.pool.query<{ template: number | null; settled: bigint; other: bigint }>(
+  const { rows } = await database.pool.query<{ template: bigint | null; settled: bigint; other: bigint }>(
     `select (select template_id from covenants) as template, (select covenant_count from program_templates where id = ${SETTLED}) as settled,
             (select covenant_count from program_templates where id = ${OTHER}) as other`,
   );
@@ -102,5 +108,25 @@ test('the template holds until the next event that reveals one', async () => {
     template: OTHER,
     settled: 0n,
     other: 1n,
+  });
+});
+
+test('templates of many events become known at once, between others', async () => {
+  await writeEvents([null, OTHER, null, null, null, OTHER, null, null]);
+  expect(await settle(8, 1, 4)).toBe(1);
+  expect(await read()).toEqual({
+    events: [
+      [SETTLED, null],
+      [OTHER, SETTLED],
+      [null, OTHER],
+      [SETTLED, OTHER],
+      [null, SETTLED],
+      [OTHER, SETTLED],
+      [null, OTHER],
+      [SETTLED, OTHER],
+    ],
+    template: SETTLED,
+    settled: 1n,
+    other: 0n,
   });
 });

@@ -7,7 +7,8 @@ import { countTemplates } from './count-templates.ts';
 
 /**
  * Sets the templates of events whose transactions were accepted by earlier batches in a variant that is known now, and of what follows: the
- * covenant has that template until the next event that reveals one.
+ * covenant has that template until the next event that reveals one. Anybody can make thousands of such events become known at once, so all of
+ * them are settled together.
  */
 export async function settleTemplates(client: ClientBase, reveals: Reveals): Promise<void> {
   if (reveals.settled.length === 0) return;
@@ -19,38 +20,52 @@ export async function settleTemplates(client: ClientBase, reveals: Reveals): Pro
     getOrInsert(last, reveal.transaction, () => new Map<string, Reveal>()).set(toHex(reveal.covenantId), reveal);
   }
   const found = [...last.values()].flatMap((ofTransaction) => [...ofTransaction.values()]);
-  // One after the other, since each may change what another one has set.
-  for (const reveal of found) await settleTemplate(client, reveal, reveals);
-}
-
-async function settleTemplate(client: ClientBase, reveal: Reveal, reveals: Reveals): Promise<void> {
-  const { template } = reveals.describe(reveal);
-  if (reveal.covenantId === undefined || template === undefined) return;
+  if (found.length === 0) return;
   await client.query({
-    name: 'settle-covenant-template',
-    text: `with event as (
-             select e.*, c.template_id as current, t.id as settled
-               from covenants c
-               join covenant_events e on e.covenant_id = c.id and e.transaction_id = $2
-               join program_templates t on t.template = $3
-              where c.covenant_id = $1),
-           next as (
-             select e.chain_index, e.position
-               from event join covenant_events e on e.covenant_id = event.covenant_id
-              where (e.chain_index, e.position) > (event.chain_index, event.position) and e.template_id is not null
-              order by e.chain_index, e.position limit 1),
-           events as (
-             update covenant_events e set
-                    template_id = case when e.transaction_id = $2 then event.settled else e.template_id end,
-                    previous_template_id = case when e.transaction_id = $2 then e.previous_template_id else event.settled end
-               from event
-              where e.covenant_id = event.covenant_id and (e.chain_index, e.position) >= (event.chain_index, event.position)
-                and (not exists (select from next) or (e.chain_index, e.position) <= (select chain_index, position from next))),
-           current as (
-             update covenants c set template_id = event.settled from event where c.id = event.covenant_id and not exists (select from next))
-           ${countTemplates(`
-             select settled as id, 1 as change from event where not exists (select from next)
-             union all select current, -1 from event where not exists (select from next)`)}`,
-    values: [Buffer.from(reveal.covenantId), reveal.transaction, Buffer.from(template)],
+    name: 'settle-covenant-templates',
+    text: SETTLE,
+    values: [
+      found.map(({ covenantId }) => Buffer.from(covenantId ?? [])),
+      found.map(({ transaction }) => transaction),
+      found.map(({ chainBlock }) => chainBlock.index),
+      found.map((reveal) => Buffer.from(reveals.describe(reveal).template ?? [])),
+    ],
   });
 }
+
+/** `later` has the events of each covenant from the first settled one on. Its first row keeps what was before it. */
+const SETTLE = `
+  with given as materialized (
+    select e.covenant_id, e.chain_index, e.position, t.id as template_id
+      from unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bytea[]) settled (covenant_id, transaction_id, chain_index, template)
+      join covenants c using (covenant_id)
+      join covenant_events e on e.transaction_id = settled.transaction_id and e.chain_index = settled.chain_index and e.covenant_id = c.id
+      join program_templates t using (template)),
+  first as (select distinct on (covenant_id) * from given order by covenant_id, chain_index, position),
+  later as materialized (
+    select e.covenant_id, e.chain_index, e.position, e.previous_template_id, coalesce(given.template_id, e.template_id) as template_id,
+           row_number() over (partition by e.covenant_id order by e.chain_index, e.position) as number
+      from first
+     cross join lateral (
+       select * from covenant_events e
+        where e.covenant_id = first.covenant_id and (e.chain_index, e.position) >= (first.chain_index, first.position) offset 0) e
+      left join given on given.covenant_id = e.covenant_id and given.chain_index = e.chain_index and given.position = e.position),
+  events as (
+    select *, coalesce(
+             (max(array[number, template_id]) filter (where template_id is not null)
+                over (partition by covenant_id order by number rows between unbounded preceding and 1 preceding))[2],
+             first_value(previous_template_id) over (partition by covenant_id order by number)) as previous
+      from later),
+  changed as (
+    update covenant_events e set template_id = events.template_id, previous_template_id = events.previous
+      from events
+     where e.covenant_id = events.covenant_id and e.chain_index = events.chain_index and e.position = events.position
+       and (e.template_id, e.previous_template_id) is distinct from (events.template_id, events.previous)),
+  last as (
+    select distinct on (covenant_id) covenant_id, template_id from later where template_id is not null order by covenant_id, number desc),
+  current as (
+    select c.id, c.template_id as before, last.template_id as after
+      from last join covenants c on c.id = last.covenant_id where c.template_id is distinct from last.template_id),
+  covenants_changed as (
+    update covenants c set template_id = current.after from current where c.id = current.id)
+  ${countTemplates('select after as id, 1 as change from current union all select before, -1 from current')}`;
