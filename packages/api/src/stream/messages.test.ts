@@ -166,3 +166,17 @@ test('one read has what all subscribers watch', () => {
     confirmations: new Set([7]),
   });
 });
+
+test.each(['one', 'others'])(
+  'an address may have more changes in a block than a function has arguments, with %s watched',
+  (watched) => {
+    const step = makeStep();
+    const accepted = Array.from({ length: 200_000 }, () => change('one', 't'));
+    const addresses = new Set(watched === 'one' ? ['one'] : ['one', 'two', 'three']);
+    const messages = messagesOf(
+      { ...step, changes: { reverted: [], accepted: [...accepted, change('two', 't')], confirmed: new Map() } },
+      subscription({ events: new Set(['address']), addresses }),
+    );
+    expect(messages).toHaveLength(accepted.length + (watched === 'one' ? 0 : 1));
+  },
+);

@@ -112,7 +112,7 @@ function changesFor({ changes, covenants }: Step, subscription: Subscription): r
   if (changes !== undefined && watchesAddresses(subscription)) {
     for (const [status, listed] of listsOf(changes, confirmations)) {
       const own = findChanges(listed, addressOf, subscription.addresses);
-      found.push(...own.map((change) => ({ status, event: 'address' as const, change })));
+      for (const change of own) found.push({ status, event: 'address', change });
     }
   }
   if (covenants !== undefined && watchesCovenants(subscription)) {
@@ -122,7 +122,7 @@ function changesFor({ changes, covenants }: Step, subscription: Subscription): r
         template === undefined
           ? findChanges(listed, covenantOf, ids)
           : findChanges(listed, templateOf, new Set([template]));
-      found.push(...own.map((change) => ({ status, event: 'covenant' as const, change })));
+      for (const change of own) found.push({ status, event: 'covenant', change });
     }
   }
   return found;
@@ -196,8 +196,12 @@ function findChanges<Kind extends Change>(
   if (listed.length === 0 || names.size === 0) return [];
   const index = indexOf(listed, nameOf);
   const found: Placed<Kind>[] = [];
-  if (names.size < index.size) for (const name of names) found.push(...(index.get(name) ?? []));
-  else for (const [name, placed] of index) if (name !== null && names.has(name)) found.push(...placed);
+  // A block may have more changes of an address than a spread may have arguments.
+  const add = (placed: readonly Placed<Kind>[] = []): void => {
+    for (const change of placed) found.push(change);
+  };
+  if (names.size < index.size) for (const name of names) add(index.get(name));
+  else for (const [name, placed] of index) if (name !== null && names.has(name)) add(placed);
   return found.sort((one, other) => one.place - other.place).map(({ change }) => change);
 }
 

@@ -99,7 +99,8 @@ async function findReveals(client: ClientBase, changes: StateChanges): Promise<v
       if (Buffer.compare(hash, expected) === 0) found.push({ ...reveal, hash });
     }
   }
-  if (settled.length > 0) found.push(...(await readSettled(client, settled)));
+  // A spread of more than 100,000 arguments would exceed the stack.
+  if (settled.length > 0) for (const reveal of await readSettled(client, settled)) found.push(reveal);
 }
 
 async function covenantsOfInputs(changes: StateChanges): Promise<Map<TransactionKey, Map<number, Hash>>> {
