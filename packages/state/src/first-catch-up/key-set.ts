@@ -1,13 +1,18 @@
-const INITIAL_BYTES = 2 ** 13;
+const KEYS_PER_CHUNK = 2 ** 16;
 
-/** Keys of rows, in a bit for each key up to the highest one. */
+/** Keys of rows, in a bit for each key near others. Each generation begins far above the one before it. */
 export class KeySet {
-  #bits = new Uint8Array(INITIAL_BYTES);
+  readonly #chunks = new Map<number, Uint8Array>();
 
   add(key: number): void {
-    const at = Math.floor(key / 8);
-    if (at >= this.#bits.length) this.#grow(at);
-    (this.#bits[at] as number) |= 1 << (key % 8);
+    const number = Math.floor(key / KEYS_PER_CHUNK);
+    let chunk = this.#chunks.get(number);
+    if (chunk === undefined) {
+      chunk = new Uint8Array(KEYS_PER_CHUNK / 8);
+      this.#chunks.set(number, chunk);
+    }
+    const bit = key % KEYS_PER_CHUNK;
+    (chunk[bit >> 3] as number) |= 1 << (bit & 7);
   }
 
   /** Yields the keys in ascending order, at most this many at once. */
@@ -23,18 +28,13 @@ export class KeySet {
   }
 
   *#keys(): Generator<number> {
-    for (const [at, bits] of this.#bits.entries()) {
-      for (let bit = 0; bits >> bit !== 0; bit += 1) {
-        if (((bits >> bit) & 1) === 1) yield 8 * at + bit;
+    const chunks = [...this.#chunks].sort(([one], [other]) => one - other);
+    for (const [number, chunk] of chunks) {
+      for (const [at, bits] of chunk.entries()) {
+        for (let bit = 0; bits >> bit !== 0; bit += 1) {
+          if (((bits >> bit) & 1) === 1) yield number * KEYS_PER_CHUNK + 8 * at + bit;
+        }
       }
     }
-  }
-
-  #grow(at: number): void {
-    let bytes = this.#bits.length;
-    while (bytes <= at) bytes *= 2;
-    const bits = new Uint8Array(bytes);
-    bits.set(this.#bits);
-    this.#bits = bits;
   }
 }
