@@ -4,7 +4,7 @@
  */
 import { toHex } from '@kasgres/kaspa';
 import { describeProgram, revealedProgram } from '@kasgres/programs';
-import { faultsOf, type Queryable } from '../queryable.ts';
+import { columnsOf, faultsOf, type Queryable } from '../queryable.ts';
 
 const MAX_FAULTS = 20;
 
@@ -54,48 +54,71 @@ const verifyEvents = faultsOf(`
    where s.events is distinct from e.events
    limit ${MAX_FAULTS}`);
 
-interface InputRow {
-  block: string;
+interface EventRow {
+  block: bigint;
+  place: bigint;
   transaction: bigint;
+  /** Hex, as the others. */
+  hash: string;
   covenantId: string;
-  /** That of the event, hex. */
   template: string | null;
-  script: Buffer;
-  signatureScript: Buffer;
 }
+
+/** Events whose inputs are read together: each may have hundreds of kilobytes of signature scripts. */
+const EVENTS_AT_ONCE = 100;
+
+/** The events after one, of transactions with a single variant. */
+const SELECT_EVENTS = `
+  with ${KEPT}
+  select block_id as block, place, (event ->> 0)::bigint as transaction, encode(hash, 'hex') as hash, event ->> 1 as "covenantId", event ->> 3 as template
+    from kept
+   cross join jsonb_array_elements(case jsonb_typeof(covenant_events) when 'array' then covenant_events end) with ordinality e (event, place)
+   where (block_id, place) > ($1, $2) and block_id >= $1 and jsonb_typeof(event -> 0) = 'number'
+     and not exists (select from transaction_variants b where b.transaction_id = (event ->> 0)::bigint)
+   order by block_id, place limit ${EVENTS_AT_ONCE}`;
 
 /** The inputs that spend P2SH outputs of the covenant of each event, in order. */
 const SELECT_INPUTS = `
-  with ${KEPT},
-  events as (
-    select hash, place, (event ->> 0)::bigint as id, event ->> 1 as covenant_id, event ->> 3 as template
-      from kept
-     cross join jsonb_array_elements(case jsonb_typeof(covenant_events) when 'array' then covenant_events end) with ordinality e (event, place)
-     where jsonb_typeof(event -> 0) = 'number')
-  select encode(e.hash, 'hex') as block, e.id as transaction, e.covenant_id as "covenantId", e.template, s.script, i.signature_script as "signatureScript"
-    from events e
+  select e.number::integer as number, s.script, i.signature_script as "signatureScript"
+    from unnest($1::bigint[], $2::text[]) with ordinality e (id, covenant_id, number)
     join transaction_inputs i on i.transaction_id = e.id
     join scripts s on s.id = i.script_id and s.type = 'scripthash' ${SPENT}
    where encode(coalesce(o.covenant_id, u.covenant_id), 'hex') = e.covenant_id
-     and not exists (select from transaction_variants b where b.transaction_id = e.id)
-   order by e.hash, e.place, i.index`;
+   order by e.number, i.index`;
 
 async function verifyTemplates(db: Queryable): Promise<string[]> {
-  const { rows } = await db.query<InputRow>(SELECT_INPUTS);
-  const last = new Map<string, { row: InputRow; revealed: string }>();
-  for (const row of rows) {
-    const program = revealedProgram({ version: 0, script: row.script }, row.signatureScript);
-    const template = program && describeProgram(program).template;
-    if (template === undefined) continue;
-    last.set(`${row.block} ${row.transaction} ${row.covenantId}`, { row, revealed: toHex(template) });
+  const faults: string[] = [];
+  let after = { block: -1n, place: 0n };
+  while (faults.length < MAX_FAULTS) {
+    const { rows: events } = await db.query<EventRow>(SELECT_EVENTS, [after.block, after.place]);
+    const last = events.at(-1);
+    if (last === undefined) break;
+    after = last;
+    const revealed = await readTemplates(db, events);
+    for (const [index, { hash, transaction, covenantId, template }] of events.entries()) {
+      const expected = revealed.get(index);
+      if (expected === undefined || expected === template) continue;
+      faults.push(
+        `removed chain block ${hash} keeps template ${template} of covenant ${covenantId}, but transaction ${transaction} reveals ${expected}`,
+      );
+    }
   }
-  return [...last.values()]
-    .filter(({ row, revealed }) => row.template !== revealed)
-    .map(({ row, revealed }) => {
-      const { block, transaction, covenantId, template } = row;
-      return `removed chain block ${block} keeps template ${template} of covenant ${covenantId}, but transaction ${transaction} reveals ${revealed}`;
-    })
-    .slice(0, MAX_FAULTS);
+  return faults.slice(0, MAX_FAULTS);
+}
+
+/** Returns the templates of the last programs that inputs of the covenants reveal, by the position of the event. */
+async function readTemplates(db: Queryable, events: readonly EventRow[]): Promise<Map<number, string>> {
+  const { rows } = await db.query<{ number: number; script: Buffer; signatureScript: Buffer }>(
+    SELECT_INPUTS,
+    columnsOf(events, 'transaction', 'covenantId'),
+  );
+  const templates = new Map<number, string>();
+  for (const { number, script, signatureScript } of rows) {
+    const program = revealedProgram({ version: 0, script }, signatureScript);
+    const template = program && describeProgram(program).template;
+    if (template !== undefined) templates.set(number - 1, toHex(template));
+  }
+  return templates;
 }
 
 export async function verifyRemovedEvents(db: Queryable): Promise<string[]> {

@@ -84,7 +84,7 @@ export interface Range {
   last: number;
 }
 
-/** Bounds on the transactions of a range. */
+/** Bounds on the transactions of a range, in the variants that were accepted: those that were seen first may be of any size. */
 const RANGE_TRANSACTIONS = 5_000;
 const RANGE_BYTES = 16 * 2 ** 20;
 
@@ -93,7 +93,10 @@ export async function findRangeEnd(db: Queryable, after: number): Promise<number
   const { rows } = await db.query<{ end: number | null }>(
     `select max(id)::float8 as end
        from (select id, sum(bytes) over (order by id) - bytes as before
-               from (select id, json_bytes + octet_length(payload) as bytes from transactions where id > $1 order by id limit ${RANGE_TRANSACTIONS}) t) r
+               from (select id, octet_length(payload) + coalesce(
+                              (select v.json_bytes from transaction_variants v
+                                where t.accepted_variant > 0 and v.transaction_id = t.id and v.variant = t.accepted_variant), json_bytes) as bytes
+                       from transactions t where id > $1 order by id limit ${RANGE_TRANSACTIONS}) t) r
       where before < ${RANGE_BYTES}`,
     [after],
   );
