@@ -37,6 +37,8 @@ const SIZES: Record<HostileKind, HostileSize> = {
   forbidden: { transactions: 1, inputs: 1, blocks: 1 },
   chains: { transactions: 1, inputs: 1, blocks: 20 },
   programs: { transactions: 1, inputs: 1, blocks: 4 },
+  reveals: { transactions: 1, inputs: 6, blocks: 10 },
+  families: { transactions: 1, inputs: 6, blocks: 10 },
   bindings: { transactions: 300, inputs: 1, blocks: 10 },
   births: { transactions: 1, inputs: 1, blocks: 10 },
   payloads: { transactions: 10, inputs: 1, blocks: 10 },

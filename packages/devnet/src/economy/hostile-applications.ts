@@ -17,6 +17,8 @@ import {
   times,
   withInput,
 } from './hostile-parts.ts';
+import { ODD_PAYLOADS, oddPayload } from './hostile-payloads.ts';
+import { HOSTILE_PROGRAMS } from './hostile-programs.ts';
 import { envelopeOf } from './protocols.ts';
 import type { Random } from './random.ts';
 import { p2shOf, payToKey, push } from './scripts.ts';
@@ -32,8 +34,6 @@ export interface HostileSource {
 
 const FEE = 1_000n;
 const LARGEST_PROGRAM_BYTES = 240_000;
-const DEPTH = 10_000;
-const MAX_JSON_BYTES = 65_536;
 const { script: KEY_SCRIPT } = payToKey(Buffer.alloc(32, 7));
 const INTROSPECTION = Uint8Array.of(0xb9, 0x75);
 const TRUE = Uint8Array.of(0x51);
@@ -43,6 +43,8 @@ const NO_SIGNATURE = Uint8Array.of(0x00);
 const DROP_TRUE = Uint8Array.of(0x75, 0x51);
 
 export const HOSTILE_APPLICATIONS = {
+  ...HOSTILE_PROGRAMS,
+
   /** Programs of any size, whole and cut off, revealed by spends that are accepted, or whose commitment is not. */
   programs: (miner, random, { blocks }) => {
     // Blocks are mined in any order, and a copy that comes after the commitment is accepted.
@@ -94,11 +96,9 @@ export const HOSTILE_APPLICATIONS = {
   payloads: (miner, random, { transactions, blocks }) => {
     const accepted = times(blocks, () => {
       const origin = miner.spendable();
-      return origin === undefined ? [] : [plain(origin, origin.amount - FEE, random.pick(ODD_PAYLOADS))];
+      return origin === undefined ? [] : [plain(origin, origin.amount - FEE, oddPayload(random))];
     });
-    const others = times(blocks, () =>
-      times(transactions, () => bare([nowhere(random)], [1n], random.pick(ODD_PAYLOADS))),
-    );
+    const others = times(blocks, () => times(transactions, () => bare([nowhere(random)], [1n], oddPayload(random))));
     return [...accepted, ...others];
   },
 
@@ -148,8 +148,8 @@ function someProgram(random: Random, length: number): Uint8Array {
       [Buffer.alloc(length, 0xb9), TRUE],
       [Buffer.alloc(length, 0x51), INTROSPECTION],
       [envelopeOf(owner, Buffer.from('kasplex'), filling)],
-      [envelopeOf(owner, Buffer.from('kns'), random.pick(ODD_PAYLOADS))],
-      [envelopeOf(owner, Buffer.from('kspr'), random.pick(ODD_PAYLOADS)), INTROSPECTION],
+      [envelopeOf(owner, Buffer.from('kns'), oddPayload(random))],
+      [envelopeOf(owner, Buffer.from('kspr'), oddPayload(random)), INTROSPECTION],
       [envelopeOf(owner, Buffer.from('kasplex'), filling), DROP_TRUE],
       [owner, Uint8Array.of(0x00, 0x63), push(Buffer.from('kspr')), Uint8Array.of(0x68), DROP_TRUE],
     ]),
@@ -192,29 +192,3 @@ function forgedBinding(miner: HostileSource, random: Random): DagTransaction {
   ];
   return random.pick(choices.filter(isDefined));
 }
-
-const nested = (open: string, close: string): string => open.repeat(DEPTH) + close.repeat(DEPTH);
-const krc20 = (rest: string): string => `{"p":"krc-20","op":"mint",${rest}}`;
-
-const ODD_PAYLOADS: readonly Uint8Array[] = [
-  krc20('"tick":"TE\\u0000T"'),
-  krc20('"tick":"TE\\ud800T","to":"\\udfff"'),
-  Buffer.concat([Buffer.from('ciph_msg:1:bcast:\u202Egeneral\0:'), Buffer.from('eda080c328', 'hex')]),
-  krc20(`"tick":"TEST","tick":"TESTS","__proto__":{"tick":"EVIL"},"constructor":"x"`),
-  krc20(`"tick":"TEST","amt":${nested('[', ']')}`),
-  `{"p":"krc-20","x":${nested('{"a":', '1')}`,
-  nested('[', ']'),
-  krc20(`"tick":"TEST","amt":"${'9'.repeat(MAX_JSON_BYTES)}"`),
-  krc20('"tick":"TEST","amt":1e999'),
-  `{${times(5_000, (_, index) => `"k${index}":"v"`).join()},"p":"krc-20","op":"mint","tick":"TEST"}`,
-  Buffer.concat([
-    Buffer.from('{"p":"krc-20","op":"mint","tick":"'),
-    Buffer.from('fffe00eda080', 'hex'),
-    Buffer.from('"}'),
-  ]),
-  `k:1:${'x'.repeat(1_000)}`,
-  `k:1:bcast:${'y'.repeat(300)}:z`,
-  'kchat:1:\u0007\u001B[31m:',
-  'ciph_msg:',
-  '\uFEFF{"p":"krc-20","op":"mint","tick":"TEST"}',
-].map((text) => (typeof text === 'string' ? Buffer.from(text) : text));
