@@ -255,6 +255,58 @@ describe.skipIf(!hasChromium)('the explorer', () => {
     expect(await main.innerText()).not.toMatch(/[\u202e\u200b]/);
   });
 
+  test('a transaction has no links to programs that the index does not keep, and asks for none', async () => {
+    const { json } = await harness.api.get('/v1/inscriptions?protocol=krc-20&limit=100');
+    const inscriptions = json['inscriptions'] as { transactionId: string; source: unknown }[];
+    const { transactionId } = inscriptions.find(({ source }) => source !== 'payload') ?? expect.fail('no envelope');
+    await expectPage(`/transactions/${transactionId}`, /Protocols[\s\S]*Programs[\s\S]*ordinary program/);
+    expect(await page.locator('main a[href^="/programs/"], main a[href^="/templates/"]').count()).toBe(0);
+    expect(requested.filter((url) => url.includes('/v1/templates/'))).toEqual([]);
+  });
+
+  test('charts of protocols begin with the second interval that is over', async () => {
+    const { json } = await harness.api.get('/v1/network/protocols?interval=hour');
+    const [interval] = (json['history'] as { protocols: object[] }[]).slice(-1);
+    const isOver = [true, true, false];
+    for (const [count, charts] of [
+      [1, 0],
+      [2, 1],
+    ] as const) {
+      await page.route('**/v1/network/protocols?*', (route) => {
+        const history = isOver.slice(2 - count).map((over, day) => ({
+          ...interval,
+          start: Date.UTC(2026, 0, 1 + day),
+          isOpen: !over,
+        }));
+        return route.fulfill({ json: { history, hasMore: false } });
+      });
+      await expectPage('/protocols', /since Jan 1, 2026[\s\S]*Operations/);
+      expect(Math.min(1, await page.locator('.chart').count())).toBe(charts);
+    }
+  });
+
+  test('ticks stay on one line on a phone', async () => {
+    await openContext({ viewport: { width: 360, height: 740 } });
+    const ticks = ['GHOST', 'cd'.repeat(32)];
+    await page.route('**/v1/inscriptions?*', (route) => {
+      const inscriptions = ticks.map((tick) => ({
+        transactionId: IDS.covenant,
+        source: { input: 0 },
+        protocol: 'kns',
+        operation: 'transfer',
+        tick,
+        body: null,
+        isAccepted: true,
+        timestamp: 0,
+      }));
+      return route.fulfill({ json: { inscriptions, metadata: { hasMore: false, count: 2 } } });
+    });
+    await expectPage('/protocols', /GHOST/);
+    const links = page.locator('main td a[href*="tick="]');
+    expect(await links.allInnerTexts()).toEqual(['GHOST', 'cdcdcdcd…cdcdcd']);
+    for (const link of await links.all()) expect((await link.boundingBox())?.height).toBeLessThan(30);
+  });
+
   test('an address lists its covenants', async () => {
     const { json } = await harness.api.get('/v1/addresses?limit=1');
     const [found] = json['addresses'] as { address: string }[];

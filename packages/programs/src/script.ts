@@ -9,5 +9,7 @@ export {
   instructions,
   type Push,
   pushesOf,
+  shapeOf,
 } from './instructions.ts';
 export { formatPush, PUSH_TYPES, type PushType } from './names/push-values.ts';
+export { usesOf } from './uses.ts';

@@ -162,6 +162,20 @@ export function ChainText({ text }: { text: string }) {
   return <bdi class="chain-text">{escapeUnseen(shown)}</bdi>;
 }
 
+/** Some protocols have ids of 64 characters. */
+const MAX_TICK = 32;
+
+/** A tick or an operation in a table, on one line. */
+export function ShortText({ text }: { text: string }) {
+  const characters = Array.from(text);
+  const isLong = characters.length > MAX_TICK;
+  return (
+    <span class="short-text" title={isLong ? escapeUnseen(text) : undefined}>
+      <ChainText text={isLong ? `${characters.slice(0, 8).join('')}…${characters.slice(-6).join('')}` : text} />
+    </span>
+  );
+}
+
 export function Labels({ labels }: { labels: readonly string[] }) {
   return (
     <>

@@ -3,8 +3,8 @@ import { useLocation } from 'preact-iso';
 import { useMemo } from 'preact/hooks';
 import { Chart } from '../components/chart.tsx';
 import { Card, Load, Page, Pager, Share, Table, Tabs, useCursor, useHref } from '../components/page.tsx';
-import { Amount, ChainText, HashLink, Time } from '../components/values.tsx';
-import { escapeUnseen, formatCompact, formatCount } from '../format.ts';
+import { Amount, ChainText, HashLink, ShortText, Time } from '../components/values.tsx';
+import { escapeUnseen, formatCompact, formatCount, formatTime } from '../format.ts';
 import { Json, nameOfSource, OperationName, ProtocolLink } from '../programs/transaction-uses.tsx';
 import { useResource } from '../state/resource.ts';
 
@@ -98,11 +98,13 @@ function measuresOf(history: readonly Interval[]): Measure[] {
 function Charts({ history }: { history: readonly Interval[] }) {
   const series = useMemo(() => {
     // An interval that has just begun would show as a drop.
-    const shown = history.filter(({ isOpen }, index) => !isOpen || index === 0);
+    const shown = history.filter(({ isOpen }) => !isOpen);
+    // One point is no line.
+    if (shown.length < 2) return [];
     const times = shown.map(({ start }) => start);
-    return measuresOf(history).map(({ title, valueOf }) => ({ title, times, values: shown.map(valueOf) }));
+    return measuresOf(shown).map(({ title, valueOf }) => ({ title, times, values: shown.map(valueOf) }));
   }, [history]);
-  if (history.length < 2) return null;
+  if (series.length === 0) return null;
   return (
     <div class="charts">
       {series.map(({ title, times, values }) => (
@@ -173,7 +175,7 @@ function Tick({ protocol, tick }: Inscription) {
   if (tick === null) return null;
   return (
     <a href={`/protocols?${new URLSearchParams({ protocol, tick })}`}>
-      <ChainText text={tick} />
+      <ShortText text={tick} />
     </a>
   );
 }
@@ -222,13 +224,7 @@ export function ProtocolsPage() {
     <Page title="Protocols" aside={<Tabs label="Interval" parameter="interval" tabs={INTERVALS} current={interval} />}>
       <Card
         title="Transactions by protocol"
-        aside={
-          history.data?.history[0] && (
-            <span class="muted">
-              since <Time ms={history.data.history[0].start} />
-            </span>
-          )
-        }
+        aside={history.data?.history[0] && <span class="muted">since {formatTime(history.data.history[0].start)}</span>}
       >
         <Load resource={history} rows={6}>
           {(data) => <Totals history={data.history} />}

@@ -114,7 +114,12 @@ function States({ event, byTransaction, isComparedAtOnce }: StatesProps) {
           <p class="row">
             <span class="muted">Spends the state of program</span>
             <HashLink kind="program" hash={program.hash} />
-            {program.template !== null && <TemplateLink template={program.template} />}
+            {program.template !== null && (
+              <>
+                <span class="muted">of template</span>
+                <TemplateLink template={program.template} />
+              </>
+            )}
           </p>
           {before !== undefined && <Changes before={before} after={program} isComparedAtOnce={isComparedAtOnce} />}
         </div>

@@ -1,8 +1,9 @@
 /** Shows the uses of a transaction: operations of protocols that it states, and programs that its inputs reveal. */
 import type { Schema } from '@kasgres/client';
+import { shapeOf, usesOf } from '@kasgres/programs/script';
 import { Card, Table } from '../components/page.tsx';
-import { ChainText, HashLink } from '../components/values.tsx';
-import { escapeUnseen, formatCount, shortHash } from '../format.ts';
+import { HashLink, ShortText } from '../components/values.tsx';
+import { bytesOfHex, escapeUnseen, formatCount, shortHash } from '../format.ts';
 import { TemplateLink } from './names.tsx';
 
 type Transaction = Schema<'RestTransaction'>;
@@ -19,7 +20,7 @@ export function ProtocolsCard({ protocols }: { protocols: readonly Operation[] }
         columns={[
           { title: 'Protocol', cell: ({ protocol }) => <ProtocolLink protocol={protocol} /> },
           { title: 'Operation', cell: ({ operation }) => <OperationName operation={operation} /> },
-          { title: 'Tick', cell: ({ tick }) => (tick === null ? '' : <ChainText text={tick} />) },
+          { title: 'Tick', cell: ({ tick }) => (tick === null ? '' : <ShortText text={tick} />) },
           { title: 'In', isMinor: true, cell: ({ source }) => nameOfSource(source) },
         ]}
         rows={protocols}
@@ -43,7 +44,7 @@ export const ProtocolLink = ({ protocol }: { protocol: string }) => (
 );
 
 export const OperationName = ({ operation }: { operation: string | null }) =>
-  operation === null ? <span class="muted">none or undecodable</span> : <ChainText text={operation} />;
+  operation === null ? <span class="muted">none or undecodable</span> : <ShortText text={operation} />;
 
 export const nameOfSource = (source: Operation['source']): string =>
   source === 'payload' ? 'payload' : `program of input ${source.input}`;
@@ -65,9 +66,26 @@ export const Json = ({ value }: { value: unknown }) => (
   <pre class="json">{JSON.stringify(value, undefined, 2).split('\n').map(escapeUnseen).join('\n')}</pre>
 );
 
-export function ProgramsCard({ inputs }: Pick<Transaction, 'inputs'>) {
-  const revealing = inputs.flatMap(({ index, program }) => (program == null ? [] : [{ index, program }]));
+/**
+ * Tells whether the index keeps the program because of its opcodes. It also keeps those of covenants. Others, such as those of multiple signatures and
+ * of inscriptions, have no page.
+ */
+function hasUses({ signatureScript, previousOutput: { scriptPublicKey } }: Transaction['inputs'][number]): boolean {
+  const revealed = shapeOf(bytesOfHex(signatureScript)).lastPush;
+  return [revealed, bytesOfHex(scriptPublicKey ?? '')].some(
+    (program) => program !== undefined && usesOf(program) !== 0,
+  );
+}
+
+export function ProgramsCard({ inputs, outputs }: Pick<Transaction, 'inputs' | 'outputs'>) {
+  const isOfCovenant = outputs.some(({ covenant }) => covenant !== undefined);
+  const revealing = inputs.flatMap((input) =>
+    input.program == null ? [] : [{ ...input.program, index: input.index, input }],
+  );
   if (revealing.length === 0) return null;
+  const rows = revealing
+    .slice(0, MOST_PROGRAMS)
+    .map(({ input, ...program }) => ({ ...program, isKept: isOfCovenant || hasUses(input) }));
   return (
     <Card title="Programs">
       <Table
@@ -76,17 +94,18 @@ export function ProgramsCard({ inputs }: Pick<Transaction, 'inputs'>) {
           { title: 'Input', isNumber: true, cell: ({ index }) => index },
           {
             title: 'Program',
-            cell: ({ program: { hash, template } }) =>
-              // Ordinary programs, such as multi-signature scripts, are not kept, and have no page.
-              template === null ? <span class="mono">{shortHash(hash)}</span> : <HashLink kind="program" hash={hash} />,
+            cell: ({ hash, isKept }) =>
+              isKept ? <HashLink kind="program" hash={hash} /> : <span class="mono">{shortHash(hash)}</span>,
           },
           {
             title: 'Template',
-            cell: ({ program: { template } }) =>
-              template === null ? <span class="muted">ordinary program</span> : <TemplateLink template={template} />,
+            cell: ({ template, isKept }) => {
+              if (!isKept) return <span class="muted">ordinary program</span>;
+              return template === null ? <span class="muted">none</span> : <TemplateLink template={template} />;
+            },
           },
         ]}
-        rows={revealing.slice(0, MOST_PROGRAMS)}
+        rows={rows}
         keyOf={({ index }) => String(index)}
         empty="None."
       />
