@@ -994,7 +994,9 @@ $$;
 comment on function mergeset_rewards is 'Earnings of each block of a mergeset, in sompi: its subsidy, and the fees of the transactions that the merging chain block accepted from it.';
 
 -- Without an exception block, which would start a subtransaction for each value. NUL is the only byte that LATIN1 does not have.
-create function text_of(bytes bytea) returns text language plpgsql immutable strict parallel safe set search_path = public as $$
+-- Analysts choose how their sessions read literals, those of function bodies included.
+create function text_of(bytes bytea) returns text language plpgsql immutable strict parallel safe
+set search_path = public set standard_conforming_strings = on as $$
 declare
   octets text;
   decoded text;
@@ -1024,7 +1026,8 @@ end $$;
 comment on function text_of is 'Bytes as text; null if they are not UTF-8 or contain control, bidirectional or invisible characters.';
 
 -- As packages/programs reads them (protocols/pools.ts); a test compares the two.
-create function pool_of(extra_data bytea) returns text language sql immutable strict parallel safe set search_path = public as $$
+create function pool_of(extra_data bytea) returns text language sql immutable strict parallel safe
+set search_path = public set standard_conforming_strings = on as $$
   select regexp_replace(segment, '^www\.', '')
     from unnest(string_to_array(lower(encode(extra_data, 'escape')), '/')) with ordinality segments (segment, position)
    where position > 1 and position < length(encode(extra_data, 'escape')) - length(replace(encode(extra_data, 'escape'), '/', '')) + 1
@@ -2050,7 +2053,7 @@ begin
     size := get_byte(packed, at + 2) + 256 * get_byte(packed, at + 3);
     parents := encode(substr(packed, at + 5, 32 * size), 'hex');
     if size > 1 then
-      parents := regexp_replace(parents, '(.{64})(?=.)', '\1","', 'g');
+      parents := regexp_replace(parents, '(.{64})(?=.)', E'\\1","', 'g');
     end if;
     result := result || repeat(case when size = 0 then ',[]' else ',["' || parents || '"]' end, levels);
     at := at + 4 + 32 * size;
@@ -2213,7 +2216,8 @@ comment on function kaspa.text_of(text) is 'Hex, such as a payload, as text; nul
 
 -- Not in parallel workers: before Postgres 16 it needs a subtransaction.
 create function kaspa.json_of(hex text) returns jsonb
-language plpgsql immutable strict parallel restricted security definer set search_path = pg_catalog, public, pg_temp as $$
+language plpgsql immutable strict parallel restricted security definer
+set search_path = pg_catalog, public, pg_temp set standard_conforming_strings = on as $$
 declare
   decoded text;
 begin

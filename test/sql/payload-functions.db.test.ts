@@ -23,6 +23,27 @@ async function evaluate<T>(expression: string, values: readonly (Uint8Array | st
 
 const hexOf = (text: string): string => Buffer.from(text).toString('hex');
 
+test('sessions decide nothing of how literals with backslashes are read', async () => {
+  const { rows } = await database.pool.query<{ name: string }>(
+    `select oid::regprocedure::text as name from pg_proc
+      where pronamespace in ('public'::regnamespace, 'kaspa'::regnamespace)
+        and strpos(regexp_replace(prosrc, '--[^\n]*|E''[^'']*''', '', 'g'), chr(92)) > 0
+        and not 'standard_conforming_strings=on' = any (coalesce(proconfig, '{}'))`,
+  );
+  expect(rows).toEqual([]);
+  const client = await database.pool.connect();
+  try {
+    await client.query('set standard_conforming_strings = off');
+    const { rows: read } = await client.query(
+      'select kaspa.text_of($1) as text, kaspa.text_of($2) as none, kaspa.json_of($1) as json, pool_of($3) as pool',
+      [hexOf('{"ü": "\\u00fc"}'), '00', Buffer.from('1.1.0/www.f2pool.com/')],
+    );
+    expect(read).toEqual([{ text: '{"ü": "\\u00fc"}', none: null, json: { ü: 'ü' }, pool: 'f2pool.com' }]);
+  } finally {
+    client.release(true);
+  }
+});
+
 describe('pool_of', () => {
   const piece = fc.oneof(
     fc.constantFrom(
