@@ -179,6 +179,7 @@ function programOf(programHash: string): object {
 
 const RESPONSES: readonly [path: RegExp, respond: (id: string) => object][] = [
   [/^\/v1\/covenants$/, () => ({ covenants: [COVENANT, INCOMPLETE], metadata: METADATA })],
+  [/^\/v1\/search$/, () => ({ results: [{ type: 'program', id: IDS.program }] })],
   [/^\/v1\/covenant-events$/, () => ({ events: EVENTS, metadata: METADATA })],
   [/^\/v1\/covenants\/[0-9a-f]{64}$/, () => ({ covenant: COVENANT })],
   [/^\/v1\/covenants\/[0-9a-f]{64}\/utxos$/, () => ({ utxos: [], metadata: METADATA })],

@@ -297,7 +297,7 @@ export function TransactionPage({ transactionId }: { transactionId: string }) {
               <Sides transaction={transaction} tags={tags} hasLinks />
             </Card>
             <ProtocolsCard protocols={transaction.protocols ?? []} />
-            <ProgramsCard inputs={transaction.inputs} outputs={transaction.outputs} />
+            <ProgramsCard inputs={transaction.inputs} />
             <Scripts transaction={transaction} />
           </>
         )}

@@ -1,9 +1,12 @@
 /** Shows the uses of a transaction: operations of protocols that it states, and programs that its inputs reveal. */
 import type { Schema } from '@kasgres/client';
 import { shapeOf, usesOf } from '@kasgres/programs/script';
+import { useMemo } from 'preact/hooks';
 import { Card, Table } from '../components/page.tsx';
 import { HashLink, ShortText } from '../components/values.tsx';
 import { bytesOfHex, escapeUnseen, formatCount, shortHash } from '../format.ts';
+import { useResource } from '../state/resource.ts';
+import { isKept } from './load.ts';
 import { TemplateLink } from './names.tsx';
 
 type Transaction = Schema<'RestTransaction'>;
@@ -66,10 +69,7 @@ export const Json = ({ value }: { value: unknown }) => (
   <pre class="json">{JSON.stringify(value, undefined, 2).split('\n').map(escapeUnseen).join('\n')}</pre>
 );
 
-/**
- * Tells whether the index keeps the program because of its opcodes. It also keeps those of covenants. Others, such as those of multiple signatures and
- * of inscriptions, have no page.
- */
+/** Tells whether the index keeps the program because of its opcodes. */
 function hasUses({ signatureScript, previousOutput: { scriptPublicKey } }: Transaction['inputs'][number]): boolean {
   const revealed = shapeOf(bytesOfHex(signatureScript)).lastPush;
   return [revealed, bytesOfHex(scriptPublicKey ?? '')].some(
@@ -77,15 +77,28 @@ function hasUses({ signatureScript, previousOutput: { scriptPublicKey } }: Trans
   );
 }
 
-export function ProgramsCard({ inputs, outputs }: Pick<Transaction, 'inputs' | 'outputs'>) {
-  const isOfCovenant = outputs.some(({ covenant }) => covenant !== undefined);
-  const revealing = inputs.flatMap((input) =>
-    input.program == null ? [] : [{ ...input.program, index: input.index, input }],
-  );
-  if (revealing.length === 0) return null;
-  const rows = revealing
-    .slice(0, MOST_PROGRAMS)
-    .map(({ input, ...program }) => ({ ...program, isKept: isOfCovenant || hasUses(input) }));
+/**
+ * Returns a function that tells whether the index keeps a program; undefined until that is known. Beside those with certain opcodes, it keeps those of
+ * covenants. Others, such as those of multiple signatures and of inscriptions, have no page.
+ */
+function useKept(inputs: Transaction['inputs']): (hash: string) => boolean | undefined {
+  const [used, others] = useMemo(() => {
+    const hashesOf = (some: Transaction['inputs']) => new Set(some.flatMap(({ program }) => program?.hash ?? []));
+    const certain = hashesOf(inputs.filter(hasUses));
+    return [certain, [...hashesOf(inputs)].filter((hash) => !certain.has(hash))];
+  }, [inputs]);
+  const { data } = useResource(`kept of ${others.join()}`, async () => {
+    const areKept = await Promise.all(others.map(isKept));
+    return new Set(others.filter((_, index) => areKept[index]));
+  });
+  return (hash) => used.has(hash) || data?.has(hash);
+}
+
+export function ProgramsCard({ inputs }: Pick<Transaction, 'inputs'>) {
+  const revealing = useMemo(() => inputs.filter(({ program }) => program != null), [inputs]);
+  const shown = useMemo(() => revealing.slice(0, MOST_PROGRAMS), [revealing]);
+  const kept = useKept(shown);
+  if (shown.length === 0) return null;
   return (
     <Card title="Programs">
       <Table
@@ -94,18 +107,24 @@ export function ProgramsCard({ inputs, outputs }: Pick<Transaction, 'inputs' | '
           { title: 'Input', isNumber: true, cell: ({ index }) => index },
           {
             title: 'Program',
-            cell: ({ hash, isKept }) =>
-              isKept ? <HashLink kind="program" hash={hash} /> : <span class="mono">{shortHash(hash)}</span>,
+            cell: ({ hash }) =>
+              kept(hash) === true ? (
+                <HashLink kind="program" hash={hash} />
+              ) : (
+                <span class="mono">{shortHash(hash)}</span>
+              ),
           },
           {
             title: 'Template',
-            cell: ({ template, isKept }) => {
-              if (!isKept) return <span class="muted">ordinary program</span>;
+            cell: ({ hash, template }) => {
+              const isIndexed = kept(hash);
+              if (isIndexed === undefined) return null;
+              if (!isIndexed) return <span class="muted">ordinary program</span>;
               return template === null ? <span class="muted">none</span> : <TemplateLink template={template} />;
             },
           },
         ]}
-        rows={rows}
+        rows={shown.flatMap(({ index, program }) => (program == null ? [] : [{ index, ...program }]))}
         keyOf={({ index }) => String(index)}
         empty="None."
       />
