@@ -1,7 +1,7 @@
 /** A cut must be prepared again if a batch that is written after its preparation concerns rows that the cut removes or copies. */
 import { expect, test } from 'vitest';
 import { firstKeyOf } from '../../packages/indexer/src/apply/generations.ts';
-import { completeCut, isOutdated, prepareCut } from '../../packages/indexer/src/retention/cut.ts';
+import { completeCut, prepareCut, recheck } from '../../packages/indexer/src/retention/cut.ts';
 import { findCutPoint } from '../../packages/indexer/src/retention/cut-point.ts';
 import { stageNextBootstrap } from '../../packages/indexer/src/retention/next-bootstrap.ts';
 import { atRest, expectInvariants, type Harness, onTestEnd } from '../support/harness.ts';
@@ -52,24 +52,24 @@ test('a cut is prepared again if a batch refers to what it removes, or changes w
     return rows[0].id;
   };
   /** Writes as a batch would, and takes it back. */
-  const isOutdatedAfter = async (change: string, transaction: unknown, undo: string): Promise<boolean> => {
+  const recheckAfter = async (change: string, transaction: unknown, undo: string): Promise<string> => {
     await pool.query(change, [transaction]);
-    const isNow = await isOutdated(remover, prepared);
+    const found = await recheck(remover, prepared);
     await pool.query(undo, [transaction]);
-    expect(await isOutdated(remover, prepared)).toBe(false);
-    return isNow;
+    expect(await recheck(remover, prepared)).toBe('current');
+    return found;
   };
 
   const kept = await someOf('cut_kept_transactions join transactions using (id) where accepting_index is not null');
-  expect(await isOutdatedAfter(ACCEPT, kept, ACCEPT_NOT)).toBe(true);
-  expect(await isOutdatedAfter(VARY, kept, VARY_NOT)).toBe(true);
-  expect(await isOutdatedAfter(CARRY, kept, CARRY_NOT)).toBe(false);
+  expect(await recheckAfter(ACCEPT, kept, ACCEPT_NOT)).toBe('outdated');
+  expect(await recheckAfter(VARY, kept, VARY_NOT)).toBe('outdated');
+  expect(await recheckAfter(CARRY, kept, CARRY_NOT)).toBe('current');
   const removed = await someOf('transactions where id not in (select id from cut_kept_transactions)');
-  expect(await isOutdatedAfter(CARRY, removed, CARRY_NOT)).toBe(true);
+  expect(await recheckAfter(CARRY, removed, CARRY_NOT)).toBe('outdated');
   // As if the first block of the new generation had merged it.
   const ofCut = await someOf(`transactions where id >= ${firstKeyOf(cut.generation)}`);
   await remover.query('insert into cut_removed_transactions values ($1)', [ofCut]);
-  expect(await isOutdatedAfter(CARRY, ofCut, CARRY_NOT)).toBe(true);
+  expect(await recheckAfter(CARRY, ofCut, CARRY_NOT)).toBe('outdated');
   await remover.query('delete from cut_removed_transactions where id = $1', [ofCut]);
 
   expect(await completeCut(remover, prepared)).toBe('cut');

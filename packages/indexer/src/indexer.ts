@@ -135,7 +135,7 @@ class Attempt {
     try {
       for await (const update of source.updates(checkpoint)) {
         metrics.stageSeconds.observe({ stage: 'wait' }, (performance.now() - requestedAt) / 1_000);
-        const isCut = keeper?.isReady === true && (await this.#applying, await keeper.completeCut());
+        const isCut = keeper?.isReady === true && (await this.#completeCut(keeper));
         const begun = generations.begin(checkpoint);
         if (isCut || begun !== undefined) {
           // Entries of the cache may not have been committed, or may be of removed rows.
@@ -228,6 +228,12 @@ class Attempt {
     await discardIndex(client);
     log.info('discarded an index of genesis alone, since the node has pruned the chain');
     return undefined;
+  }
+
+  /** @returns whether it was made */
+  async #completeCut(keeper: RetentionKeeper): Promise<boolean> {
+    await this.#applying;
+    return await keeper.completeCut();
   }
 
   async #countGaps(): Promise<void> {

@@ -19,9 +19,9 @@ const errorsWithoutKey = new LineLimit(20);
 const othersWithoutKey = new LineLimit(500);
 
 /** Counts a line, and returns whether it may be written. */
-function hasRoom(request: FastifyRequest, isError: boolean): boolean {
+function admitLine(request: FastifyRequest, isError: boolean): boolean {
   const kind = isError ? 'refused requests' : 'requests';
-  return (isError ? errorsWithoutKey : othersWithoutKey).hasRoom((omitted) =>
+  return (isError ? errorsWithoutKey : othersWithoutKey).admit((omitted) =>
     request.log.warn({ omitted }, `omitted log lines of ${kind} without a key`),
   );
 }
@@ -37,7 +37,7 @@ export const accessLogOf = (logger: Logger): Logger => logger.child({}, { redact
 
 export function logAccess(request: FastifyRequest, reply: FastifyReply): void {
   // Also of a client that is served without a key.
-  if (request.apiKey?.id == null && !hasRoom(request, reply.statusCode >= 400)) return;
+  if (request.apiKey?.id == null && !admitLine(request, reply.statusCode >= 400)) return;
   const { id: requestId, method, url, apiKey, refusal } = request;
   const { statusCode: status, elapsedTime: durationMs } = reply;
   const apiKeyId = apiKey?.id;

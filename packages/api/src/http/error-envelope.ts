@@ -22,7 +22,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
 export function useErrorEnvelope(app: FastifyInstance): void {
   app.setErrorHandler(async (error: unknown, request, reply) => {
     const known = toHttpError(error) ?? fromFastify(error);
-    if ((known === undefined || known.statusCode === 503) && hasRoom(request)) {
+    if ((known === undefined || known.statusCode === 503) && admitLine(request)) {
       if (known === undefined) request.log.error({ err: error, requestId: request.id }, 'request failed');
       else request.log.warn({ reason: reasonOf(known.cause) }, known.message);
     }
@@ -50,8 +50,9 @@ const toDetail = ({ message, details = [] }: ErrorEnvelope): string =>
 /** Lines per second: a flood of requests would fill the disk while the database is busy. */
 const failures = new LineLimit(20);
 
-const hasRoom = (request: FastifyRequest): boolean =>
-  failures.hasRoom((omitted) => request.log.warn({ omitted }, 'omitted log lines of failed requests'));
+/** Counts a line, and returns whether it may be written. */
+const admitLine = (request: FastifyRequest): boolean =>
+  failures.admit((omitted) => request.log.warn({ omitted }, 'omitted log lines of failed requests'));
 
 /** Field names and errors of the node may repeat any part of the request. */
 const MAX_MESSAGE_LENGTH = 1000;

@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 test('it lets so many lines through each second, and says how many it left out', () => {
   const limit = new LineLimit(20);
   const omitted: number[] = [];
-  const write = (): boolean => limit.hasRoom((count) => omitted.push(count));
+  const write = (): boolean => limit.admit((count) => omitted.push(count));
   const written = Array.from({ length: 7031 }, write).filter(Boolean);
   expect([written.length, omitted]).toEqual([20, []]);
   vi.advanceTimersByTime(1000);

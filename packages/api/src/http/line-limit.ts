@@ -9,7 +9,7 @@ export class LineLimit {
   }
 
   /** Counts a line, and returns whether it may be written. @param onOmitted receives how many were not written before this one */
-  hasRoom(onOmitted: (omitted: number) => void): boolean {
+  admit(onOmitted: (omitted: number) => void): boolean {
     const now = performance.now();
     if (now - this.#since >= 1000) {
       const omitted = this.#lines - this.#maxPerSecond;

@@ -125,7 +125,7 @@ export function limitUnreadResponses(
     const response = unread.add(callerOf(request), bytes, reply.raw, (reason) => {
       const seconds = Math.round((performance.now() - response.value.sentAt) / 1000);
       const fields = { reason, bytes, seconds, apiKeyId: request.apiKey?.id };
-      if (lines.hasRoom((omitted) => request.log.info({ omitted }, 'omitted log lines of clients that did not read')))
+      if (lines.admit((omitted) => request.log.info({ omitted }, 'omitted log lines of clients that did not read')))
         request.log.info(fields, 'closed connection of client that did not read');
       onCutOff(reason);
       // A reset frees the buffers of the kernel, too, and tells the client at once. It is not available over TLS.

@@ -186,10 +186,9 @@ export class Follower {
       withBlocks: subscriptions.some(({ events }) => events.has('block')),
       confirmations: [...request.confirmations],
     });
-    const { state, step } =
-      next.step === 'unknown'
-        ? await index.read(async (reading) => ({ ...reading, step: await readStep(reading, hash, request) }), 'stream')
-        : { ...next, step: next.step };
+    const { state, step } = next.mustReadStep
+      ? await index.read(async (reading) => ({ ...reading, step: await readStep(reading, hash, request) }), 'stream')
+      : next;
     // It was closed meanwhile.
     if (this.#wakeUps !== wakeUps) return undefined;
     this.#sink = sinkOf(state);

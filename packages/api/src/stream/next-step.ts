@@ -48,8 +48,10 @@ interface NextRequest {
 
 interface Next {
   state: IndexState;
-  /** Undefined if the reader is at the sink; 'unknown' if the step removes blocks, meets a gap or is long: then `readStep` must read it. */
-  step: Step | 'unknown' | undefined;
+  /** Whether `readStep` must read the step: it removes blocks, meets a gap or is long. */
+  mustReadStep: boolean;
+  /** Undefined if the reader is at the sink, too. */
+  step: Step | undefined;
   /** Oldest first. */
   blocks: DagBlockJson[];
   hasMoreBlocks: boolean;
@@ -157,9 +159,13 @@ export async function readNext(
   const parameters = { index: chainIndex, hash: Buffer.from(hash, 'hex'), lastBlock, confirmations };
   const { state, body } = await index.run(statement(variant).with(parameters), CALLER);
   const { blocks, lastBlock: last, ...content } = JSON.parse(String(body)) as Content;
+  const { isConnected, added } = content;
+  const hasMore = added.length === MAX_CHAIN_BLOCKS && added.at(-1)?.hash !== state.sinkHash;
+  const mustReadStep = !isConnected || hasMore || pageOf(added).length < added.length;
   return {
     state,
-    step: toStep(hash, content, state),
+    mustReadStep,
+    step: mustReadStep ? undefined : toStep(hash, content, state),
     blocks,
     hasMoreBlocks: blocks.length === MAX_BLOCKS,
     lastBlock: last === null ? undefined : BigInt(last),
@@ -168,12 +174,10 @@ export async function readNext(
 
 function toStep(
   from: string,
-  { isConnected, added, changes, covenants }: Pick<Content, 'isConnected' | 'added' | 'changes' | 'covenants'>,
+  { added, changes, covenants }: Pick<Content, 'added' | 'changes' | 'covenants'>,
   state: IndexState,
-): Next['step'] {
+): Step | undefined {
   const last = added.at(-1);
-  const hasMore = added.length === MAX_CHAIN_BLOCKS && last?.hash !== state.sinkHash;
-  if (!isConnected || hasMore || pageOf(added).length < added.length) return 'unknown';
   return (
     last &&
     completeStep(state, {

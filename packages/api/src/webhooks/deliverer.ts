@@ -293,7 +293,7 @@ export class Deliverer {
     const { statusCode, latencyMs, error } = outcome;
     const fields = { webhook: String(delivery.webhookId), delivery: String(deliveryId), statusCode, latencyMs };
     if (error === null) logger.debug(fields, 'delivered to a webhook');
-    else if (this.#failureLines.hasRoom((omitted) => logger.info({ omitted }, 'omitted log lines of failed webhooks')))
+    else if (this.#failureLines.admit((omitted) => logger.info({ omitted }, 'omitted log lines of failed webhooks')))
       logger.info({ ...fields, reason: outcome.reason ?? error }, 'a webhook failed, retrying later');
     onOutcome?.(outcome);
     const reason = await queue.finish(delivery, outcome);

@@ -31,10 +31,10 @@ test('it prints a new reason at once, and the same one after growing pauses', ()
   let now = 0;
   const reminder = new Reminder(() => now);
   const said: number[] = [];
-  for (; now < 600_000; now += 5_000) if (reminder.isDue('refused')) said.push(now);
+  for (; now < 600_000; now += 5_000) if (reminder.admit('refused')) said.push(now);
   expect(said).toEqual([0, 30_000, 90_000, 210_000, 450_000]);
-  expect(reminder.isDue('timeout')).toBe(true);
-  expect(reminder.isDue('timeout')).toBe(false);
+  expect(reminder.admit('timeout')).toBe(true);
+  expect(reminder.admit('timeout')).toBe(false);
 });
 
 test('it counts blocks from the bootstrap block', () => {

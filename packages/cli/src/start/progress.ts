@@ -58,7 +58,7 @@ async function printProgressUntil(
       printedAt = now;
       const isStarting = status === undefined && now - startedAt < API_STARTS_WITHIN_MS;
       const waiting = isStarting ? undefined : await waitingLine(status, options);
-      if (waiting !== undefined && reminder.isDue(waiting)) print(waiting);
+      if (waiting !== undefined && reminder.admit(waiting)) print(waiting);
       if (waiting === undefined && status !== undefined) {
         const line = progressLine(status, rateOf(points));
         if (line !== lastLine) print(line);
@@ -103,7 +103,8 @@ export class Reminder {
     this.#now = now;
   }
 
-  isDue(line: string): boolean {
+  /** Returns whether the line is to be printed now; its next pause begins then. */
+  admit(line: string): boolean {
     if (line === this.#line && this.#now() < this.#dueAt) return false;
     if (line !== this.#line) this.#pauses = reminderPauses();
     this.#line = line;

@@ -33,7 +33,7 @@ const WORK_MEMORY = '128MB';
 
 export interface PreparedCut {
   cut: CutPoint;
-  /** Rows from these keys on were written since `isOutdated` read them. */
+  /** Rows from these keys on were written since `recheck` read them. */
   unchecked: NextKeys;
   /** The UTXO set of the new bootstrap block: its size, and the sum of it in sompi. */
   utxos: UtxoSum;
@@ -82,7 +82,7 @@ async function readNextKeys(client: ClientBase): Promise<NextKeys> {
 }
 
 /**
- * Must run when no batch is being written, soon after `isOutdated`. @returns `busy`, with the transaction as before, if somebody reads for too long;
+ * Must run when no batch is being written, soon after `recheck`. @returns `busy`, with the transaction as before, if somebody reads for too long;
  * `outdated` if the cut must be prepared again
  */
 export async function completeCut(client: ClientBase, prepared: PreparedCut): Promise<'cut' | 'busy' | 'outdated'> {
@@ -91,7 +91,7 @@ export async function completeCut(client: ClientBase, prepared: PreparedCut): Pr
   try {
     await client.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
     await client.query('select from checkpoint for update');
-    if (await isOutdated(client, prepared)) return 'outdated';
+    if ((await recheck(client, prepared)) === 'outdated') return 'outdated';
     await client.query(
       `lock table ${PARTITIONED_TABLES.map((table) => `only ${table}`).join(', ')} in access exclusive mode`,
     );
@@ -262,13 +262,15 @@ async function removeStragglers(client: ClientBase, cut: CutPoint, border: Borde
   }
 }
 
-/** Whether batches have written something since the cut was prepared that refers to what it removes, or changes what it has copied. */
-export async function isOutdated(client: ClientBase, prepared: PreparedCut): Promise<boolean> {
+/**
+ * Checks rows that batches have written since the last check. @returns `outdated` if some refer to what the cut removes, or change what it has copied
+ */
+export async function recheck(client: ClientBase, prepared: PreparedCut): Promise<'current' | 'outdated'> {
   const next = await readNextKeys(client);
-  if (await refersToRemoved(client, prepared)) return true;
-  if (await changesKept(client, prepared)) return true;
+  if (await refersToRemoved(client, prepared)) return 'outdated';
+  if (await changesKept(client, prepared)) return 'outdated';
   prepared.unchecked = next;
-  return false;
+  return 'current';
 }
 
 async function refersToRemoved(client: ClientBase, { cut, unchecked }: PreparedCut): Promise<boolean> {

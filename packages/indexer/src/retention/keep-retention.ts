@@ -6,7 +6,7 @@ import { type Network, toHex } from '@kasgres/kaspa';
 import { FatalError, type Logger, sleep } from '@kasgres/runtime';
 import type { ClientBase } from 'pg';
 import type { Metrics } from '../metrics.ts';
-import { completeCut, isOutdated, prepareCut } from './cut.ts';
+import { completeCut, prepareCut, recheck } from './cut.ts';
 import { type CutPoint, findCutPoint } from './cut-point.ts';
 import { stageNextBootstrap } from './next-bootstrap.ts';
 import { dropDetached } from './partitions.ts';
@@ -124,7 +124,7 @@ export class RetentionKeeper {
       const prepared = await prepareCut(client, cut, network);
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
         // Leaves little to check between two batches.
-        if (await isOutdated(client, prepared)) return await this.#undo();
+        if ((await recheck(client, prepared)) === 'outdated') return await this.#undo();
         const completion = await this.#betweenBatches(async () => {
           const outcome = await completeCut(client, prepared);
           if (outcome !== 'busy') await client.query(outcome === 'cut' ? 'commit' : 'rollback');

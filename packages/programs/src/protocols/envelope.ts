@@ -41,7 +41,7 @@ const MAX_MARKER_BYTES = 16;
 export function readEnvelope(program: Uint8Array): Envelope | undefined {
   const reader = new ScriptReader(program);
   const owner = readOwner(reader);
-  if (owner === undefined || !isNext(reader, OP_FALSE) || !isNext(reader, OP_IF)) return undefined;
+  if (owner === undefined || !readOpcode(reader, OP_FALSE) || !readOpcode(reader, OP_IF)) return undefined;
   const marker = readData(reader);
   if (marker === undefined || marker.length === 0 || marker.length > MAX_MARKER_BYTES) return undefined;
   return { marker, owner, ...readContent(reader) };
@@ -68,7 +68,8 @@ function isTag(opcode: number): boolean {
   return opcode === OP_FALSE || (number >= 1 && number <= 15 && number % 2 === 1);
 }
 
-function isNext(reader: ScriptReader, opcode: number): boolean {
+/** Reads the next instruction. Returns whether it is this opcode. */
+function readOpcode(reader: ScriptReader, opcode: number): boolean {
   return reader.next() && reader.opcode === opcode;
 }
 
