@@ -87,6 +87,12 @@ test('paths of other explorers lead to the page', async () => {
     [`/addr/${ids.address}`, `/addresses/${ids.address}`],
     [`/block/${ids.block}`, `/blocks/${ids.block}`],
     ['/tx/%2F%2Fevil.example', '/transactions/%2F%2Fevil.example'],
+    ['/covenants/', '/covenants'],
+    ['/addresses/', '/rich-list'],
+    ['/txs/?page=2', '/transactions?page=2'],
+    [`/tx/${ids.transaction}/`, `/transactions/${ids.transaction}`],
+    [`/transactions/${ids.transaction}/?a=b/`, `/transactions/${ids.transaction}?a=b/`],
+    ['/tags/%2F%2Fevil.example/', '/tags/%2F%2Fevil.example'],
   ]) {
     const response = await open(path as string);
     expect([path, response.status, response.headers.get('location')]).toEqual([path, 301, page]);

@@ -87,14 +87,23 @@ export const explorerRoutes: FastifyPluginAsync<ExplorerOptions> = async (app, {
       return reply.header('cache-control', 'no-cache').type(document.contentType).send(addPageData(text, found));
     });
   }
+  for (const path of PAGES.filter((page) => page !== '/')) {
+    // A known page begins the path, so that it leads to no other host.
+    app.get(`${path}/`, (request, reply) => redirect(request, reply, request.url.replace(/\/(?:\?.*)?$/s, '')));
+  }
   for (const [path, page] of Object.entries(REDIRECTS)) {
-    app.get(path, (request, reply) => {
-      const { id = '' } = request.params as { id?: string };
-      const query = /\?.*$/s.exec(request.url)?.[0] ?? '';
-      return reply.redirect(`${page}${encodePart(id)}${query}`, 301);
-    });
+    for (const each of [path, `${path}/`]) {
+      app.get(each, (request, reply) => {
+        const { id = '' } = request.params as { id?: string };
+        return redirect(request, reply, `${page}${encodePart(id)}`);
+      });
+    }
   }
 };
+
+/** @param path of the page, which gets the query of the request */
+const redirect = (request: FastifyRequest, reply: FastifyReply, path: string): FastifyReply =>
+  reply.redirect(`${path}${/\?.*$/s.exec(request.url)?.[0] ?? ''}`, 301);
 
 /** Whether a browser opens a path outside of the API as a page. */
 export const isPageRequest = (request: FastifyRequest): boolean =>
