@@ -147,6 +147,13 @@ test('it refuses every wrong arrow between rooms of the API and no other', async
   expect([...new Set(described)].toSorted()).toEqual(expected.toSorted());
 });
 
+test('it leaves Kysely to packages/api and packages/database', async () => {
+  const users = ['state', 'indexer', 'cli', 'api', 'database'].map((name) => `packages/${name}/src/folder/kysely.ts`);
+  for (const file of users) await write(file, ["export type { Kysely } from 'kysely';"]);
+  const found = (await lint()).filter(({ message }) => message.includes("'kysely'"));
+  expect(found.map(({ filename }) => filename).toSorted()).toEqual(users.slice(0, 3).toSorted());
+});
+
 test('it refuses a circle, also of types only', async () => {
   await write('packages/kaspa/src/circle/one.ts', [
     "import type { Other } from './other.ts';",

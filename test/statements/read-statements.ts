@@ -21,29 +21,38 @@ const MAX_ALTERNATIVES = 64;
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 
-/** The sources of the programs, except the API's, whose statements Kysely types. */
-const CHECKED_SOURCES = /^packages\/(?!api\/)[a-z]+\/src\/(?!.*(?:\.test\.ts$|\/testing\/|\/generated\/))/;
+/** The output of this file. */
+export interface Read {
+  /** The statements that `query()` is called with. */
+  statements: Statement[];
+  /** The columns of the rows of Kysely's SQL by the location of `execute()`, whose texts record.ts records. */
+  executed: Record<string, Statement['columns']>;
+}
+
+/** The sources of the programs. */
+const CHECKED_SOURCES = /^packages\/[a-z]+\/src\/(?!.*(?:\.test\.ts$|\/testing\/|\/generated\/))/;
 
 /** The arguments of a function whose body is being evaluated, by the symbol of the parameter. */
 type Scope = ReadonlyMap<number, ts.Expression>;
 
 const NO_SCOPE: Scope = new Map();
 
-/** Returns the statements that `query()` is called with. */
-function readStatements(): Statement[] {
+function readStatements(): Read {
   const api = new API({ cwd: ROOT });
   try {
     const project = api.updateSnapshot({ openProjects: [`${ROOT}tsconfig.json`] }).getProjects()[0];
     if (project === undefined) throw new Error('TypeScript finds no project');
     const paths = project.program.getSourceFileNames().filter((name) => name.startsWith(ROOT));
     const checked = paths.filter((path) => CHECKED_SOURCES.test(path.slice(ROOT.length)));
-    return checked.flatMap((path) => new Reader(project).read(path));
+    const reader = new Reader(project);
+    return { statements: checked.flatMap((path) => reader.read(path)), executed: reader.executed };
   } finally {
     api.close();
   }
 }
 
 class Reader {
+  readonly executed: Read['executed'] = {};
   readonly #project: Project;
   readonly #checker: Checker;
 
@@ -59,9 +68,15 @@ class Reader {
       node.forEachChild(visit);
       if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return;
       const { name } = node.expression;
-      const statement = name.text === 'query' ? this.#statement(node) : undefined;
+      if (name.text !== 'query' && name.text !== 'execute') return;
       const line = file?.text.slice(0, name.getStart(file)).split('\n').length;
-      if (statement !== undefined) statements.push({ location: `${path.slice(ROOT.length)}:${line}`, ...statement });
+      const location = `${path.slice(ROOT.length)}:${line}`;
+      const statement = name.text === 'query' ? this.#statement(node) : undefined;
+      if (statement !== undefined) statements.push({ location, ...statement });
+      const row = name.text === 'execute' ? this.#rowOf(node.expression.expression) : undefined;
+      const columns = row === undefined ? undefined : this.#columns(row);
+      // Without a type, the code ignores the rows.
+      if (columns !== undefined && Object.keys(columns).length > 0) this.executed[location] = columns;
     };
     file?.forEachChild(visit);
     return statements;
@@ -79,13 +94,19 @@ class Reader {
     if (!this.#checker.isTypeAssignableTo(type, this.#checker.getStringType())) return undefined;
     return {
       texts: [...new Set(this.#evaluate(text, NO_SCOPE))],
-      columns: this.#columns(typeArguments?.[0]),
+      columns: this.#columns(typeArguments?.[0] && this.#checker.getTypeFromTypeNode(typeArguments[0])),
       parameters: this.#parameters(config === undefined ? second : propertyOf(config, 'values')),
     };
   }
 
-  #columns(row: ts.TypeNode | undefined): Statement['columns'] {
-    const type = row && this.#checker.getTypeFromTypeNode(row);
+  /** Returns the type of the rows of a template of SQL. */
+  #rowOf(expression: ts.Expression): Type | undefined {
+    const type = this.#checker.getTypeAtLocation(expression);
+    const isTemplate = type?.isTypeReference() === true && type.getSymbol()?.name === 'RawBuilder';
+    return isTemplate ? this.#checker.getTypeArguments(type)[0] : undefined;
+  }
+
+  #columns(type: Type | undefined): Statement['columns'] {
     if (type === undefined || type.isTypeParameter() || this.#checker.getIndexInfosOfType(type).length > 0)
       return undefined;
     const properties = this.#checker.getPropertiesOfType(type);

@@ -3,46 +3,25 @@
  * the types that the code gives to them.
  */
 import { execFileSync } from 'node:child_process';
-import type { PoolClient, Submittable } from 'pg';
+import type { PoolClient } from 'pg';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Statement } from './read-statements.ts';
-
-/** How `connect` of packages/database decodes a type, and what it encodes as one. */
-const TYPES: Readonly<Record<string, { column: string; parameters: readonly string[] }>> = {
-  int8: { column: 'bigint', parameters: ['bigint', 'number', 'string'] },
-  int4: { column: 'number', parameters: ['number', 'bigint'] },
-  int2: { column: 'number', parameters: ['number'] },
-  float8: { column: 'number', parameters: ['number'] },
-  numeric: { column: 'string', parameters: ['string', 'bigint', 'number'] },
-  bool: { column: 'boolean', parameters: ['boolean'] },
-  text: { column: 'string', parameters: ['string'] },
-  name: { column: 'string', parameters: ['string'] },
-  bytea: { column: 'Buffer', parameters: ['Buffer'] },
-  timestamptz: { column: 'Date', parameters: ['Date', 'string'] },
-  date: { column: 'string', parameters: ['string'] },
-  oid: { column: 'number', parameters: ['number', 'bigint'] },
-  tid: { column: 'string', parameters: ['string'] },
-  json: { column: 'record<string, number>', parameters: ['string'] },
-};
+import { columnDifferences, describeStatement, parameterDifferences, readTypeNames } from './describe-statement.ts';
+import type { Read, Statement } from './read-statements.ts';
 
 const READER = new URL('read-statements.ts', import.meta.url).pathname;
-const statements = JSON.parse(
+const { statements } = JSON.parse(
   execFileSync(process.execPath, [READER], { encoding: 'utf8', maxBuffer: 2 ** 26 }),
-) as Statement[];
+) as Read;
 
 let database: TestDatabase;
 let client: PoolClient;
-let typeNames: Map<number, string>;
+let nameOf: Awaited<ReturnType<typeof readTypeNames>>;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   client = await database.pool.connect();
-  const { rows } = await client.query<{ oid: number; name: string }>(
-    `select oid, case typcategory when 'E' then 'text' else typname end as name from pg_type
-     union all select typarray, '_text' from pg_type where typcategory = 'E'`,
-  );
-  typeNames = new Map(rows.map(({ oid, name }) => [oid, name]));
+  nameOf = await readTypeNames(client);
   await client.query('begin');
   await createTemporaryTables();
 });
@@ -111,85 +90,13 @@ async function createTemporaryTables(): Promise<void> {
 
 async function differences(statement: Statement, text: string): Promise<string[]> {
   if (statement.columns !== undefined || statement.parameters?.length !== 0) {
-    const described = await describeStatement(text);
-    return [...parameterDifferences(statement, described), ...columnDifferences(statement, described)];
+    const described = await describeStatement(client, nameOf, text);
+    return [
+      ...parameterDifferences(statement.parameters, described),
+      ...columnDifferences(statement.columns, described),
+    ];
   }
   // A text without parameters may hold several commands.
-  for (const command of text.split(';')) if (command.trim() !== '') await describeStatement(command);
+  for (const command of text.split(';')) if (command.trim() !== '') await describeStatement(client, nameOf, command);
   return [];
-}
-
-interface Description {
-  /** Names of Postgres types: `int8`, `_text`. */
-  parameters: string[];
-  columns: Map<string, string>;
-}
-
-const nameOf = (type: number): string => typeNames.get(type) ?? String(type);
-
-/** Asks Postgres for the types of a statement without running it. Throws the error of Postgres if the statement does not compile. */
-async function describeStatement(text: string): Promise<Description> {
-  await client.query('savepoint described');
-  try {
-    return await new Promise((resolve, reject) => {
-      const described: Description = { parameters: [], columns: new Map() };
-      client.query({
-        submit: (connection: unknown) => {
-          const protocol = connection as ProtocolConnection;
-          protocol.once('parameterDescription', ({ dataTypeIDs }) => (described.parameters = dataTypeIDs.map(nameOf)));
-          protocol.parse({ text, name: '', types: [] });
-          protocol.describe({ type: 'S', name: '' });
-          protocol.sync();
-        },
-        handleRowDescription: ({ fields }: { fields: { name: string; dataTypeID: number }[] }) => {
-          described.columns = new Map(fields.map(({ name, dataTypeID }) => [name, nameOf(dataTypeID)]));
-        },
-        handleError: reject,
-        handleReadyForQuery: () => resolve(described),
-      } as Submittable);
-    });
-  } finally {
-    await client.query('rollback to described');
-  }
-}
-
-/** The part of the connection that `pg` passes to a Submittable; pg-cursor and pg-copy-streams use it, too. */
-interface ProtocolConnection {
-  parse(query: { text: string; name: string; types: [] }): void;
-  describe(message: { type: 'S'; name: string }): void;
-  sync(): void;
-  once(event: 'parameterDescription', listener: (message: { dataTypeIDs: number[] }) => void): void;
-}
-
-function parameterDifferences({ parameters }: Statement, described: Description): string[] {
-  if (parameters === undefined) return [];
-  const expected = described.parameters;
-  if (parameters.length !== expected.length) return [`${parameters.length} values for ${expected.length} parameters`];
-  return parameters
-    .map((given, index) => ({ given, type: expected[index] ?? '', name: `$${index + 1}` }))
-    .filter(({ given, type }) => !isParameter(given, type))
-    .map(({ given, type, name }) => `${name} is ${type}, not ${given}`);
-}
-
-function columnDifferences({ columns }: Statement, described: Description): string[] {
-  if (columns === undefined) return [];
-  const names = [...new Set([...Object.keys(columns), ...described.columns.keys()])];
-  return names
-    .map((name) => ({ name, given: columns[name] ?? 'not declared', type: described.columns.get(name) ?? 'no column' }))
-    .filter(({ given, type }) => !isColumn(given, type))
-    .map(({ name, given, type }) => `${name} is ${type}, not ${given}`);
-}
-
-function isColumn(given: string, type: string): boolean {
-  if (type.startsWith('_')) return given.endsWith('[]') && isColumn(given.slice(0, -2), type.slice(1));
-  return given === TYPES[type]?.column;
-}
-
-function isParameter(given: string, type: string): boolean {
-  const members = given
-    .replace(/^\((.*)\)\[\]$/, '$1')
-    .replace(/\[\]$/, '')
-    .split(' | ');
-  if (given.endsWith('[]') !== type.startsWith('_')) return given === 'null' || given === 'undefined';
-  return members.every((member) => TYPES[type.replace(/^_/, '')]?.parameters.includes(member));
 }

@@ -113,3 +113,51 @@ function faultsBy(pointer: readonly string[], value: unknown): string[] {
   validators.set(fragment, validate);
   return validate(value) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
 }
+
+interface Schema {
+  $ref?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: readonly Schema[];
+  oneOf?: readonly Schema[];
+  allOf?: readonly Schema[];
+}
+
+/**
+ * Returns the properties of the schemas of responses, as `get /v1/blocks: blocks.header.hash`, that none of these bodies has. A component of the document
+ * is one schema, wherever responses have it.
+ * @param bodies by `get /v1/blocks`, with status 200
+ */
+export function unseenProperties(bodies: ReadonlyMap<string, readonly unknown[]>): string[] {
+  const seen = new Set<Schema>();
+  const unseen = new Map<Schema, string>();
+  for (const [operation, values] of bodies) {
+    const [method = '', path = ''] = operation.split(' ');
+    const { pointer } = resolve(['paths', path, method, 'responses', '200']);
+    const schema = resolve([...pointer, 'content', 'application/json', 'schema']).value as Schema;
+    look(schema, values, `${operation}: `, { seen, unseen });
+  }
+  return [...unseen].filter(([schema]) => !seen.has(schema)).map(([, name]) => name);
+}
+
+interface Looked {
+  seen: Set<Schema>;
+  unseen: Map<Schema, string>;
+}
+
+function look(schema: Schema, values: readonly unknown[], name: string, looked: Looked): void {
+  const { $ref: reference, properties = {}, items } = schema;
+  if (reference !== undefined) return look(resolve(reference.split('/').slice(1)).value, values, name, looked);
+  for (const each of [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])])
+    look(each, values, name, looked);
+  if (items !== undefined) look(items, values.filter(Array.isArray).flat(), name, looked);
+  const objects = values.filter(
+    (value): value is Record<string, unknown> => value !== null && typeof value === 'object',
+  );
+  for (const [property, of] of Object.entries(properties)) {
+    const present = objects.filter((object) => property in object).map((object) => object[property]);
+    if (present.length === 0) looked.unseen.set(of, `${name}${property}`);
+    else looked.seen.add(of);
+    if (present.length > 0) look(of, present, `${name}${property}.`, looked);
+  }
+}

@@ -216,6 +216,12 @@ export function catchingUp({ secondsLeft, sinkBlueScore, targetBlueScore }: Inde
   );
 }
 
+/** Returns whether the database is a replica, on which nothing can be written or listened to. */
+export async function isReplica(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ is_replica: boolean }>`select pg_is_in_recovery() as is_replica`.execute(db);
+  return rows[0]?.is_replica === true;
+}
+
 /**
  * Returns the seconds by which the database is behind its primary, or null if it is no replica.
  *
@@ -241,8 +247,7 @@ export interface UtxoSetLoad {
 
 /** Returns undefined while no set is being loaded, and always on a replica, where unlogged tables cannot be read. */
 export async function findUtxoSetLoad(db: Db): Promise<UtxoSetLoad | undefined> {
-  const { rows } = await sql<{ is_replica: boolean }>`select pg_is_in_recovery() as is_replica`.execute(db);
-  if (rows[0]?.is_replica !== false) return undefined;
+  if (await isReplica(db)) return undefined;
   const row = await db
     .selectFrom('utxo_set_load')
     .select([hex('block_hash').as('hash'), 'utxos'])

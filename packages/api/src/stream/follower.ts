@@ -4,11 +4,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@kasgres/runtime';
-import { sql } from 'kysely';
 import type { EventLoopTurns } from '../fairness/event-loop-turns.ts';
 import { HttpError } from '../http/errors.ts';
 import type { IndexState } from '../index-state/index-state.ts';
-import type { IndexReader } from '../index-state/state.ts';
+import { type IndexReader, isReplica } from '../index-state/state.ts';
 import { FanOut } from './fan-out.ts';
 import { type Message, requestForAll, type Sink, toMessage, watchesAddresses, watchesCovenants } from './messages.ts';
 import { readNext } from './next-step.ts';
@@ -98,11 +97,7 @@ export class Follower {
     const { index, databaseUrl } = this.#options;
     this.#wakeUps = new WakeUps({
       databaseUrl,
-      isReplica: () =>
-        index.readIfAny(async (db) => {
-          const { rows } = await sql<{ is_replica: boolean }>`select pg_is_in_recovery() as is_replica`.execute(db);
-          return rows[0]?.is_replica === true;
-        }),
+      isReplica: () => index.readIfAny(isReplica),
       onWakeUp: () => this.wake(),
     });
     this.#wakeUps.start();

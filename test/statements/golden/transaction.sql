@@ -1,0 +1,2175 @@
+-- The statements of this area as Postgres gets them, by operation. `npm run generate:statements` writes this file, and test/statements compares it
+-- and lets Postgres describe each statement. A statement is shown where it is sent first.
+--
+-- Filters, cursors, directions and `include` choose the pieces of a statement. Each value of each parameter is tried with the example of its operation,
+-- never two parameters together, and SQL that this leaves out by further requests. So every piece is here, and not every combination. A statement that is
+-- like an earlier one of its operation is shown as the lines that differ, if these are fewer.
+
+-- getTransactionsAcceptance ---------------------------------------------------------------------------
+
+-- “acceptance”
+with
+  state as materialized (
+    select
+      checkpoint.version,
+      blocks.blue_score as sink_blue_score
+    from
+    checkpoint
+    join blocks on blocks.id = checkpoint.block_id
+  )
+select
+  case when state.version is distinct from $1::bigint then index_state ()
+  end as state,
+  content.*
+from
+  state
+  cross join lateral (
+    select
+      null::text as problem,
+      json_build_object(
+        'transactions',
+        (
+          select coalesce(json_agg(listed), '[]')
+          from
+            (
+              select
+                requested.id as "transactionId",
+                accepting.index is not null
+                or is_pre_bootstrap_id (requested.id) as "isAccepted",
+                encode(accepting.hash, 'hex') as "acceptingBlockHash",
+                case
+                  when accepting.index is not null then state.sink_blue_score - accepting.blue_score
+                  when is_pre_bootstrap_id (requested.id) then state.sink_blue_score - bootstrap_blue_score ()
+                  else 0
+                end as confirmations
+              from
+                unnest($2::text[]) with ordinality as requested (id, position)
+                left join transactions on encode(transactions.transaction_id, 'hex') = requested.id
+                left join chain_blocks accepting on accepting.index = transactions.accepting_index
+              order by requested.position
+            ) listed
+        )
+      )::json as body
+  ) content;
+
+-- listTransactions ------------------------------------------------------------------------------------
+
+-- “transactions first no yes no no”
+with
+  state as materialized (
+    select
+      checkpoint.version,
+      blocks.blue_score as sink_blue_score
+    from
+    checkpoint
+    join blocks on blocks.id = checkpoint.block_id
+  )
+select
+  case when state.version is distinct from $1::bigint then index_state ()
+  end as state,
+  content.*
+from
+  state
+  cross join lateral (
+    with
+      "page" as materialized (
+        select
+          key,
+          position,
+          position <= $2::bigint
+          and (
+            position = 1
+            or bytes_until <= 1048576
+          ) as is_shown
+        from
+          (
+            select
+              key,
+              position,
+              sum(
+                (
+                  estimate + case
+                    when most > 1048576 then (
+                      select coalesce(sum(2 * greatest(octet_length(script.script) - 35, 0)), 0)
+                      from
+                        transaction_inputs input
+                        join scripts script on script.id = input.script_id
+                      where input.transaction_id = key
+                    )
+                    else 0
+                  end
+                )
+              ) over (
+                order by position
+              ) as bytes_until
+            from
+              (
+                select
+                  page.*,
+                  case
+                    when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant)).json_bytes
+                    else transactions.json_bytes
+                  end + 2 * octet_length(transactions.payload) as estimate,
+                  sum(
+                    case
+                      when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant)).json_bytes
+                      else transactions.json_bytes
+                    end + 2 * octet_length(transactions.payload) + 19930 * (
+                      select count(*)
+                      from transaction_inputs
+                      where transaction_id = page.key
+                    )
+                  ) over () as most
+                from
+                  (
+                    select
+                      keys.key,
+                      keys.position
+                    from
+                      unnest(
+                        array(
+                          select "id"
+                          from "transactions"
+                          order by "id" desc
+                          limit $3::bigint + 1
+                        )
+                      ) with ordinality as keys (key, position)
+                  ) page
+                  join transactions on transactions.id = page.key
+              ) estimated
+          ) summed
+      )
+    select
+      null::text as problem,
+      json_build_object(
+        'transactions',
+        (
+          select coalesce(json_agg(listed.item), '[]')
+          from
+            (
+              select
+                (
+                  select to_json(object)
+                  from
+                    (
+                      select
+                        encode("transactions"."transaction_id", 'hex') as "transactionId",
+                        transactions.version as "version",
+                        containing."blockTime" as "blockTime",
+                        encode("subnetworks"."subnetwork_id", 'hex') as "subnetworkId",
+                        encode(
+                          case
+                            when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant))."hash"
+                            else "transactions"."hash"
+                          end,
+                          'hex'
+                        ) as "hash",
+                        (
+                          case
+                            when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant))."storage_mass"
+                            else "transactions"."storage_mass"
+                          end
+                        )::text as "mass",
+                        (
+                          case
+                            when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant))."compute_mass"
+                            else "transactions"."compute_mass"
+                          end
+                        )::text as "computeMass",
+                        (
+                          case
+                            when (
+                              "transactions"."accepting_index" is not null
+                              or is_pre_bootstrap ("transactions"."id")
+                            ) then coalesce(transactions.fee, inputs_minus_outputs (transactions.id))
+                            else fee_of_existing_utxos (transactions.id)
+                          end
+                        )::text as "fee",
+                        "transactions"."lock_time"::text as "lockTime",
+                        "transactions"."gas"::text as "gas",
+                        case
+                          when octet_length(transactions.payload) = 0 then ''
+                          else '0x' || encode(transactions.payload, 'hex')
+                        end as "payload",
+                        containing."blockHashes" as "blockHashes",
+                        containing."blockCount" as "blockCount",
+                        (
+                          "transactions"."accepting_index" is not null
+                          or is_pre_bootstrap ("transactions"."id")
+                        ) as "isAccepted",
+                        encode("accepting"."hash", 'hex') as "acceptingBlockHash",
+                        "accepting"."blue_score"::text as "acceptingBlockBlueScore",
+                        case
+                          when (
+                            "transactions"."accepting_index" is not null
+                            or is_pre_bootstrap ("transactions"."id")
+                          ) then state.sink_blue_score - coalesce(accepting.blue_score, bootstrap_blue_score ())
+                          else 0
+                        end as "confirmations",
+                        (
+                          select coalesce(json_agg(listed.item), '[]')
+                          from
+                            (
+                              select
+                                case
+                                  when transactions.version >= 1 then (
+                                    select to_json(object)
+                                    from
+                                      (
+                                        select
+                                          encode("transactions"."transaction_id", 'hex') as "transactionId",
+                                          input.index as "index",
+                                          encode(
+                                            case
+                                              when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."signature_script"
+                                              else "input"."signature_script"
+                                            end,
+                                            'hex'
+                                          ) as "signatureScript",
+                                          "input"."sequence"::text as "sequence",
+                                          case
+                                            when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."sig_op_count"
+                                            else "input"."sig_op_count"
+                                          end as "sigOpCount",
+                                          case
+                                            when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."compute_budget"
+                                            else "input"."compute_budget"
+                                          end as "computeBudget",
+                                          case
+                                            when (
+                                              (
+                                                "transactions"."accepting_index" is not null
+                                                or is_pre_bootstrap ("transactions"."id")
+                                              )
+                                              or previous.accepting_index is not null
+                                              or is_pre_bootstrap (input.previous_transaction_id)
+                                            ) then (
+                                              select to_json(object)
+                                              from
+                                                (
+                                                  select
+                                                    encode(
+                                                      coalesce(
+                                                        previous.transaction_id,
+                                                        nullif(input.previous_transaction_hash, ''),
+                                                        pre_bootstrap_transaction_id (input.previous_transaction_id)
+                                                      ),
+                                                      'hex'
+                                                    ) as "transactionId",
+                                                    input.previous_index as "index",
+                                                    "input"."amount"::text as "amount",
+                                                    encode("script"."script", 'hex') as "scriptPublicKey",
+                                                    script.address as "scriptPublicKeyAddress",
+                                                    script.type as "scriptPublicKeyType"
+                                                ) object
+                                            )
+                                            else (
+                                              select to_json(object)
+                                              from
+                                                (
+                                                  select
+                                                    encode(
+                                                      coalesce(
+                                                        previous.transaction_id,
+                                                        nullif(input.previous_transaction_hash, ''),
+                                                        pre_bootstrap_transaction_id (input.previous_transaction_id)
+                                                      ),
+                                                      'hex'
+                                                    ) as "transactionId",
+                                                    input.previous_index as "index",
+                                                    null as "amount",
+                                                    null as "scriptPublicKey",
+                                                    null as "scriptPublicKeyAddress",
+                                                    null as "scriptPublicKeyType"
+                                                ) object
+                                            )
+                                          end as "previousOutput"
+                                      ) object
+                                  )
+                                  else (
+                                    select to_json(object)
+                                    from
+                                      (
+                                        select
+                                          encode("transactions"."transaction_id", 'hex') as "transactionId",
+                                          input.index as "index",
+                                          encode(
+                                            case
+                                              when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."signature_script"
+                                              else "input"."signature_script"
+                                            end,
+                                            'hex'
+                                          ) as "signatureScript",
+                                          "input"."sequence"::text as "sequence",
+                                          case
+                                            when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."sig_op_count"
+                                            else "input"."sig_op_count"
+                                          end as "sigOpCount",
+                                          case
+                                            when (
+                                              (
+                                                "transactions"."accepting_index" is not null
+                                                or is_pre_bootstrap ("transactions"."id")
+                                              )
+                                              or previous.accepting_index is not null
+                                              or is_pre_bootstrap (input.previous_transaction_id)
+                                            ) then (
+                                              select to_json(object)
+                                              from
+                                                (
+                                                  select
+                                                    encode(
+                                                      coalesce(
+                                                        previous.transaction_id,
+                                                        nullif(input.previous_transaction_hash, ''),
+                                                        pre_bootstrap_transaction_id (input.previous_transaction_id)
+                                                      ),
+                                                      'hex'
+                                                    ) as "transactionId",
+                                                    input.previous_index as "index",
+                                                    "input"."amount"::text as "amount",
+                                                    encode("script"."script", 'hex') as "scriptPublicKey",
+                                                    script.address as "scriptPublicKeyAddress",
+                                                    script.type as "scriptPublicKeyType"
+                                                ) object
+                                            )
+                                            else (
+                                              select to_json(object)
+                                              from
+                                                (
+                                                  select
+                                                    encode(
+                                                      coalesce(
+                                                        previous.transaction_id,
+                                                        nullif(input.previous_transaction_hash, ''),
+                                                        pre_bootstrap_transaction_id (input.previous_transaction_id)
+                                                      ),
+                                                      'hex'
+                                                    ) as "transactionId",
+                                                    input.previous_index as "index",
+                                                    null as "amount",
+                                                    null as "scriptPublicKey",
+                                                    null as "scriptPublicKeyAddress",
+                                                    null as "scriptPublicKeyType"
+                                                ) object
+                                            )
+                                          end as "previousOutput"
+                                      ) object
+                                  )
+                                end as item
+                              from
+                                transaction_inputs input
+                                left join transactions previous on previous.id = input.previous_transaction_id
+                                left join scripts script on script.id = input.script_id
+                              where input.transaction_id = transactions.id
+                              order by input.index
+                            ) listed
+                        ) as "inputs",
+                        (
+                          select coalesce(json_agg(listed.item), '[]')
+                          from
+                            (
+                              select
+                                case
+                                  when output.covenant_id is not null then (
+                                    select to_json(object)
+                                    from
+                                      (
+                                        select
+                                          encode("transactions"."transaction_id", 'hex') as "transactionId",
+                                          output.index as "index",
+                                          "output"."amount"::text as "amount",
+                                          encode("script"."script", 'hex') as "scriptPublicKey",
+                                          script.address as "scriptPublicKeyAddress",
+                                          script.type as "scriptPublicKeyType",
+                                          (
+                                            select to_json(object)
+                                            from
+                                              (
+                                                select
+                                                  output.covenant_authorizing_input as "authorizingInput",
+                                                  encode("output"."covenant_id", 'hex') as "covenantId"
+                                              ) object
+                                          ) as "covenant",
+                                          coalesce(spending.accepted, spending.other) as "spentBy",
+                                          spending.accepted is not null as "isSpent"
+                                      ) object
+                                  )
+                                  else (
+                                    select to_json(object)
+                                    from
+                                      (
+                                        select
+                                          encode("transactions"."transaction_id", 'hex') as "transactionId",
+                                          output.index as "index",
+                                          "output"."amount"::text as "amount",
+                                          encode("script"."script", 'hex') as "scriptPublicKey",
+                                          script.address as "scriptPublicKeyAddress",
+                                          script.type as "scriptPublicKeyType",
+                                          coalesce(spending.accepted, spending.other) as "spentBy",
+                                          spending.accepted is not null as "isSpent"
+                                      ) object
+                                  )
+                                end as item
+                              from
+                                transaction_outputs output
+                                join scripts script on script.id = output.script_id
+                                cross join lateral (
+                                  select
+                                    coalesce(
+                                      min(encode(spender.transaction_id, 'hex')) filter (
+                                        where
+                                          (
+                                            "spender"."accepting_index" is not null
+                                            or is_pre_bootstrap ("spender"."id")
+                                          )
+                                      ),
+                                      case when count(*) = 4 then encode(accepted_spender_id (output.transaction_id, output.index), 'hex')
+                                      end
+                                    ) as accepted,
+                                    min(encode(spender.transaction_id, 'hex')) as other
+                                  from
+                                    (
+                                      select input.transaction_id as id
+                                      from transaction_inputs input
+                                      where
+                                        input.previous_transaction_id = output.transaction_id
+                                        and input.previous_index = output.index
+                                      limit 4
+                                    ) found
+                                    join transactions spender on spender.id = found.id
+                                ) spending
+                              where output.transaction_id = transactions.id
+                              order by output.index
+                            ) listed
+                        ) as "outputs"
+                    ) object
+                ) as item
+              from
+                page
+                join transactions on transactions.id = page.key
+                join subnetworks on subnetworks.id = transactions.subnetwork_id
+                left join chain_blocks accepting on accepting.index = transactions.accepting_index
+                cross join lateral (
+                  select
+                    json_agg(
+                      encode(hash, 'hex')
+                      order by
+                        timestamp,
+                        hash
+                    ) filter (
+                      where place <= 16
+                    ) as "blockHashes",
+                    min(timestamp) filter (
+                      where
+                        transactions.accepting_index is null
+                        or is_accepting
+                    ) as "blockTime",
+                    coalesce(
+                      case when count(*) > 16 then block_count_of (transactions.id)
+                      end,
+                      count(*)
+                    ) as "blockCount"
+                  from
+                    (
+                      select
+                        blocks.hash,
+                        blocks.timestamp,
+                        blocks.merging_block_id = accepting.block_id as is_accepting,
+                        row_number() over (
+                          order by
+                            blocks.merging_block_id = accepting.block_id desc nulls last,
+                            blocks.merging_block_id nulls last,
+                            blocks.timestamp,
+                            blocks.hash
+                        ) as place
+                      from
+                        (
+                          select
+                            array(
+                              select contained.block_id
+                              from block_transactions contained
+                              where contained.transaction_id = transactions.id
+                              order by contained.block_id
+                              limit 32
+                            ) as ids
+                          offset 0
+                        ) first
+                        cross join lateral unnest(
+                          case
+                            when cardinality(first.ids) = 32 then blocks_with_accepting (transactions.id, accepting.block_id, first.ids)
+                            else first.ids
+                          end
+                        ) as contained (block_id)
+                        join blocks on blocks.id = contained.block_id
+                    ) found
+                ) containing
+              where page.is_shown
+              order by page.position asc
+            ) listed
+        ),
+        'metadata',
+        (
+          select json_build_object('hasMore', found > shown, 'count', shown)
+          from
+            (
+              select
+                count(*) as found,
+                count(*) filter (
+                  where page.is_shown
+                ) as shown
+              from page
+            ) counted
+        )
+      )::json as body
+  ) content;
+
+-- “transactions after no yes no no”: starting_after=…
+--   like “transactions first no yes no no”, except:
+--      cross join lateral (
+--        with
+--   +      "cursor" as materialized (
+--   +        select
+--   +          (
+--   +            select id
+--   +            from transactions
+--   +            where encode("transactions"."transaction_id", 'hex') = encode($2::bytea, 'hex')
+--   +          ) as key
+--   +      ),
+--          "page" as materialized (
+--            select
+--              key,
+--              position,
+--   -          position <= $2::bigint
+--   +          position <= $3::bigint
+--              and (
+--                position = 1
+--   …
+--                              select "id"
+--                              from "transactions"
+--   +                          where
+--   +                            "id" < (
+--   +                              select key
+--   +                              from cursor
+--   +                            )
+--                              order by "id" desc
+--   -                          limit $3::bigint + 1
+--   +                          limit $4::bigint + 1
+--                            )
+--                          ) with ordinality as keys (key, position)
+--   …
+--          )
+--        select
+--   -      null::text as problem,
+--   +      case
+--   +        when (
+--   +          select key
+--   +          from cursor
+--   +        ) is null then 'unknown cursor'
+--   +      end::text as problem,
+--          json_build_object(
+--            'transactions',
+
+-- “transactions before no yes no no”: ending_before=…
+--   like “transactions after no yes no no”, except:
+--                              from "transactions"
+--                              where
+--   -                            "id" < (
+--   +                            "id" > (
+--                                  select key
+--                                  from cursor
+--                                )
+--   -                          order by "id" desc
+--   +                          order by "id" asc
+--                              limit $4::bigint + 1
+--                            )
+--   …
+--                    ) containing
+--                  where page.is_shown
+--   -              order by page.position asc
+--   +              order by page.position desc
+--                ) listed
+--            ),
+
+-- “transactions first yes yes no no”: accepted_only=true
+--   like “transactions first no yes no no”, except:
+--                            array(
+--                              select "id"
+--   -                          from "transactions"
+--   +                          from
+--   +                            (
+--   +                              select
+--   +                                "id",
+--   +                                "accepting_index"
+--   +                              from "transactions"
+--   +                              order by "id" desc
+--   +                              limit 10000
+--   +                            ) "transactions"
+--   +                          where
+--   +                            (
+--   +                              "transactions"."accepting_index" is not null
+--   +                              or is_pre_bootstrap ("transactions"."id")
+--   +                            )
+--                              order by "id" desc
+--                              limit $3::bigint + 1
+--   …
+--            'metadata',
+--            (
+--   -          select json_build_object('hasMore', found > shown, 'count', shown)
+--   +          select
+--   +            case
+--   +              when "scannedTo" is null then json_build_object('hasMore', found > shown, 'count', shown)
+--   +              else json_build_object('hasMore', true, 'count', shown, 'scannedTo', "scannedTo")
+--   +            end
+--              from
+--                (
+--   …
+--                  from page
+--                ) counted
+--   +            cross join lateral (
+--   +              select
+--   +                case
+--   +                  when found = shown then (
+--   +                    select encode(transaction_id, 'hex')
+--   +                    from transactions
+--   +                    where
+--   +                      id = (
+--   +                        select
+--   +                          case when count(*) = 2 then max("id")
+--   +                          end
+--   +                        from
+--   +                          (
+--   +                            select "id"
+--   +                            from "transactions"
+--   +                            order by "id" desc
+--   +                            offset 9999
+--   +                            limit 2
+--   +                          ) last
+--   +                      )
+--   +                  )
+--   +                end as "scannedTo"
+--   +            ) examined
+--            )
+--          )::json as body
+
+-- “transactions first no no no no”: include_payload=false
+--   like “transactions first no yes no no”, except:
+--                        when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant)).json_bytes
+--                        else transactions.json_bytes
+--   -                  end + 2 * octet_length(transactions.payload) as estimate,
+--   +                  end as estimate,
+--                      sum(
+--                        case
+--                          when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant)).json_bytes
+--                          else transactions.json_bytes
+--   -                    end + 2 * octet_length(transactions.payload) + 19930 * (
+--   +                    end + 19930 * (
+--                          select count(*)
+--                          from transaction_inputs
+--   …
+--                            "transactions"."lock_time"::text as "lockTime",
+--                            "transactions"."gas"::text as "gas",
+--   -                        case
+--   -                          when octet_length(transactions.payload) = 0 then ''
+--   -                          else '0x' || encode(transactions.payload, 'hex')
+--   -                        end as "payload",
+--                            containing."blockHashes" as "blockHashes",
+--                            containing."blockCount" as "blockCount",
+
+-- “transactions first no yes yes no”: include=tags
+--   like “transactions first no yes no no”, except:
+--                  from page
+--                ) counted
+--   +        ),
+--   +        'tags',
+--   +        (
+--   +          select
+--   +            coalesce(
+--   +              json_object_agg(touched.address, touched.tag) filter (
+--   +                where touched.tag is not null
+--   +              ),
+--   +              '{}'
+--   +            )
+--   +          from
+--   +            (
+--   +              select
+--   +                scripts.address,
+--   +                coalesce(
+--   +                  (
+--   +                    select to_json(tag)
+--   +                    from
+--   +                      (
+--   +                        select
+--   +                          address,
+--   +                          name,
+--   +                          link,
+--   +                          labels
+--   +                        from tags
+--   +                        where tags.address = scripts.address
+--   +                      ) tag
+--   +                  ),
+--   +                  (
+--   +                    select to_json(tag)
+--   +                    from
+--   +                      (
+--   +                        select
+--   +                          scripts.address as address,
+--   +                          name,
+--   +                          link,
+--   +                          labels
+--   +                        from clusters
+--   +                        where
+--   +                          id = (
+--   +                            select above.root_id
+--   +                            from
+--   +                              (
+--   +                                select scripts.id as script_id
+--   +                              ) given
+--   +                              cross join lateral (
+--   +                                with recursive
+--   +                                  up as (
+--   +                                    select
+--   +                                      m.script_id as root_id,
+--   +                                      m.parent_id
+--   +                                    from cluster_members m
+--   +                                    where m.script_id = given.script_id
+--   +                                    union all
+--   +                                    select
+--   +                                      m.script_id,
+--   +                                      m.parent_id
+--   +                                    from
+--   +                                      up
+--   +                                      join cluster_members m on m.script_id = up.parent_id
+--   +                                  )
+--   +                                select up.root_id
+--   +                                from up
+--   +                                where up.parent_id is null
+--   +                              ) above
+--   +                          )
+--   +                        offset 0
+--   +                      ) tag
+--   +                    where name is not null
+--   +                  )
+--   +                ) as tag
+--   +              from
+--   +                unnest(
+--   +                  array(
+--   +                    select distinct
+--   +                      script_deltas.script_id
+--   +                    from
+--   +                      (
+--   +                        select page.key
+--   +                        from page
+--   +                        where page.is_shown
+--   +                        order by page.position asc
+--   +                      ) listed
+--   +                      join script_deltas on script_deltas.transaction_id = listed.key
+--   +                  )
+--   +                ) within (script_id)
+--   +                join scripts on scripts.id = within.script_id
+--   +                and scripts.address is not null
+--   +            ) touched
+--            )
+--          )::json as body
+
+-- “transactions first no yes no yes”: include=programs
+--   like “transactions first no yes no no”, except:
+--                                                else "input"."compute_budget"
+--                                              end as "computeBudget",
+--   +                                          script.version as "spentScriptVersion",
+--                                              case
+--                                                when (
+--   …
+--                                                else "input"."sig_op_count"
+--                                              end as "sigOpCount",
+--   +                                          script.version as "spentScriptVersion",
+--                                              case
+--                                                when (
+--   …
+--                                                  ) object
+--                                              ) as "covenant",
+--   +                                          events.kinds ->> encode(output.covenant_id, 'hex') as "covenantEvent",
+--                                              coalesce(spending.accepted, spending.other) as "spentBy",
+--                                              spending.accepted is not null as "isSpent"
+--   …
+--                                              script.address as "scriptPublicKeyAddress",
+--                                              script.type as "scriptPublicKeyType",
+--   +                                          events.kinds ->> encode(output.covenant_id, 'hex') as "covenantEvent",
+--                                              coalesce(spending.accepted, spending.other) as "spentBy",
+--                                              spending.accepted is not null as "isSpent"
+--   …
+--                                        join transactions spender on spender.id = found.id
+--                                    ) spending
+--   +                                cross join (
+--   +                                  select jsonb_object_agg(encode(covenants.covenant_id, 'hex'), event.kind) as kinds
+--   +                                  from
+--   +                                    covenant_events event
+--   +                                    join covenants on covenants.id = event.covenant_id
+--   +                                  where
+--   +                                    event.transaction_id = transactions.id
+--   +                                    and event.chain_index = transactions.accepting_index
+--   +                                  offset 0
+--   +                                ) events
+--                                  where output.transaction_id = transactions.id
+--                                  order by output.index
+
+-- “transactions first no yes yes yes”: include=tags,programs
+--   like “transactions first no yes yes no”, except:
+--                                                else "input"."compute_budget"
+--                                              end as "computeBudget",
+--   +                                          script.version as "spentScriptVersion",
+--                                              case
+--                                                when (
+--   …
+--                                                else "input"."sig_op_count"
+--                                              end as "sigOpCount",
+--   +                                          script.version as "spentScriptVersion",
+--                                              case
+--                                                when (
+--   …
+--                                                  ) object
+--                                              ) as "covenant",
+--   +                                          events.kinds ->> encode(output.covenant_id, 'hex') as "covenantEvent",
+--                                              coalesce(spending.accepted, spending.other) as "spentBy",
+--                                              spending.accepted is not null as "isSpent"
+--   …
+--                                              script.address as "scriptPublicKeyAddress",
+--                                              script.type as "scriptPublicKeyType",
+--   +                                          events.kinds ->> encode(output.covenant_id, 'hex') as "covenantEvent",
+--                                              coalesce(spending.accepted, spending.other) as "spentBy",
+--                                              spending.accepted is not null as "isSpent"
+--   …
+--                                        join transactions spender on spender.id = found.id
+--                                    ) spending
+--   +                                cross join (
+--   +                                  select jsonb_object_agg(encode(covenants.covenant_id, 'hex'), event.kind) as kinds
+--   +                                  from
+--   +                                    covenant_events event
+--   +                                    join covenants on covenants.id = event.covenant_id
+--   +                                  where
+--   +                                    event.transaction_id = transactions.id
+--   +                                    and event.chain_index = transactions.accepting_index
+--   +                                  offset 0
+--   +                                ) events
+--                                  where output.transaction_id = transactions.id
+--                                  order by output.index
+
+-- getTransactions -------------------------------------------------------------------------------------
+
+-- “transactions by ids no no no”
+with
+  state as materialized (
+    select
+      checkpoint.version,
+      blocks.blue_score as sink_blue_score
+    from
+    checkpoint
+    join blocks on blocks.id = checkpoint.block_id
+  )
+select
+  case when state.version is distinct from $1::bigint then index_state ()
+  end as state,
+  content.*
+from
+  state
+  cross join lateral (
+    with
+      "page" as materialized (
+        select
+          transactions.id as key,
+          requested.position
+        from
+          unnest($2::bytea[]) with ordinality as requested (id, position)
+          join transactions on encode("transactions"."transaction_id", 'hex') = encode(requested.id, 'hex')
+      ),
+      "size" as materialized (
+        select
+          coalesce(
+            sum(
+              (
+                estimate + case
+                  when most > 1048576 then (
+                    select coalesce(sum(2 * greatest(octet_length(script.script) - 35, 0)), 0)
+                    from
+                      transaction_inputs input
+                      join scripts script on script.id = input.script_id
+                    where input.transaction_id = key
+                  )
+                  else 0
+                end
+              )
+            ),
+            0
+          ) > 67108864 as is_too_large
+        from
+          (
+            select
+              page.*,
+              case
+                when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant)).json_bytes
+                else transactions.json_bytes
+              end as estimate,
+              sum(
+                case
+                  when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant)).json_bytes
+                  else transactions.json_bytes
+                end + 19930 * (
+                  select count(*)
+                  from transaction_inputs
+                  where transaction_id = page.key
+                )
+              ) over () as most
+            from
+              page page
+              join transactions on transactions.id = page.key
+          ) estimated
+      )
+    select
+      case
+        when (
+          select is_too_large
+          from size
+        ) then 'too large'
+      end::text as problem,
+      case
+        when not (
+          select is_too_large
+          from size
+        ) then json_build_object(
+          'transactions',
+          (
+            select coalesce(json_agg(listed.item), '[]')
+            from
+              (
+                select
+                  (
+                    select to_json(object)
+                    from
+                      (
+                        select
+                          encode("transactions"."transaction_id", 'hex') as "transactionId",
+                          transactions.version as "version",
+                          containing."blockTime" as "blockTime",
+                          encode("subnetworks"."subnetwork_id", 'hex') as "subnetworkId",
+                          encode(
+                            case
+                              when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant))."hash"
+                              else "transactions"."hash"
+                            end,
+                            'hex'
+                          ) as "hash",
+                          (
+                            case
+                              when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant))."storage_mass"
+                              else "transactions"."storage_mass"
+                            end
+                          )::text as "mass",
+                          (
+                            case
+                              when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant))."compute_mass"
+                              else "transactions"."compute_mass"
+                            end
+                          )::text as "computeMass",
+                          (
+                            case
+                              when (
+                                "transactions"."accepting_index" is not null
+                                or is_pre_bootstrap ("transactions"."id")
+                              ) then coalesce(transactions.fee, inputs_minus_outputs (transactions.id))
+                              else fee_of_existing_utxos (transactions.id)
+                            end
+                          )::text as "fee",
+                          "transactions"."lock_time"::text as "lockTime",
+                          "transactions"."gas"::text as "gas",
+                          containing."blockHashes" as "blockHashes",
+                          containing."blockCount" as "blockCount",
+                          (
+                            "transactions"."accepting_index" is not null
+                            or is_pre_bootstrap ("transactions"."id")
+                          ) as "isAccepted",
+                          encode("accepting"."hash", 'hex') as "acceptingBlockHash",
+                          "accepting"."blue_score"::text as "acceptingBlockBlueScore",
+                          case
+                            when (
+                              "transactions"."accepting_index" is not null
+                              or is_pre_bootstrap ("transactions"."id")
+                            ) then state.sink_blue_score - coalesce(accepting.blue_score, bootstrap_blue_score ())
+                            else 0
+                          end as "confirmations",
+                          (
+                            select coalesce(json_agg(listed.item), '[]')
+                            from
+                              (
+                                select
+                                  case
+                                    when transactions.version >= 1 then (
+                                      select to_json(object)
+                                      from
+                                        (
+                                          select
+                                            encode("transactions"."transaction_id", 'hex') as "transactionId",
+                                            input.index as "index",
+                                            encode(
+                                              case
+                                                when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."signature_script"
+                                                else "input"."signature_script"
+                                              end,
+                                              'hex'
+                                            ) as "signatureScript",
+                                            "input"."sequence"::text as "sequence",
+                                            case
+                                              when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."sig_op_count"
+                                              else "input"."sig_op_count"
+                                            end as "sigOpCount",
+                                            case
+                                              when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."compute_budget"
+                                              else "input"."compute_budget"
+                                            end as "computeBudget",
+                                            case
+                                              when (
+                                                (
+                                                  "transactions"."accepting_index" is not null
+                                                  or is_pre_bootstrap ("transactions"."id")
+                                                )
+                                                or previous.accepting_index is not null
+                                                or is_pre_bootstrap (input.previous_transaction_id)
+                                              ) then (
+                                                select to_json(object)
+                                                from
+                                                  (
+                                                    select
+                                                      encode(
+                                                        coalesce(
+                                                          previous.transaction_id,
+                                                          nullif(input.previous_transaction_hash, ''),
+                                                          pre_bootstrap_transaction_id (input.previous_transaction_id)
+                                                        ),
+                                                        'hex'
+                                                      ) as "transactionId",
+                                                      input.previous_index as "index",
+                                                      "input"."amount"::text as "amount",
+                                                      encode("script"."script", 'hex') as "scriptPublicKey",
+                                                      script.address as "scriptPublicKeyAddress",
+                                                      script.type as "scriptPublicKeyType"
+                                                  ) object
+                                              )
+                                              else (
+                                                select to_json(object)
+                                                from
+                                                  (
+                                                    select
+                                                      encode(
+                                                        coalesce(
+                                                          previous.transaction_id,
+                                                          nullif(input.previous_transaction_hash, ''),
+                                                          pre_bootstrap_transaction_id (input.previous_transaction_id)
+                                                        ),
+                                                        'hex'
+                                                      ) as "transactionId",
+                                                      input.previous_index as "index",
+                                                      null as "amount",
+                                                      null as "scriptPublicKey",
+                                                      null as "scriptPublicKeyAddress",
+                                                      null as "scriptPublicKeyType"
+                                                  ) object
+                                              )
+                                            end as "previousOutput"
+                                        ) object
+                                    )
+                                    else (
+                                      select to_json(object)
+                                      from
+                                        (
+                                          select
+                                            encode("transactions"."transaction_id", 'hex') as "transactionId",
+                                            input.index as "index",
+                                            encode(
+                                              case
+                                                when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."signature_script"
+                                                else "input"."signature_script"
+                                              end,
+                                              'hex'
+                                            ) as "signatureScript",
+                                            "input"."sequence"::text as "sequence",
+                                            case
+                                              when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."sig_op_count"
+                                              else "input"."sig_op_count"
+                                            end as "sigOpCount",
+                                            case
+                                              when (
+                                                (
+                                                  "transactions"."accepting_index" is not null
+                                                  or is_pre_bootstrap ("transactions"."id")
+                                                )
+                                                or previous.accepting_index is not null
+                                                or is_pre_bootstrap (input.previous_transaction_id)
+                                              ) then (
+                                                select to_json(object)
+                                                from
+                                                  (
+                                                    select
+                                                      encode(
+                                                        coalesce(
+                                                          previous.transaction_id,
+                                                          nullif(input.previous_transaction_hash, ''),
+                                                          pre_bootstrap_transaction_id (input.previous_transaction_id)
+                                                        ),
+                                                        'hex'
+                                                      ) as "transactionId",
+                                                      input.previous_index as "index",
+                                                      "input"."amount"::text as "amount",
+                                                      encode("script"."script", 'hex') as "scriptPublicKey",
+                                                      script.address as "scriptPublicKeyAddress",
+                                                      script.type as "scriptPublicKeyType"
+                                                  ) object
+                                              )
+                                              else (
+                                                select to_json(object)
+                                                from
+                                                  (
+                                                    select
+                                                      encode(
+                                                        coalesce(
+                                                          previous.transaction_id,
+                                                          nullif(input.previous_transaction_hash, ''),
+                                                          pre_bootstrap_transaction_id (input.previous_transaction_id)
+                                                        ),
+                                                        'hex'
+                                                      ) as "transactionId",
+                                                      input.previous_index as "index",
+                                                      null as "amount",
+                                                      null as "scriptPublicKey",
+                                                      null as "scriptPublicKeyAddress",
+                                                      null as "scriptPublicKeyType"
+                                                  ) object
+                                              )
+                                            end as "previousOutput"
+                                        ) object
+                                    )
+                                  end as item
+                                from
+                                  transaction_inputs input
+                                  left join transactions previous on previous.id = input.previous_transaction_id
+                                  left join scripts script on script.id = input.script_id
+                                where input.transaction_id = transactions.id
+                                order by input.index
+                              ) listed
+                          ) as "inputs",
+                          (
+                            select coalesce(json_agg(listed.item), '[]')
+                            from
+                              (
+                                select
+                                  case
+                                    when output.covenant_id is not null then (
+                                      select to_json(object)
+                                      from
+                                        (
+                                          select
+                                            encode("transactions"."transaction_id", 'hex') as "transactionId",
+                                            output.index as "index",
+                                            "output"."amount"::text as "amount",
+                                            encode("script"."script", 'hex') as "scriptPublicKey",
+                                            script.address as "scriptPublicKeyAddress",
+                                            script.type as "scriptPublicKeyType",
+                                            (
+                                              select to_json(object)
+                                              from
+                                                (
+                                                  select
+                                                    output.covenant_authorizing_input as "authorizingInput",
+                                                    encode("output"."covenant_id", 'hex') as "covenantId"
+                                                ) object
+                                            ) as "covenant",
+                                            coalesce(spending.accepted, spending.other) as "spentBy",
+                                            spending.accepted is not null as "isSpent"
+                                        ) object
+                                    )
+                                    else (
+                                      select to_json(object)
+                                      from
+                                        (
+                                          select
+                                            encode("transactions"."transaction_id", 'hex') as "transactionId",
+                                            output.index as "index",
+                                            "output"."amount"::text as "amount",
+                                            encode("script"."script", 'hex') as "scriptPublicKey",
+                                            script.address as "scriptPublicKeyAddress",
+                                            script.type as "scriptPublicKeyType",
+                                            coalesce(spending.accepted, spending.other) as "spentBy",
+                                            spending.accepted is not null as "isSpent"
+                                        ) object
+                                    )
+                                  end as item
+                                from
+                                  transaction_outputs output
+                                  join scripts script on script.id = output.script_id
+                                  cross join lateral (
+                                    select
+                                      coalesce(
+                                        min(encode(spender.transaction_id, 'hex')) filter (
+                                          where
+                                            (
+                                              "spender"."accepting_index" is not null
+                                              or is_pre_bootstrap ("spender"."id")
+                                            )
+                                        ),
+                                        case when count(*) = 4 then encode(accepted_spender_id (output.transaction_id, output.index), 'hex')
+                                        end
+                                      ) as accepted,
+                                      min(encode(spender.transaction_id, 'hex')) as other
+                                    from
+                                      (
+                                        select input.transaction_id as id
+                                        from transaction_inputs input
+                                        where
+                                          input.previous_transaction_id = output.transaction_id
+                                          and input.previous_index = output.index
+                                        limit 4
+                                      ) found
+                                      join transactions spender on spender.id = found.id
+                                  ) spending
+                                where output.transaction_id = transactions.id
+                                order by output.index
+                              ) listed
+                          ) as "outputs"
+                      ) object
+                  ) as item
+                from
+                  page
+                  join transactions on transactions.id = page.key
+                  join subnetworks on subnetworks.id = transactions.subnetwork_id
+                  left join chain_blocks accepting on accepting.index = transactions.accepting_index
+                  cross join lateral (
+                    select
+                      json_agg(
+                        encode(hash, 'hex')
+                        order by
+                          timestamp,
+                          hash
+                      ) filter (
+                        where place <= 16
+                      ) as "blockHashes",
+                      min(timestamp) filter (
+                        where
+                          transactions.accepting_index is null
+                          or is_accepting
+                      ) as "blockTime",
+                      coalesce(
+                        case when count(*) > 16 then block_count_of (transactions.id)
+                        end,
+                        count(*)
+                      ) as "blockCount"
+                    from
+                      (
+                        select
+                          blocks.hash,
+                          blocks.timestamp,
+                          blocks.merging_block_id = accepting.block_id as is_accepting,
+                          row_number() over (
+                            order by
+                              blocks.merging_block_id = accepting.block_id desc nulls last,
+                              blocks.merging_block_id nulls last,
+                              blocks.timestamp,
+                              blocks.hash
+                          ) as place
+                        from
+                          (
+                            select
+                              array(
+                                select contained.block_id
+                                from block_transactions contained
+                                where contained.transaction_id = transactions.id
+                                order by contained.block_id
+                                limit 32
+                              ) as ids
+                            offset 0
+                          ) first
+                          cross join lateral unnest(
+                            case
+                              when cardinality(first.ids) = 32 then blocks_with_accepting (transactions.id, accepting.block_id, first.ids)
+                              else first.ids
+                            end
+                          ) as contained (block_id)
+                          join blocks on blocks.id = contained.block_id
+                      ) found
+                  ) containing
+                order by page.position
+              ) listed
+          )
+        )
+      end::json as body
+  ) content;
+
+-- “transactions by ids yes no no”: includePayload=true
+--   like “transactions by ids no no no”, except:
+--                    when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant)).json_bytes
+--                    else transactions.json_bytes
+--   -              end as estimate,
+--   +              end + 2 * octet_length(transactions.payload) as estimate,
+--                  sum(
+--                    case
+--                      when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant)).json_bytes
+--                      else transactions.json_bytes
+--   -                end + 19930 * (
+--   +                end + 2 * octet_length(transactions.payload) + 19930 * (
+--                      select count(*)
+--                      from transaction_inputs
+--   …
+--                              "transactions"."lock_time"::text as "lockTime",
+--                              "transactions"."gas"::text as "gas",
+--   +                          case
+--   +                            when octet_length(transactions.payload) = 0 then ''
+--   +                            else '0x' || encode(transactions.payload, 'hex')
+--   +                          end as "payload",
+--                              containing."blockHashes" as "blockHashes",
+--                              containing."blockCount" as "blockCount",
+
+-- “transactions by ids no yes no”: include=tags
+--   like “transactions by ids no no no”, except:
+--                    order by page.position
+--                  ) listed
+--   +          ),
+--   +          'tags',
+--   +          (
+--   +            select
+--   +              coalesce(
+--   +                json_object_agg(touched.address, touched.tag) filter (
+--   +                  where touched.tag is not null
+--   +                ),
+--   +                '{}'
+--   +              )
+--   +            from
+--   +              (
+--   +                select
+--   +                  scripts.address,
+--   +                  coalesce(
+--   +                    (
+--   +                      select to_json(tag)
+--   +                      from
+--   +                        (
+--   +                          select
+--   +                            address,
+--   +                            name,
+--   +                            link,
+--   +                            labels
+--   +                          from tags
+--   +                          where tags.address = scripts.address
+--   +                        ) tag
+--   +                    ),
+--   +                    (
+--   +                      select to_json(tag)
+--   +                      from
+--   +                        (
+--   +                          select
+--   +                            scripts.address as address,
+--   +                            name,
+--   +                            link,
+--   +                            labels
+--   +                          from clusters
+--   +                          where
+--   +                            id = (
+--   +                              select above.root_id
+--   +                              from
+--   +                                (
+--   +                                  select scripts.id as script_id
+--   +                                ) given
+--   +                                cross join lateral (
+--   +                                  with recursive
+--   +                                    up as (
+--   +                                      select
+--   +                                        m.script_id as root_id,
+--   +                                        m.parent_id
+--   +                                      from cluster_members m
+--   +                                      where m.script_id = given.script_id
+--   +                                      union all
+--   +                                      select
+--   +                                        m.script_id,
+--   +                                        m.parent_id
+--   +                                      from
+--   +                                        up
+--   +                                        join cluster_members m on m.script_id = up.parent_id
+--   +                                    )
+--   +                                  select up.root_id
+--   +                                  from up
+--   +                                  where up.parent_id is null
+--   +                                ) above
+--   +                            )
+--   +                          offset 0
+--   +                        ) tag
+--   +                      where name is not null
+--   +                    )
+--   +                  ) as tag
+--   +                from
+--   +                  unnest(
+--   +                    array(
+--   +                      select distinct
+--   +                        script_deltas.script_id
+--   +                      from
+--   +                        (
+--   +                          select page.key
+--   +                          from page
+--   +                        ) listed
+--   +                        join script_deltas on script_deltas.transaction_id = listed.key
+--   +                    )
+--   +                  ) within (script_id)
+--   +                  join scripts on scripts.id = within.script_id
+--   +                  and scripts.address is not null
+--   +              ) touched
+--              )
+--            )
+
+-- “transactions by ids yes no yes”: include=programs
+--   like “transactions by ids yes no no”, except:
+--                ),
+--                0
+--   -          ) > 67108864 as is_too_large
+--   +          ) > 8388608 as is_too_large
+--            from
+--              (
+--   …
+--                                                  else "input"."compute_budget"
+--                                                end as "computeBudget",
+--   +                                            script.version as "spentScriptVersion",
+--                                                case
+--                                                  when (
+--   …
+--                                                  else "input"."sig_op_count"
+--                                                end as "sigOpCount",
+--   +                                            script.version as "spentScriptVersion",
+--                                                case
+--                                                  when (
+--   …
+--                                                    ) object
+--                                                ) as "covenant",
+--   +                                            events.kinds ->> encode(output.covenant_id, 'hex') as "covenantEvent",
+--                                                coalesce(spending.accepted, spending.other) as "spentBy",
+--                                                spending.accepted is not null as "isSpent"
+--   …
+--                                                script.address as "scriptPublicKeyAddress",
+--                                                script.type as "scriptPublicKeyType",
+--   +                                            events.kinds ->> encode(output.covenant_id, 'hex') as "covenantEvent",
+--                                                coalesce(spending.accepted, spending.other) as "spentBy",
+--                                                spending.accepted is not null as "isSpent"
+--   …
+--                                          join transactions spender on spender.id = found.id
+--                                      ) spending
+--   +                                  cross join (
+--   +                                    select jsonb_object_agg(encode(covenants.covenant_id, 'hex'), event.kind) as kinds
+--   +                                    from
+--   +                                      covenant_events event
+--   +                                      join covenants on covenants.id = event.covenant_id
+--   +                                    where
+--   +                                      event.transaction_id = transactions.id
+--   +                                      and event.chain_index = transactions.accepting_index
+--   +                                    offset 0
+--   +                                  ) events
+--                                    where output.transaction_id = transactions.id
+--                                    order by output.index
+
+-- “transactions by ids yes yes yes”: include=tags,programs
+--   like “transactions by ids no yes no”, except:
+--                ),
+--                0
+--   -          ) > 67108864 as is_too_large
+--   +          ) > 8388608 as is_too_large
+--            from
+--              (
+--   …
+--                    when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant)).json_bytes
+--                    else transactions.json_bytes
+--   -              end as estimate,
+--   +              end + 2 * octet_length(transactions.payload) as estimate,
+--                  sum(
+--                    case
+--                      when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant)).json_bytes
+--                      else transactions.json_bytes
+--   -                end + 19930 * (
+--   +                end + 2 * octet_length(transactions.payload) + 19930 * (
+--                      select count(*)
+--                      from transaction_inputs
+--   …
+--                              "transactions"."lock_time"::text as "lockTime",
+--                              "transactions"."gas"::text as "gas",
+--   +                          case
+--   +                            when octet_length(transactions.payload) = 0 then ''
+--   +                            else '0x' || encode(transactions.payload, 'hex')
+--   +                          end as "payload",
+--                              containing."blockHashes" as "blockHashes",
+--                              containing."blockCount" as "blockCount",
+--   …
+--                                                  else "input"."compute_budget"
+--                                                end as "computeBudget",
+--   +                                            script.version as "spentScriptVersion",
+--                                                case
+--                                                  when (
+--   …
+--                                                  else "input"."sig_op_count"
+--                                                end as "sigOpCount",
+--   +                                            script.version as "spentScriptVersion",
+--                                                case
+--                                                  when (
+--   …
+--                                                    ) object
+--                                                ) as "covenant",
+--   +                                            events.kinds ->> encode(output.covenant_id, 'hex') as "covenantEvent",
+--                                                coalesce(spending.accepted, spending.other) as "spentBy",
+--                                                spending.accepted is not null as "isSpent"
+--   …
+--                                                script.address as "scriptPublicKeyAddress",
+--                                                script.type as "scriptPublicKeyType",
+--   +                                            events.kinds ->> encode(output.covenant_id, 'hex') as "covenantEvent",
+--                                                coalesce(spending.accepted, spending.other) as "spentBy",
+--                                                spending.accepted is not null as "isSpent"
+--   …
+--                                          join transactions spender on spender.id = found.id
+--                                      ) spending
+--   +                                  cross join (
+--   +                                    select jsonb_object_agg(encode(covenants.covenant_id, 'hex'), event.kind) as kinds
+--   +                                    from
+--   +                                      covenant_events event
+--   +                                      join covenants on covenants.id = event.covenant_id
+--   +                                    where
+--   +                                      event.transaction_id = transactions.id
+--   +                                      and event.chain_index = transactions.accepting_index
+--   +                                    offset 0
+--   +                                  ) events
+--                                    where output.transaction_id = transactions.id
+--                                    order by output.index
+
+-- getTransaction --------------------------------------------------------------------------------------
+
+-- “transaction by id no no no”
+with
+  state as materialized (
+    select
+      checkpoint.version,
+      blocks.blue_score as sink_blue_score
+    from
+    checkpoint
+    join blocks on blocks.id = checkpoint.block_id
+  )
+select
+  case when state.version is distinct from $1::bigint then index_state ()
+  end as state,
+  content.*
+from
+  state
+  cross join lateral (
+    with
+      "page" as materialized (
+        select id as key
+        from transactions
+        where encode("transactions"."transaction_id", 'hex') = encode($2::bytea, 'hex')
+      )
+    select
+      case
+        when not exists (
+          select
+          from page
+        ) then case
+          when exists (
+            select
+            from pre_bootstrap_transactions
+            where transaction_id = $3::bytea
+          ) then 'pre-bootstrap'
+          else 'unknown'
+        end
+      end::text as problem,
+      json_build_object(
+        'transaction',
+        (
+          select
+            (
+              select to_json(object)
+              from
+                (
+                  select
+                    encode("transactions"."transaction_id", 'hex') as "transactionId",
+                    transactions.version as "version",
+                    containing."blockTime" as "blockTime",
+                    encode("subnetworks"."subnetwork_id", 'hex') as "subnetworkId",
+                    encode(
+                      case
+                        when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant))."hash"
+                        else "transactions"."hash"
+                      end,
+                      'hex'
+                    ) as "hash",
+                    (
+                      case
+                        when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant))."storage_mass"
+                        else "transactions"."storage_mass"
+                      end
+                    )::text as "mass",
+                    (
+                      case
+                        when transactions.accepted_variant > 0 then (variant_of (transactions.id, transactions.accepted_variant))."compute_mass"
+                        else "transactions"."compute_mass"
+                      end
+                    )::text as "computeMass",
+                    (
+                      case
+                        when (
+                          "transactions"."accepting_index" is not null
+                          or is_pre_bootstrap ("transactions"."id")
+                        ) then coalesce(transactions.fee, inputs_minus_outputs (transactions.id))
+                        else fee_of_existing_utxos (transactions.id)
+                      end
+                    )::text as "fee",
+                    "transactions"."lock_time"::text as "lockTime",
+                    "transactions"."gas"::text as "gas",
+                    containing."blockHashes" as "blockHashes",
+                    containing."blockCount" as "blockCount",
+                    (
+                      "transactions"."accepting_index" is not null
+                      or is_pre_bootstrap ("transactions"."id")
+                    ) as "isAccepted",
+                    encode("accepting"."hash", 'hex') as "acceptingBlockHash",
+                    "accepting"."blue_score"::text as "acceptingBlockBlueScore",
+                    case
+                      when (
+                        "transactions"."accepting_index" is not null
+                        or is_pre_bootstrap ("transactions"."id")
+                      ) then state.sink_blue_score - coalesce(accepting.blue_score, bootstrap_blue_score ())
+                      else 0
+                    end as "confirmations",
+                    (
+                      select coalesce(json_agg(listed.item), '[]')
+                      from
+                        (
+                          select
+                            case
+                              when transactions.version >= 1 then (
+                                select to_json(object)
+                                from
+                                  (
+                                    select
+                                      encode("transactions"."transaction_id", 'hex') as "transactionId",
+                                      input.index as "index",
+                                      encode(
+                                        case
+                                          when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."signature_script"
+                                          else "input"."signature_script"
+                                        end,
+                                        'hex'
+                                      ) as "signatureScript",
+                                      "input"."sequence"::text as "sequence",
+                                      case
+                                        when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."sig_op_count"
+                                        else "input"."sig_op_count"
+                                      end as "sigOpCount",
+                                      case
+                                        when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."compute_budget"
+                                        else "input"."compute_budget"
+                                      end as "computeBudget",
+                                      case
+                                        when (
+                                          (
+                                            "transactions"."accepting_index" is not null
+                                            or is_pre_bootstrap ("transactions"."id")
+                                          )
+                                          or previous.accepting_index is not null
+                                          or is_pre_bootstrap (input.previous_transaction_id)
+                                        ) then (
+                                          select to_json(object)
+                                          from
+                                            (
+                                              select
+                                                encode(
+                                                  coalesce(
+                                                    previous.transaction_id,
+                                                    nullif(input.previous_transaction_hash, ''),
+                                                    pre_bootstrap_transaction_id (input.previous_transaction_id)
+                                                  ),
+                                                  'hex'
+                                                ) as "transactionId",
+                                                input.previous_index as "index",
+                                                "input"."amount"::text as "amount",
+                                                encode("script"."script", 'hex') as "scriptPublicKey",
+                                                script.address as "scriptPublicKeyAddress",
+                                                script.type as "scriptPublicKeyType"
+                                            ) object
+                                        )
+                                        else (
+                                          select to_json(object)
+                                          from
+                                            (
+                                              select
+                                                encode(
+                                                  coalesce(
+                                                    previous.transaction_id,
+                                                    nullif(input.previous_transaction_hash, ''),
+                                                    pre_bootstrap_transaction_id (input.previous_transaction_id)
+                                                  ),
+                                                  'hex'
+                                                ) as "transactionId",
+                                                input.previous_index as "index",
+                                                null as "amount",
+                                                null as "scriptPublicKey",
+                                                null as "scriptPublicKeyAddress",
+                                                null as "scriptPublicKeyType"
+                                            ) object
+                                        )
+                                      end as "previousOutput"
+                                  ) object
+                              )
+                              else (
+                                select to_json(object)
+                                from
+                                  (
+                                    select
+                                      encode("transactions"."transaction_id", 'hex') as "transactionId",
+                                      input.index as "index",
+                                      encode(
+                                        case
+                                          when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."signature_script"
+                                          else "input"."signature_script"
+                                        end,
+                                        'hex'
+                                      ) as "signatureScript",
+                                      "input"."sequence"::text as "sequence",
+                                      case
+                                        when transactions.accepted_variant > 0 then (variant_input (input.transaction_id, transactions.accepted_variant, input.index))."sig_op_count"
+                                        else "input"."sig_op_count"
+                                      end as "sigOpCount",
+                                      case
+                                        when (
+                                          (
+                                            "transactions"."accepting_index" is not null
+                                            or is_pre_bootstrap ("transactions"."id")
+                                          )
+                                          or previous.accepting_index is not null
+                                          or is_pre_bootstrap (input.previous_transaction_id)
+                                        ) then (
+                                          select to_json(object)
+                                          from
+                                            (
+                                              select
+                                                encode(
+                                                  coalesce(
+                                                    previous.transaction_id,
+                                                    nullif(input.previous_transaction_hash, ''),
+                                                    pre_bootstrap_transaction_id (input.previous_transaction_id)
+                                                  ),
+                                                  'hex'
+                                                ) as "transactionId",
+                                                input.previous_index as "index",
+                                                "input"."amount"::text as "amount",
+                                                encode("script"."script", 'hex') as "scriptPublicKey",
+                                                script.address as "scriptPublicKeyAddress",
+                                                script.type as "scriptPublicKeyType"
+                                            ) object
+                                        )
+                                        else (
+                                          select to_json(object)
+                                          from
+                                            (
+                                              select
+                                                encode(
+                                                  coalesce(
+                                                    previous.transaction_id,
+                                                    nullif(input.previous_transaction_hash, ''),
+                                                    pre_bootstrap_transaction_id (input.previous_transaction_id)
+                                                  ),
+                                                  'hex'
+                                                ) as "transactionId",
+                                                input.previous_index as "index",
+                                                null as "amount",
+                                                null as "scriptPublicKey",
+                                                null as "scriptPublicKeyAddress",
+                                                null as "scriptPublicKeyType"
+                                            ) object
+                                        )
+                                      end as "previousOutput"
+                                  ) object
+                              )
+                            end as item
+                          from
+                            transaction_inputs input
+                            left join transactions previous on previous.id = input.previous_transaction_id
+                            left join scripts script on script.id = input.script_id
+                          where input.transaction_id = transactions.id
+                          order by input.index
+                        ) listed
+                    ) as "inputs",
+                    (
+                      select coalesce(json_agg(listed.item), '[]')
+                      from
+                        (
+                          select
+                            case
+                              when output.covenant_id is not null then (
+                                select to_json(object)
+                                from
+                                  (
+                                    select
+                                      encode("transactions"."transaction_id", 'hex') as "transactionId",
+                                      output.index as "index",
+                                      "output"."amount"::text as "amount",
+                                      encode("script"."script", 'hex') as "scriptPublicKey",
+                                      script.address as "scriptPublicKeyAddress",
+                                      script.type as "scriptPublicKeyType",
+                                      (
+                                        select to_json(object)
+                                        from
+                                          (
+                                            select
+                                              output.covenant_authorizing_input as "authorizingInput",
+                                              encode("output"."covenant_id", 'hex') as "covenantId"
+                                          ) object
+                                      ) as "covenant",
+                                      coalesce(spending.accepted, spending.other) as "spentBy",
+                                      spending.accepted is not null as "isSpent"
+                                  ) object
+                              )
+                              else (
+                                select to_json(object)
+                                from
+                                  (
+                                    select
+                                      encode("transactions"."transaction_id", 'hex') as "transactionId",
+                                      output.index as "index",
+                                      "output"."amount"::text as "amount",
+                                      encode("script"."script", 'hex') as "scriptPublicKey",
+                                      script.address as "scriptPublicKeyAddress",
+                                      script.type as "scriptPublicKeyType",
+                                      coalesce(spending.accepted, spending.other) as "spentBy",
+                                      spending.accepted is not null as "isSpent"
+                                  ) object
+                              )
+                            end as item
+                          from
+                            transaction_outputs output
+                            join scripts script on script.id = output.script_id
+                            cross join lateral (
+                              select
+                                coalesce(
+                                  min(encode(spender.transaction_id, 'hex')) filter (
+                                    where
+                                      (
+                                        "spender"."accepting_index" is not null
+                                        or is_pre_bootstrap ("spender"."id")
+                                      )
+                                  ),
+                                  case when count(*) = 4 then encode(accepted_spender_id (output.transaction_id, output.index), 'hex')
+                                  end
+                                ) as accepted,
+                                min(encode(spender.transaction_id, 'hex')) as other
+                              from
+                                (
+                                  select input.transaction_id as id
+                                  from transaction_inputs input
+                                  where
+                                    input.previous_transaction_id = output.transaction_id
+                                    and input.previous_index = output.index
+                                  limit 4
+                                ) found
+                                join transactions spender on spender.id = found.id
+                            ) spending
+                          where output.transaction_id = transactions.id
+                          order by output.index
+                        ) listed
+                    ) as "outputs"
+                ) object
+            )
+          from
+            page
+            join transactions on transactions.id = page.key
+            join subnetworks on subnetworks.id = transactions.subnetwork_id
+            left join chain_blocks accepting on accepting.index = transactions.accepting_index
+            cross join lateral (
+              select
+                json_agg(
+                  encode(hash, 'hex')
+                  order by
+                    timestamp,
+                    hash
+                ) filter (
+                  where place <= 16
+                ) as "blockHashes",
+                min(timestamp) filter (
+                  where
+                    transactions.accepting_index is null
+                    or is_accepting
+                ) as "blockTime",
+                coalesce(
+                  case when count(*) > 16 then block_count_of (transactions.id)
+                  end,
+                  count(*)
+                ) as "blockCount"
+              from
+                (
+                  select
+                    blocks.hash,
+                    blocks.timestamp,
+                    blocks.merging_block_id = accepting.block_id as is_accepting,
+                    row_number() over (
+                      order by
+                        blocks.merging_block_id = accepting.block_id desc nulls last,
+                        blocks.merging_block_id nulls last,
+                        blocks.timestamp,
+                        blocks.hash
+                    ) as place
+                  from
+                    (
+                      select
+                        array(
+                          select contained.block_id
+                          from block_transactions contained
+                          where contained.transaction_id = transactions.id
+                          order by contained.block_id
+                          limit 32
+                        ) as ids
+                      offset 0
+                    ) first
+                    cross join lateral unnest(
+                      case
+                        when cardinality(first.ids) = 32 then blocks_with_accepting (transactions.id, accepting.block_id, first.ids)
+                        else first.ids
+                      end
+                    ) as contained (block_id)
+                    join blocks on blocks.id = contained.block_id
+                ) found
+            ) containing
+        )
+      )::json as body
+  ) content;
+
+-- “transaction by id yes no no”: include_payload=true
+--   like “transaction by id no no no”, except:
+--                        "transactions"."lock_time"::text as "lockTime",
+--                        "transactions"."gas"::text as "gas",
+--   +                    case
+--   +                      when octet_length(transactions.payload) = 0 then ''
+--   +                      else '0x' || encode(transactions.payload, 'hex')
+--   +                    end as "payload",
+--                        containing."blockHashes" as "blockHashes",
+--                        containing."blockCount" as "blockCount",
+
+-- “transaction by id no yes no”: include=tags
+--   like “transaction by id no no no”, except:
+--                    ) found
+--                ) containing
+--   +        ),
+--   +        'tags',
+--   +        (
+--   +          select
+--   +            coalesce(
+--   +              json_object_agg(touched.address, touched.tag) filter (
+--   +                where touched.tag is not null
+--   +              ),
+--   +              '{}'
+--   +            )
+--   +          from
+--   +            (
+--   +              select
+--   +                scripts.address,
+--   +                coalesce(
+--   +                  (
+--   +                    select to_json(tag)
+--   +                    from
+--   +                      (
+--   +                        select
+--   +                          address,
+--   +                          name,
+--   +                          link,
+--   +                          labels
+--   +                        from tags
+--   +                        where tags.address = scripts.address
+--   +                      ) tag
+--   +                  ),
+--   +                  (
+--   +                    select to_json(tag)
+--   +                    from
+--   +                      (
+--   +                        select
+--   +                          scripts.address as address,
+--   +                          name,
+--   +                          link,
+--   +                          labels
+--   +                        from clusters
+--   +                        where
+--   +                          id = (
+--   +                            select above.root_id
+--   +                            from
+--   +                              (
+--   +                                select scripts.id as script_id
+--   +                              ) given
+--   +                              cross join lateral (
+--   +                                with recursive
+--   +                                  up as (
+--   +                                    select
+--   +                                      m.script_id as root_id,
+--   +                                      m.parent_id
+--   +                                    from cluster_members m
+--   +                                    where m.script_id = given.script_id
+--   +                                    union all
+--   +                                    select
+--   +                                      m.script_id,
+--   +                                      m.parent_id
+--   +                                    from
+--   +                                      up
+--   +                                      join cluster_members m on m.script_id = up.parent_id
+--   +                                  )
+--   +                                select up.root_id
+--   +                                from up
+--   +                                where up.parent_id is null
+--   +                              ) above
+--   +                          )
+--   +                        offset 0
+--   +                      ) tag
+--   +                    where name is not null
+--   +                  )
+--   +                ) as tag
+--   +              from
+--   +                unnest(
+--   +                  array(
+--   +                    select distinct
+--   +                      script_deltas.script_id
+--   +                    from
+--   +                      (
+--   +                        select page.key
+--   +                        from page
+--   +                      ) listed
+--   +                      join script_deltas on script_deltas.transaction_id = listed.key
+--   +                  )
+--   +                ) within (script_id)
+--   +                join scripts on scripts.id = within.script_id
+--   +                and scripts.address is not null
+--   +            ) touched
+--            )
+--          )::json as body
+
+-- “transaction by id yes no yes”: include=programs
+--   like “transaction by id yes no no”, except:
+--                                            else "input"."compute_budget"
+--                                          end as "computeBudget",
+--   +                                      script.version as "spentScriptVersion",
+--                                          case
+--                                            when (
+--   …
+--                                            else "input"."sig_op_count"
+--                                          end as "sigOpCount",
+--   +                                      script.version as "spentScriptVersion",
+--                                          case
+--                                            when (
+--   …
+--                                              ) object
+--                                          ) as "covenant",
+--   +                                      events.kinds ->> encode(output.covenant_id, 'hex') as "covenantEvent",
+--                                          coalesce(spending.accepted, spending.other) as "spentBy",
+--                                          spending.accepted is not null as "isSpent"
+--   …
+--                                          script.address as "scriptPublicKeyAddress",
+--                                          script.type as "scriptPublicKeyType",
+--   +                                      events.kinds ->> encode(output.covenant_id, 'hex') as "covenantEvent",
+--                                          coalesce(spending.accepted, spending.other) as "spentBy",
+--                                          spending.accepted is not null as "isSpent"
+--   …
+--                                    join transactions spender on spender.id = found.id
+--                                ) spending
+--   +                            cross join (
+--   +                              select jsonb_object_agg(encode(covenants.covenant_id, 'hex'), event.kind) as kinds
+--   +                              from
+--   +                                covenant_events event
+--   +                                join covenants on covenants.id = event.covenant_id
+--   +                              where
+--   +                                event.transaction_id = transactions.id
+--   +                                and event.chain_index = transactions.accepting_index
+--   +                              offset 0
+--   +                            ) events
+--                              where output.transaction_id = transactions.id
+--                              order by output.index
+
+-- “transaction by id yes yes yes”: include=tags,programs
+--   like “transaction by id no yes no”, except:
+--                        "transactions"."lock_time"::text as "lockTime",
+--                        "transactions"."gas"::text as "gas",
+--   +                    case
+--   +                      when octet_length(transactions.payload) = 0 then ''
+--   +                      else '0x' || encode(transactions.payload, 'hex')
+--   +                    end as "payload",
+--                        containing."blockHashes" as "blockHashes",
+--                        containing."blockCount" as "blockCount",
+--   …
+--                                            else "input"."compute_budget"
+--                                          end as "computeBudget",
+--   +                                      script.version as "spentScriptVersion",
+--                                          case
+--                                            when (
+--   …
+--                                            else "input"."sig_op_count"
+--                                          end as "sigOpCount",
+--   +                                      script.version as "spentScriptVersion",
+--                                          case
+--                                            when (
+--   …
+--                                              ) object
+--                                          ) as "covenant",
+--   +                                      events.kinds ->> encode(output.covenant_id, 'hex') as "covenantEvent",
+--                                          coalesce(spending.accepted, spending.other) as "spentBy",
+--                                          spending.accepted is not null as "isSpent"
+--   …
+--                                          script.address as "scriptPublicKeyAddress",
+--                                          script.type as "scriptPublicKeyType",
+--   +                                      events.kinds ->> encode(output.covenant_id, 'hex') as "covenantEvent",
+--                                          coalesce(spending.accepted, spending.other) as "spentBy",
+--                                          spending.accepted is not null as "isSpent"
+--   …
+--                                    join transactions spender on spender.id = found.id
+--                                ) spending
+--   +                            cross join (
+--   +                              select jsonb_object_agg(encode(covenants.covenant_id, 'hex'), event.kind) as kinds
+--   +                              from
+--   +                                covenant_events event
+--   +                                join covenants on covenants.id = event.covenant_id
+--   +                              where
+--   +                                event.transaction_id = transactions.id
+--   +                                and event.chain_index = transactions.accepting_index
+--   +                              offset 0
+--   +                            ) events
+--                              where output.transaction_id = transactions.id
+--                              order by output.index
+
+-- “transaction by id no no no, together”: several at once
+--   like “transaction by id no no no”, except:
+--      )
+--    select
+--   -  case when state.version is distinct from $1::bigint then index_state ()
+--   +  case
+--   +    when given.position = 1
+--   +    and state.version is distinct from $1::bigint then index_state ()
+--      end as state,
+--      content.*
+--    from
+--      state
+--   +  cross join unnest($2::bytea[]) with ordinality as given ("id", "position")
+--      cross join lateral (
+--        with
+--   …
+--            select id as key
+--            from transactions
+--   -        where encode("transactions"."transaction_id", 'hex') = encode($2::bytea, 'hex')
+--   +        where encode("transactions"."transaction_id", 'hex') = encode("given"."id", 'hex')
+--          )
+--        select
+--   …
+--                select
+--                from pre_bootstrap_transactions
+--   -            where transaction_id = $3::bytea
+--   +            where transaction_id = "given"."id"
+--              ) then 'pre-bootstrap'
+--              else 'unknown'
+--   …
+--            )
+--          )::json as body
+--   -  ) content
+--   \ No newline at end of file
+--   +  ) content
+--   +order by given.position
+--   \ No newline at end of file
+
+-- getTransactionMass ----------------------------------------------------------------------------------
+
+-- listUtxos of packages/api/src/resources/rpc/submitted/storage-masses.ts: in network.sql, getPendingTransaction
