@@ -155,17 +155,17 @@ export const INDEX_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'revert-hours-of-the-wrong-sign',
-    file: 'packages/state/src/hourly-balance-changes/hourly-deltas.ts',
+    file: 'packages/state/src/balances/hourly-changes/hourly-deltas.ts',
     find: 'BigInt(sign) * (received - sent)',
     replace: '(received - sent)',
-    tests: ['packages/state/src/hourly-balance-changes/hourly-deltas.test.ts', FRESH_INDEX],
+    tests: ['packages/state/src/balances/hourly-changes/hourly-deltas.test.ts', FRESH_INDEX],
   },
   {
     name: 'revert-activity-forgets-the-first-time',
-    file: 'packages/state/src/script-activity/replay.ts',
+    file: 'packages/state/src/balances/script-activity/replay.ts',
     find: 'first: now.get(script)?.first ?? null, last, touched: last',
     replace: 'first: last, last, touched: last',
-    tests: ['packages/state/src/script-activity/replay.test.ts', ROLLUPS],
+    tests: ['packages/state/src/balances/script-activity/replay.test.ts', ROLLUPS],
   },
   {
     name: 'revert-intervals-keeps-empty-ones',
@@ -184,10 +184,10 @@ export const INDEX_MUTANTS: readonly Mutant[] = [
   // Derived state.
   {
     name: 'hours-of-the-latest-change-are-lost',
-    file: 'packages/state/src/hourly-balance-changes/hourly-deltas.ts',
+    file: 'packages/state/src/balances/hourly-changes/hourly-deltas.ts',
     find: 'earlier.#change(script, before.hour, before.change);',
     replace: '',
-    tests: ['packages/state/src/hourly-balance-changes/hourly-deltas.test.ts'],
+    tests: ['packages/state/src/balances/hourly-changes/hourly-deltas.test.ts'],
   },
   {
     name: 'intervals-end-with-the-supply-of-the-sink',
@@ -198,14 +198,14 @@ export const INDEX_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'activity-counts-a-script-in-an-interval-again',
-    file: 'packages/state/src/script-activity/replay.ts',
+    file: 'packages/state/src/balances/script-activity/replay.ts',
     find: 'touched < (starts[i] as bigint)',
     replace: 'touched <= (starts[i] as bigint)',
-    tests: ['packages/state/src/script-activity/replay.test.ts', ROLLUPS],
+    tests: ['packages/state/src/balances/script-activity/replay.test.ts', ROLLUPS],
   },
   {
     name: 'balances-insert-without-the-tag-flag',
-    file: 'packages/state/src/balances/balances.ts',
+    file: 'packages/state/src/balances/write.ts',
     find: 'exists (select from scripts s join tags t on t.address = s.address where s.id = changed.script_id))',
     replace: 'false)',
     tests: ['test/simulation/tags.db.test.ts'],
@@ -213,7 +213,7 @@ export const INDEX_MUTANTS: readonly Mutant[] = [
   // Rebuild.
   {
     name: 'rebuild-balances-without-unaccepted-transactions',
-    file: 'packages/state/src/balances/balances.ts',
+    file: 'packages/state/src/balances/rebuild.ts',
     find: 'coalesce(r.accepted_count, 0) + coalesce(waiting.transaction_count, 0),',
     replace: 'coalesce(r.accepted_count, 0),',
     tests: [ROLLUPS, 'test/simulation/bootstraps.db.test.ts'],

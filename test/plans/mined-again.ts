@@ -68,8 +68,8 @@ export async function mineAgain(pool: Pool, victims: readonly Victim[]): Promise
   const client = await pool.connect();
   try {
     await client.query('truncate repeated_transactions, contested_outputs');
-    await repeatedTransactions.rebuild?.(client);
-    await contestedOutputs.rebuild?.(client);
+    await repeatedTransactions.rebuild?.fromRows?.(client);
+    await contestedOutputs.rebuild?.fromRows?.(client);
     await client.query(
       'vacuum analyze block_transactions, transaction_inputs, repeated_transactions, contested_outputs',
     );

@@ -10,7 +10,7 @@ import { MAX_EXAMINED } from '../../packages/api/src/pages/key-page.ts';
 import { readNext } from '../../packages/api/src/stream/next-step.ts';
 import { readStep } from '../../packages/api/src/stream/read-step.ts';
 import { restoreFromBeforeGap } from '../../packages/indexer/src/apply/before-gap.ts';
-import { loadActivityAtFork } from '../../packages/state/src/script-activity/look-up.ts';
+import { loadActivityAtFork } from '../../packages/state/src/balances/script-activity/look-up.ts';
 import { addressTransactions, addressUtxos } from '../api/listings.ts';
 import { explain, findFullReads, type Plan, type PlannedQuery, SMALL_TABLES, toPinnedText } from './explain.ts';
 import { fastQueries, findFullReadsOf } from './fast-queries.ts';

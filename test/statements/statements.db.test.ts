@@ -63,9 +63,9 @@ test('only statements that name roles, indexes or tables at run time are not che
       "packages/indexer/src/retention/cut.ts": 14,
       "packages/indexer/src/retention/find-kept.ts": 4,
       "packages/indexer/src/retention/partitions.ts": 1,
+      "packages/state/src/balances/script-activity/look-up.ts": 1,
       "packages/state/src/inscriptions/read.ts": 3,
       "packages/state/src/queryable.ts": 2,
-      "packages/state/src/script-activity/look-up.ts": 1,
     }
   `);
 });

@@ -6,10 +6,8 @@ import { programs } from '../../packages/state/src/programs/programs.ts';
 
 /** Computes from rows what the chain is used for, as the end of a first catch-up does. */
 export async function rebuildUses(client: ClientBase): Promise<void> {
-  for (const { emptied = [] } of [lanes, programs, covenants, inscriptions]) {
-    for (const table of emptied) await client.query(`delete from ${table}`);
+  for (const { tables } of [lanes, programs, covenants, inscriptions]) {
+    for (const table of tables?.emptied ?? []) await client.query(`delete from ${table}`);
   }
-  await lanes.rebuild?.(client);
-  await covenants.rebuild?.(client);
-  await inscriptions.rebuild?.(client);
+  for (const { rebuild } of [lanes, covenants, inscriptions]) await rebuild?.fromRows?.(client);
 }

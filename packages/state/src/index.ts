@@ -1,6 +1,6 @@
 /** Derived state: everything that is computed from facts, one folder per kind (docs/architecture.md, "Derived state"). */
 export { BalanceDeltas } from './balances/balance-deltas.ts';
-export { countTouched } from './balances/balances.ts';
+export { countTouched } from './balances/write.ts';
 export { type ClusteringOptions, clusterStep, flagStep, type Step } from './clusters/step.ts';
 export { findContested } from './contested-outputs/contested-outputs.ts';
 export { type CatchUpFindings, type CatchUpTotals } from './derived-state.ts';

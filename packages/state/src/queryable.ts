@@ -49,6 +49,14 @@ export function faultsOf(...queries: readonly string[]): Verification {
   };
 }
 
+export function allOf(...verifications: readonly Verification[]): Verification {
+  return async (db) => {
+    const faults: string[] = [];
+    for (const verify of verifications) faults.push(...(await verify(db)));
+    return faults;
+  };
+}
+
 /** Describes how a stored row `s` differs from the expected row `e`, which has the same columns. */
 export const DIFFERENCE = `
   case when e is null then 'has a row, but the chain has nothing that belongs there'

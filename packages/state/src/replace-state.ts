@@ -1,6 +1,6 @@
 /** Writes the differences of two UTXO sets after a gap, so that the cost is independent of the history. Counts of accepted transactions stay. */
 import type { ClientBase } from 'pg';
-import { hourOf } from './hourly-balance-changes/hourly-deltas.ts';
+import { hourOf } from './balances/hourly-changes/hourly-deltas.ts';
 import { writeBootstrapPrograms } from './programs/bootstrap-programs.ts';
 import { LENGTHS, startOfInterval } from './network-intervals/intervals.ts';
 

@@ -1,8 +1,8 @@
 import { createTestDatabase } from '@kasgres/database/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { StateChanges } from '../state-changes.ts';
-import { HourlyDeltas } from '../hourly-balance-changes/hourly-deltas.ts';
-import { ScriptActivityChanges } from '../script-activity/replay.ts';
+import { HourlyDeltas } from './hourly-changes/hourly-deltas.ts';
+import { ScriptActivityChanges } from './script-activity/replay.ts';
 import { BalanceDeltas } from './balance-deltas.ts';
 import { balances } from './balances.ts';
 

@@ -14,7 +14,6 @@ const CHANGED_ROOTS = clusterRoots(
 );
 
 export const clusters: DerivedState = {
-  name: 'clusters',
   verify: { 4: verifyClusterBalances, 12: verifyClusters },
 
   async apply(client, changes) {
@@ -33,12 +32,13 @@ export const clusters: DerivedState = {
   },
 
   /** Sums balances only: an earlier version may have left clusters when it began to catch up after a gap. */
-  async rebuildLocked(client) {
-    await client.query(
-      `with ${belowRoots('')},
-       sums as (
-         select cluster_id, sum(balance) as balance from members join balances using (script_id) group by cluster_id)
-       update clusters c set balance = coalesce((select s.balance from sums s where s.cluster_id = c.id), 0)`,
-    );
+  rebuild: {
+    locked: (client) =>
+      client.query(
+        `with ${belowRoots('')},
+         sums as (
+           select cluster_id, sum(balance) as balance from members join balances using (script_id) group by cluster_id)
+         update clusters c set balance = coalesce((select s.balance from sums s where s.cluster_id = c.id), 0)`,
+      ),
   },
 };

@@ -1,7 +1,7 @@
 /** A step writes in one transaction under the lock on the checkpoint. All state between steps is in the database. */
 import { inTransaction } from '@kasgres/database';
 import type { ClientBase } from 'pg';
-import { workOffTagFlags } from '../tag-flags/walk.ts';
+import { workOffTagFlags } from '../balances/tag-flags/walk.ts';
 import { writeChangeLinks } from './change-links.ts';
 import { Forest, type Tie } from './forest.ts';
 import {

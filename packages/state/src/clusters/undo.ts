@@ -2,8 +2,8 @@
 import { splitClusterTags } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { columnsOf } from '../queryable.ts';
-import { queueTagFlags } from '../tag-flags/tag-flags.ts';
-import { findQueued, setOwnTagFlags } from '../tag-flags/walk.ts';
+import { queueTagFlags } from '../balances/tag-flags/tag-flags.ts';
+import { findQueued, setOwnTagFlags } from '../balances/tag-flags/walk.ts';
 import { undoHeld } from './held-merges.ts';
 import { type UndoableMerge, undoMerges } from './forest.ts';
 import { findAncestor, findNamed, type Fork, type KnownCluster, type Position, readClusters } from './read.ts';

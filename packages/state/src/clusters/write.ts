@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { addTagsOfMembers, moveClusterTags } from '@kasgres/database';
 import { columnsOf } from '../queryable.ts';
-import { queueTagFlags } from '../tag-flags/tag-flags.ts';
+import { queueTagFlags } from '../balances/tag-flags/tag-flags.ts';
 import type { Cluster, Forest, Merge } from './forest.ts';
 import { settleHeld } from './held-merges.ts';
 import { findNamed, type KnownCluster, type Position } from './read.ts';

@@ -113,8 +113,7 @@ const SELECT_WRONG_OUTPUTS = `
    limit 20`;
 
 export const contestedOutputs: DerivedState = {
-  name: 'contested outputs',
-  emptied: ['contested_outputs'],
+  tables: { emptied: ['contested_outputs'] },
   verify: { 4: faultsOf(SELECT_WRONG_OUTPUTS) },
 
   collect(item, changes) {
@@ -127,8 +126,8 @@ export const contestedOutputs: DerivedState = {
     }
   },
 
-  revert(removed, changes) {
-    changes.of(ContestedChanges).reverted = removed.flatMap(({ accepted }) => accepted);
+  async revert(_client, { accepted }, changes) {
+    changes.of(ContestedChanges).reverted = accepted;
   },
 
   async apply(client, changes) {
@@ -141,8 +140,9 @@ export const contestedOutputs: DerivedState = {
     ]);
   },
 
-  async rebuild(client) {
-    await client.query(`with contested as materialized (select transaction_id, index from (${SPENDERS}) s), ${INSERT}`);
+  rebuild: {
+    fromRows: (client) =>
+      client.query(`with contested as materialized (select transaction_id, index from (${SPENDERS}) s), ${INSERT}`),
   },
 };
 

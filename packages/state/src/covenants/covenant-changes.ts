@@ -3,7 +3,7 @@ import type { TransactionKey } from '@kasgres/database';
 import { type Hash, type Sompi, toHex } from '@kasgres/kaspa';
 import type { CovenantEventKind } from '@kasgres/programs';
 import { type AcceptedTransaction, type ChainBlock, getOrInsert } from '../state-changes.ts';
-import { hourOf } from '../hourly-balance-changes/hourly-deltas.ts';
+import { hourOf } from '../balances/hourly-changes/hourly-deltas.ts';
 import type { Reveals } from '../reveals/reveals.ts';
 import type { MarkedSpend, MarkedSpends } from '../utxos/marked-spends.ts';
 

@@ -24,17 +24,15 @@ import { settleTemplates } from './settle-templates.ts';
 import { verifyCovenants, verifyCurrentCovenants } from './verify.ts';
 
 export const covenants: DerivedState = {
-  name: 'covenants',
-  emptied: ['covenants', 'covenant_events', 'covenant_hours'],
-  appliesAfterReads: true,
-  verify: { 4: verifyCovenants },
-  verifyCurrent: verifyCurrentCovenants,
+  tables: { emptied: ['covenants', 'covenant_events', 'covenant_hours'] },
+  applies: 'after reads',
+  verify: { 4: verifyCovenants, current: verifyCurrentCovenants },
 
   collect(item, changes) {
     if (item.kind === 'accepted') changes.of(CovenantChanges).addOutputs(item.transaction);
   },
 
-  async readRemoved(client, removed, changes) {
+  async revert(client, { blocks }, changes) {
     const { rows } = await client.query<RemovedEvent>({
       name: 'remove-covenant-events',
       text: `with removed as (delete from covenant_events where chain_index >= $1 returning *)
@@ -42,7 +40,7 @@ export const covenants: DerivedState = {
                     r.previous_template_id as "previousTemplate"
                from removed r join covenants c on c.id = r.covenant_id join chain_blocks b on b.index = r.chain_index
               order by r.chain_index, r.position`,
-      values: [removed[0]?.chainBlock.index],
+      values: [blocks[0]?.chainBlock.index],
     });
     changes.of(CovenantChanges).removedEvents = rows;
   },
@@ -64,7 +62,7 @@ export const covenants: DerivedState = {
     ]);
   },
 
-  rebuild: rebuildCovenants,
+  rebuild: { fromRows: rebuildCovenants },
 };
 
 /** Takes the events back from the rows of covenants, and deletes those that began with them. */

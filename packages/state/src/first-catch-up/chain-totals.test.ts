@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BalanceDeltas } from '../balances/balance-deltas.ts';
 import { getOrInsert, type ScriptDelta } from '../state-changes.ts';
-import { type HourlyChange, HourlyDeltas } from '../hourly-balance-changes/hourly-deltas.ts';
+import { type HourlyChange, HourlyDeltas } from '../balances/hourly-changes/hourly-deltas.ts';
 import { IntervalDeltas, totalsOf } from '../network-intervals/interval-deltas.ts';
-import { replay, type TouchingBlock } from '../script-activity/replay.ts';
+import { replay, type TouchingBlock } from '../balances/script-activity/replay.ts';
 import { ChainTotals } from './chain-totals.ts';
 
 const move = fc.record({ script: fc.integer({ min: 1, max: 12 }), amount: fc.bigInt(0n, 5n) });

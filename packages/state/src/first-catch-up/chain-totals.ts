@@ -5,7 +5,7 @@
 import type { ScriptKey } from '@kasgres/database';
 import type { Sompi } from '@kasgres/kaspa';
 import type { ChainBlock } from '../state-changes.ts';
-import { hourOf } from '../hourly-balance-changes/hourly-deltas.ts';
+import { hourOf } from '../balances/hourly-changes/hourly-deltas.ts';
 import { copyColumns } from './columns.ts';
 import { type BalanceChange, HourTotals } from './hour-totals.ts';
 import { IntervalTotals, type IntervalTotal } from './interval-totals.ts';

@@ -55,11 +55,10 @@ const DELETE_HOURS = `
    where h.hour = changed.hour and h.protocol = changed.protocol and h.transactions = 0`;
 
 export const inscriptions: DerivedState = {
-  name: 'inscriptions',
-  appliesAfterReads: true,
-  emptied: ['inscriptions', 'inscription_kinds', 'protocol_hours'],
+  applies: 'after reads',
+  tables: { emptied: ['inscriptions', 'inscription_kinds', 'protocol_hours'] },
   verify: { 4: verifyInscriptions },
-  rebuild: rebuildInscriptions,
+  rebuild: { fromRows: rebuildInscriptions },
 
   collect(item, changes) {
     if (item.kind !== 'accepted' || item.transaction.isCoinbase) return;
@@ -71,22 +70,18 @@ export const inscriptions: DerivedState = {
     places.set(key, placeOf(item.transaction));
   },
 
-  async readRemoved(client, removed, changes) {
+  async revert(client, removed, changes) {
     const { rows } = await client.query<RemovedRow>({
       name: 'removed-inscriptions',
       text: `select i.transaction_id::float8 as transaction, i.kind_id as kind, k.protocol
                from inscriptions i join inscription_kinds k on k.id = i.kind_id where i.transaction_id = any($1::bigint[])`,
-      values: [removed.flatMap(({ accepted }) => accepted)],
+      values: [removed.accepted],
     });
-    changes.of(InscriptionChanges).removedRows = rows;
-  },
-
-  revert(removed, changes) {
-    const { removedRows, removedPlaces } = changes.of(InscriptionChanges);
-    const isInscribed = new Set(removedRows.map(({ transaction }) => transaction));
-    for (const transaction of removed.flatMap(({ transactions }) => transactions)) {
-      if (isInscribed.has(transaction.key)) removedPlaces.push([transaction.key, placeOf(transaction)]);
-    }
+    const inscribed = changes.of(InscriptionChanges);
+    inscribed.removedRows = rows;
+    const keys = new Set(rows.map(({ transaction }) => transaction));
+    for (const transaction of await removed.readTransactions())
+      if (keys.has(transaction.key)) inscribed.removedPlaces.push([transaction.key, placeOf(transaction)]);
   },
 
   async apply(client, changes) {

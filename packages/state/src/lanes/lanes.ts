@@ -112,8 +112,7 @@ const SELECT_WRONG_LANES = `
    limit 20`;
 
 export const lanes: DerivedState = {
-  name: 'lanes',
-  emptied: ['lanes', 'lane_hours', 'lane_totals'],
+  tables: { emptied: ['lanes', 'lane_hours', 'lane_totals'] },
   verify: { 4: faultsOf(SELECT_WRONG_LANES) },
 
   collect(item, changes) {
@@ -121,11 +120,9 @@ export const lanes: DerivedState = {
       changes.of(LaneChanges).added.add(item.transaction);
   },
 
-  revert(removed, changes) {
-    for (const { transactions } of removed) {
-      for (const transaction of transactions)
-        if (transaction.lane !== undefined) changes.of(LaneChanges).removed.add(transaction);
-    }
+  async revert(_client, removed, changes) {
+    for (const transaction of await removed.readTransactions())
+      if (transaction.lane !== undefined) changes.of(LaneChanges).removed.add(transaction);
   },
 
   async apply(client, changes) {
@@ -152,18 +149,19 @@ export const lanes: DerivedState = {
     ]);
   },
 
-  async rebuild(client) {
-    await client.query(
-      `with counted as materialized (select * from count_lane_hours()),
-       hours as (
-         insert into lane_hours (subnetwork_id, hour, transactions, fees, gas, last_seen)
-         select subnetwork_id, hour, transactions, fees, gas, last_seen from counted order by subnetwork_id, hour),
-       totals as (
-         insert into lane_totals (hour, transactions, fees, gas)
-         select hour, sum(transactions), sum(fees), sum(gas) from counted group by hour order by hour)
-       insert into lanes (subnetwork_id, transaction_count, fees, gas, first_seen, last_seen)
-       select subnetwork_id, sum(transactions), sum(fees), sum(gas), min(first_seen), max(last_seen) from counted group by subnetwork_id order by 1`,
-    );
+  rebuild: {
+    fromRows: (client) =>
+      client.query(
+        `with counted as materialized (select * from count_lane_hours()),
+         hours as (
+           insert into lane_hours (subnetwork_id, hour, transactions, fees, gas, last_seen)
+           select subnetwork_id, hour, transactions, fees, gas, last_seen from counted order by subnetwork_id, hour),
+         totals as (
+           insert into lane_totals (hour, transactions, fees, gas)
+           select hour, sum(transactions), sum(fees), sum(gas) from counted group by hour order by hour)
+         insert into lanes (subnetwork_id, transaction_count, fees, gas, first_seen, last_seen)
+         select subnetwork_id, sum(transactions), sum(fees), sum(gas), min(first_seen), max(last_seen) from counted group by subnetwork_id order by 1`,
+      ),
   },
 };
 

@@ -62,12 +62,11 @@ const SELECT_WRONG_MINER_HOURS = `
   limit 20`;
 
 export const minerHours: DerivedState = {
-  name: 'miner hours',
-  emptied: ['miner_hours'],
+  tables: { emptied: ['miner_hours'] },
   verify: { 4: faultsOf(SELECT_WRONG_MINER_HOURS) },
 
-  async readRemoved(client, removed, changes) {
-    const indexes = removed.map(({ chainBlock }) => chainBlock.index);
+  async revert(client, { blocks }, changes) {
+    const indexes = blocks.map(({ chainBlock }) => chainBlock.index);
     // A spread of more than 100,000 arguments would exceed the stack.
     const [least, greatest] = [indexes.reduce((a, b) => Math.min(a, b)), indexes.reduce((a, b) => Math.max(a, b))];
     const { rows } = await client.query<Row>({
@@ -84,10 +83,11 @@ export const minerHours: DerivedState = {
     if (to > fork || removed.length > 0) await count(client, fork + 1, to, removed);
   },
 
-  async rebuild(client) {
-    await client.query(
-      `insert into miner_hours (hour, script_id, blocks, red_blocks, rewards)
-       select hour, script_id, blocks, red_blocks, rewards from count_miner_hours()`,
-    );
+  rebuild: {
+    fromRows: (client) =>
+      client.query(
+        `insert into miner_hours (hour, script_id, blocks, red_blocks, rewards)
+         select hour, script_id, blocks, red_blocks, rewards from count_miner_hours()`,
+      ),
   },
 };

@@ -1,6 +1,6 @@
 /** A chain block belongs to the interval of its chain_time, which never decreases, so each interval is a range of the chain. */
 import { type ChainBlock, getOrInsert, type TransactionDeltas } from '../state-changes.ts';
-import type { ActiveScripts } from '../script-activity/replay.ts';
+import type { ActiveScripts } from '../balances/script-activity/replay.ts';
 import { type IntervalLength, LENGTHS, startOfInterval } from './intervals.ts';
 
 type Transaction = Pick<TransactionDeltas, 'isCoinbase' | 'deltas'>;

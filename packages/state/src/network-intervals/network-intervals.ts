@@ -4,7 +4,7 @@ import { BalanceDeltas } from '../balances/balance-deltas.ts';
 import type { DerivedState } from '../derived-state.ts';
 import type { IntervalTotal } from '../first-catch-up/interval-totals.ts';
 import { columnsOf } from '../queryable.ts';
-import { type ActiveScripts, ScriptActivityChanges } from '../script-activity/replay.ts';
+import { type ActiveScripts, ScriptActivityChanges } from '../balances/script-activity/replay.ts';
 import { addAccepted, type ChainBlockTotals, IntervalDeltas, totalsOf } from './interval-deltas.ts';
 import { verifyNetworkIntervals } from './verify.ts';
 
@@ -14,9 +14,8 @@ class IntervalChanges {
 }
 
 export const networkIntervals: DerivedState = {
-  name: 'network intervals',
-  appliesAfterReads: true,
-  filled: ['network_intervals'],
+  applies: 'after reads',
+  tables: { filled: ['network_intervals'] },
   verify: { 4: verifyNetworkIntervals },
 
   collect(item, changes) {
@@ -25,8 +24,9 @@ export const networkIntervals: DerivedState = {
     else if (item.kind === 'accepted') addAccepted(added.at(-1) as ChainBlockTotals, item.transaction);
   },
 
-  revert(removed, changes) {
-    changes.of(IntervalChanges).removed = removed.map((block) => totalsOf(block.chainBlock, block.transactions));
+  async revert(_client, removed, changes) {
+    const blocks = await removed.readBlocks();
+    changes.of(IntervalChanges).removed = blocks.map((block) => totalsOf(block.chainBlock, block.transactions));
   },
 
   /** Must run after script activity, which counts active scripts, and before the batch moves the checkpoint, which has the supply. */
@@ -90,13 +90,14 @@ export const networkIntervals: DerivedState = {
     });
   },
 
-  async rebuildFromTotals(client, { chain }) {
-    await client.query('delete from network_intervals');
-    await copyAll(client, NETWORK_INTERVALS, rowsOf(chain.intervals()));
-  },
-
-  async rebuildFromDeltas(client) {
-    await client.query('select make_network_intervals()');
+  rebuild: {
+    fromDeltas: [(client) => client.query('select make_network_intervals()')],
+    fromTotals: [
+      async (client, { chain }) => {
+        await client.query('delete from network_intervals');
+        await copyAll(client, NETWORK_INTERVALS, rowsOf(chain.intervals()));
+      },
+    ],
   },
 };
 

@@ -6,7 +6,8 @@ import { inPipeline } from '@kasgres/database';
 import { fromHex, type Hash, toHex } from '@kasgres/kaspa';
 import type { ClientBase } from 'pg';
 import type { DerivedState } from '../derived-state.ts';
-import type { RemovedChainBlock, StateChanges } from '../state-changes.ts';
+import type { RemovedChain } from '../removed-chain.ts';
+import type { StateChanges } from '../state-changes.ts';
 import { columnsOf } from '../queryable.ts';
 import { Reveals } from '../reveals/reveals.ts';
 import { MarkedSpends } from '../utxos/marked-spends.ts';
@@ -15,9 +16,8 @@ import type { ProgramSpend } from './program-spend.ts';
 import { verifyPrograms } from './verify.ts';
 
 export const programs: DerivedState = {
-  name: 'programs',
-  emptied: ['programs', 'program_templates', 'program_use_hours'],
-  appliesAfterReads: true,
+  tables: { emptied: ['programs', 'program_templates', 'program_use_hours'] },
+  applies: 'after reads',
   verify: { 4: verifyPrograms },
 
   collect(item, changes) {
@@ -28,17 +28,17 @@ export const programs: DerivedState = {
     await (changes.of(ProgramChanges).applied = applyPrograms(client, changes));
   },
 
-  async readRemoved(client, removed, changes) {
+  async revert(client, removed, changes) {
     await readRemoved(client, removed, changes.of(ProgramChanges));
   },
 };
 
 async function readRemoved(
   client: ClientBase,
-  removed: readonly RemovedChainBlock[],
+  { blocks, accepted }: RemovedChain,
   changes: ProgramChanges,
 ): Promise<void> {
-  const times = removed.flatMap(({ accepted, chainBlock }) => accepted.map(() => chainBlock.chainTime));
+  const times = blocks.flatMap(({ accepted, chainBlock }) => accepted.map(() => chainBlock.chainTime));
   const { rows } = await client.query<ProgramSpend & { hash: Buffer; isFirst: boolean }>({
     name: 'removed-programs',
     // A chain without bare programs needs no more than the first condition. A transaction from before a gap may be accepted again, and be removed from
@@ -53,7 +53,7 @@ async function readRemoved(
            union all
            select p.hash, p.uses, p.transaction_id::float8, p.first_seen, 0, true
              from removed join programs p on p.transaction_id = removed.id and p.first_seen = removed.chain_time`,
-    values: [removed.flatMap(({ accepted }) => accepted), times],
+    values: [accepted, times],
   });
   changes.removedFirst = rows.filter(({ isFirst }) => isFirst).map(({ hash }) => hash);
   changes.removedBareSpends = rows.filter(({ isFirst }) => !isFirst);

@@ -36,8 +36,7 @@ const SELECT_WRONG_COUNTS = `
    limit 20`;
 
 export const repeatedTransactions: DerivedState = {
-  name: 'repeated transactions',
-  emptied: ['repeated_transactions'],
+  tables: { emptied: ['repeated_transactions'] },
   verify: { 4: faultsOf(SELECT_WRONG_COUNTS) },
 
   collect(item, changes) {
@@ -53,8 +52,8 @@ export const repeatedTransactions: DerivedState = {
     await client.query({ name: 'count-repeated-transactions', text: COUNT, values: [ids, blocks] });
   },
 
-  async rebuild(client) {
-    await client.query(`insert into repeated_transactions (transaction_id, block_count) ${EXPECTED}`);
+  rebuild: {
+    fromRows: (client) => client.query(`insert into repeated_transactions (transaction_id, block_count) ${EXPECTED}`),
   },
 };
 

@@ -60,8 +60,6 @@ export class Reveals {
 }
 
 export const reveals: DerivedState = {
-  name: 'reveals',
-
   collect(item, changes) {
     if (item.kind === 'accepted') changes.of(Reveals).add(item.transaction);
     if (item.kind === 'settled') changes.of(Reveals).settled = item.variants;
@@ -71,10 +69,9 @@ export const reveals: DerivedState = {
     await findReveals(client, changes);
   },
 
-  async readRemoved(client, removed, changes) {
-    const transactions = removed.flatMap(({ accepted }) => accepted);
+  async revert(client, { accepted }, changes) {
     const { removed: spends } = changes.of(Reveals);
-    for await (const page of readReveals(client, transactions)) {
+    for await (const page of readReveals(client, accepted)) {
       for (const reveal of page) {
         const description = describeProgram(reveal.program);
         if (isOfProgram(reveal, description)) spends.push(spendOf(reveal, description));

@@ -1,7 +1,7 @@
 import { copyAll, copyRows, type CopyRowOf, inPipeline, UTXOS } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { UNSPENT } from '../common-table-expressions.ts';
-import type { DerivedState } from '../derived-state.ts';
+import type { CatchUpTotals, DerivedState } from '../derived-state.ts';
 import type { AcceptedTransaction, Outpoint, Utxo } from '../state-changes.ts';
 import { columnsOf } from '../queryable.ts';
 import { type BareProgram, MarkedSpends, type MarkedUtxo } from './marked-spends.ts';
@@ -51,9 +51,8 @@ export class UtxoChanges {
 }
 
 export const utxos: DerivedState = {
-  name: 'UTXOs',
-  emptied: ['utxos'],
-  deferredIndexes: ['utxos_script_id'],
+  applies: 'before reads',
+  tables: { emptied: ['utxos'], deferredIndexes: ['utxos_script_id'] },
   verify: { 4: verifyUtxos },
 
   collect(item, changes) {
@@ -65,8 +64,6 @@ export const utxos: DerivedState = {
     for (const utxo of transaction.created) if (utxo.covenantId !== undefined) marked.mark(utxo);
   },
 
-  appliesBeforeReads: true,
-
   async apply(client, changes) {
     const { created, acceptedAgain, spent } = changes.of(UtxoChanges);
     const marked = changes.of(MarkedSpends);
@@ -77,11 +74,10 @@ export const utxos: DerivedState = {
     ]);
   },
 
-  async readRemoved(client, removed, changes) {
-    const transactions = removed.flatMap(({ accepted }) => accepted);
+  async revert(client, { accepted }, changes) {
     const [created, spent] = await inPipeline(client, [
-      () => readCreated(client, transactions),
-      () => readSpent(client, transactions),
+      () => readCreated(client, accepted),
+      () => readSpent(client, accepted),
     ]);
     changes.of(UtxoChanges).revert({ created, spent });
     const marked = changes.of(MarkedSpends);
@@ -96,30 +92,32 @@ export const utxos: DerivedState = {
     }
   },
 
-  async rebuild(client) {
-    // Acceptance counts from the latest bootstrap block, whose UTXO set contains the effect of pre-bootstrap transactions.
-    await client.query(
-      `with accepted as not materialized (
-         select t.id, t.subnetwork_id, c.daa_score
-           from transactions t join chain_blocks c on c.index = t.accepting_index
-          where c.index > (select max(chain_index) from bootstrap_blocks)),
-       ${UNSPENT}
-       insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id) select * from unspent`,
-    );
-  },
-
-  async rebuildFromTotals(client, { utxos: unspent }) {
-    await copyAll(client, UTXOS, rowsOf(unspent));
-    const { rows } = await client.query<{ any: boolean }>(
-      'select exists (select from transaction_outputs where covenant_id is not null) as any',
-    );
-    if (rows[0]?.any !== true) return;
-    await client.query(
-      `update utxos u set covenant_id = o.covenant_id from transaction_outputs o
-        where o.covenant_id is not null and o.transaction_id = u.transaction_id and o.index = u.index`,
-    );
-  },
+  rebuild: { fromRows: rebuildFromRows, fromTotals: [rebuildFromTotals] },
 };
+
+/** Acceptance counts from the latest bootstrap block, whose UTXO set contains the effect of pre-bootstrap transactions. */
+async function rebuildFromRows(client: ClientBase): Promise<void> {
+  await client.query(
+    `with accepted as not materialized (
+       select t.id, t.subnetwork_id, c.daa_score
+         from transactions t join chain_blocks c on c.index = t.accepting_index
+        where c.index > (select max(chain_index) from bootstrap_blocks)),
+     ${UNSPENT}
+     insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id) select * from unspent`,
+  );
+}
+
+async function rebuildFromTotals(client: ClientBase, { utxos: unspent }: CatchUpTotals): Promise<void> {
+  await copyAll(client, UTXOS, rowsOf(unspent));
+  const { rows } = await client.query<{ any: boolean }>(
+    'select exists (select from transaction_outputs where covenant_id is not null) as any',
+  );
+  if (rows[0]?.any !== true) return;
+  await client.query(
+    `update utxos u set covenant_id = o.covenant_id from transaction_outputs o
+      where o.covenant_id is not null and o.transaction_id = u.transaction_id and o.index = u.index`,
+  );
+}
 
 /** Null as Postgres returns it. */
 type StoredUtxo = Omit<Utxo, 'covenantId'> & { covenantId: Buffer | null };

@@ -1,5 +1,5 @@
-import { AT_BOOTSTRAP, CUT, TOUCHES } from '../common-table-expressions.ts';
-import { DIFFERENCE, faultsOf, isStandby, type Verification } from '../queryable.ts';
+import { AT_BOOTSTRAP, CUT, TOUCHES } from '../../common-table-expressions.ts';
+import { DIFFERENCE, faultsOf, isStandby, type Verification } from '../../queryable.ts';
 
 const SELECT_WRONG_TIMES = `
   with ${CUT}

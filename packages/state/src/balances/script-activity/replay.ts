@@ -1,6 +1,6 @@
 /** A script counts once in each interval, with the first chain block that touches it. UTXOs at a bootstrap block make it seen, not active. */
-import type { LastChange } from '../hourly-balance-changes/hourly-deltas.ts';
-import { type IntervalLength, LENGTHS, startOfInterval } from '../network-intervals/intervals.ts';
+import type { LastChange } from '../hourly-changes/hourly-deltas.ts';
+import { type IntervalLength, LENGTHS, startOfInterval } from '../../network-intervals/intervals.ts';
 
 /** Times of chain blocks, Unix milliseconds; null means never. */
 export interface ScriptActivity {

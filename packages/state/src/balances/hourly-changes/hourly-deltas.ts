@@ -1,4 +1,4 @@
-import { getOrInsert, type TransactionDeltas } from '../state-changes.ts';
+import { getOrInsert, type TransactionDeltas } from '../../state-changes.ts';
 
 const HOUR_MS = 3_600_000n;
 

@@ -1,21 +1,14 @@
 /** Flags scripts whose address has a tag or that are in a named cluster. Changes of names queue ranges of rings in `pending_tag_flags` (walk.ts). */
 import type { ClientBase } from 'pg';
-import { belowRoots } from '../common-table-expressions.ts';
-import type { DerivedState } from '../derived-state.ts';
-import { verifyTagFlags, verifyTags } from './verify.ts';
+import { belowRoots } from '../../common-table-expressions.ts';
 
-export const tagFlags: DerivedState = {
-  name: 'tag flags',
-  verify: { 4: verifyTagFlags, 12: verifyTags },
-
-  async rebuildLocked(client) {
-    await client.query(
-      `with ${belowRoots('where name is not null')}
-       update balances set is_tagged = true
-        where script_id in (select s.id from tags t join scripts s on s.address = t.address union select script_id from members)`,
-    );
-  },
-};
+export async function flagTagged(client: ClientBase): Promise<void> {
+  await client.query(
+    `with ${belowRoots('where name is not null')}
+     update balances set is_tagged = true
+      where script_id in (select s.id from tags t join scripts s on s.address = t.address union select script_id from members)`,
+  );
+}
 
 /** Queues ranges of rings for setting flags. @param ranges from the first member, inclusive, to `end`, exclusive */
 export async function queueTagFlags(

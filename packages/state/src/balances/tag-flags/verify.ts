@@ -1,5 +1,5 @@
-import { TREE } from '../common-table-expressions.ts';
-import { faultsOf } from '../queryable.ts';
+import { TREE } from '../../common-table-expressions.ts';
+import { faultsOf } from '../../queryable.ts';
 
 /** Exact except in clusters with ranges in pending_tag_flags. */
 const SELECT_WRONGLY_TAGGED = `

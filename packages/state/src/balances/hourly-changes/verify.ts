@@ -1,5 +1,5 @@
-import { CUT, HELD } from '../common-table-expressions.ts';
-import { faultsOf } from '../queryable.ts';
+import { CUT, HELD } from '../../common-table-expressions.ts';
+import { faultsOf } from '../../queryable.ts';
 
 /**
  * The difference between a bootstrap block's UTXO set and the balances before it is a change in the hour of that block. Hours that retention has

@@ -1,0 +1,31 @@
+/** The view `balance_changes`: the latest hour of each script is in `balances`, the others are in `previous_balance_changes` (docs/adr/0005). */
+import { copyAll, PREVIOUS_BALANCE_CHANGES } from '@kasgres/database';
+import type { ClientBase } from 'pg';
+import type { CatchUpTotals } from '../../derived-state.ts';
+import { columnsOf } from '../../queryable.ts';
+import type { HourlyChange } from './hourly-deltas.ts';
+
+export async function changeEarlierHours(client: ClientBase, earlier: readonly HourlyChange[]): Promise<void> {
+  if (earlier.length === 0) return;
+  await client.query({
+    name: 'change-earlier-balances',
+    // See `balances` for the reason for MERGE.
+    text: `merge into previous_balance_changes b
+           using unnest($1::bigint[], $2::integer[], $3::bigint[]) changed (script_id, hour, change)
+              on b.script_id = changed.script_id and b.hour = changed.hour
+           when matched then update set change = b.change + changed.change
+           when not matched then insert values (changed.script_id, changed.hour, changed.change)`,
+    values: columnsOf(earlier, 'script', 'hour', 'change'),
+  });
+}
+
+export async function rebuildEarlierHours(client: ClientBase): Promise<void> {
+  await client.query(
+    `insert into previous_balance_changes (script_id, hour, change)
+     select script_id, hour, change from hourly_balance_changes() where not is_latest and change <> 0 order by script_id, hour`,
+  );
+}
+
+export async function copyEarlierHours(client: ClientBase, { chain }: CatchUpTotals): Promise<void> {
+  await copyAll(client, PREVIOUS_BALANCE_CHANGES, chain.earlierHours());
+}
