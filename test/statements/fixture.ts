@@ -85,6 +85,7 @@ export async function openFixture() {
   return {
     api,
     database,
+    admission,
     services,
     keyId,
     examples,
@@ -113,7 +114,6 @@ export async function openFixture() {
     },
     close: async () => {
       await server.close();
-      await admission.close();
       await Promise.all([api.close(), node.close()]);
       dag.stop();
       await database.drop();

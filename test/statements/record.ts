@@ -20,6 +20,8 @@ const [{ openFixture }, { recordOperations }, { recordPrograms }] = await Promis
 const recorder = new Recorder();
 const fixture = await openFixture();
 const found = await recordOperations(fixture, recorder);
+// It reads keys again at any time.
+await fixture.admission.close();
 await recordPrograms(fixture, recorder);
 recorder.pause();
 await fixture.close();
