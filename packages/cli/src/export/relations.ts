@@ -119,7 +119,7 @@ export const VIEWS: Readonly<Record<string, Relation>> = {
   program_templates: state,
   program_use_hours: state,
   gaps: state,
-  bootstrap_blocks: state,
+  starts: state,
   index_status: left('it describes the indexer, not the chain'),
 };
 
