@@ -11,6 +11,8 @@ import { createdEntries, type UtxoEntry } from './utxo.ts';
 
 const FEE = 10_000n;
 const MAX_SHARES = 6;
+/** Enough for the fees of a plan and an output of each share. */
+const LEAST = 1_000_000n;
 const OP_TRUE = 0x51;
 const OP_END_IF = 0x68;
 const OP_DROP = 0x75;
@@ -42,7 +44,7 @@ export const HOSTILE_PROGRAMS = {
   /** One program that several outputs commit to or are, under several versions of scripts, and that inputs of one transaction reveal. */
   reveals: (miner, random, { inputs, blocks }) =>
     times(Math.ceil(blocks / 2), () => {
-      const origin = miner.spendable();
+      const origin = takeRich(miner);
       if (origin === undefined) return [];
       const program = someProgram(random);
       const locks = times(random.between(1, Math.min(inputs, MAX_SHARES)), () => {
@@ -56,7 +58,7 @@ export const HOSTILE_PROGRAMS = {
   /** Several covenants of one input, covenants of several inputs, and all of them moved, merged, burned and founded again at once. */
   families: (miner, random, { blocks }) =>
     times(Math.ceil(blocks / 2), () => {
-      const origins = times(random.between(1, 3), () => miner.spendable()).filter(isDefined);
+      const origins = times(random.between(1, 3), () => takeRich(miner)).filter(isDefined);
       if (origins.length === 0) return [];
       const total = origins.reduce((sum, { amount }) => sum + amount, 0n);
       const locks = times(random.between(1, MAX_SHARES), () => lockOf(someProgram(random), random));
@@ -69,6 +71,13 @@ export const HOSTILE_PROGRAMS = {
       return [[birth], [step], [random.chance(0.5) ? variantOf(step) : step], [end], [variantOf(end)]];
     }).flat(),
 } satisfies Record<string, (miner: Source, random: Random, size: HostileSize) => Plan>;
+
+function takeRich(miner: Source): UtxoEntry | undefined {
+  for (let entry = miner.spendable(); entry !== undefined; entry = miner.spendable()) {
+    if (entry.amount >= LEAST) return entry;
+  }
+  return undefined;
+}
 
 /** Returns a program that succeeds if it is run: of any pushes, or an envelope of any owner. */
 function someProgram(random: Random): Program {
