@@ -104,7 +104,7 @@ test('an index survives kill -9 in the middle of the discard and before the next
   let program = start();
   await untilOneWaits(harness, CATCH_UP);
   const before = await visibleRows(database.pool);
-  expect(before).toMatchObject({ checkpoint: 1, starts: 1 });
+  expect(before).toMatchObject({ checkpoint: 1, bootstrap_blocks: 1 });
   const pruningPoint = pruneEverything(harness);
 
   // A reader of the last truncated table blocks the discard in its middle.
@@ -125,7 +125,7 @@ test('an index survives kill -9 in the middle of the discard and before the next
     .toBeGreaterThan(0);
   await program.kill();
   await reader.query('commit');
-  expect(await visibleRows(database.pool)).toMatchObject({ checkpoint: 1, starts: 1 });
+  expect(await visibleRows(database.pool)).toMatchObject({ checkpoint: 1, bootstrap_blocks: 1 });
 
   simulatedDag.p2pFaults.plan = () => ({ kind: 'silent' });
   program = start();
@@ -170,7 +170,7 @@ test('the indexer keeps history since genesis, which no pruned node has, and sto
 async function expectStopsAndKeeps({ database }: Harness, indexer: RunningIndexer): Promise<void> {
   await expect(indexer.ended).rejects.toThrow(/no longer knows block .* ON_GAP=record/);
   await expect(indexer.ended).rejects.toBeInstanceOf(FatalError);
-  expect(await visibleRows(database.pool)).toMatchObject({ checkpoint: 1, starts: 1 });
+  expect(await visibleRows(database.pool)).toMatchObject({ checkpoint: 1, bootstrap_blocks: 1 });
   expect(await gapsOf(database.pool)).toEqual([]);
 }
 

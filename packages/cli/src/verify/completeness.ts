@@ -131,8 +131,12 @@ const blocks = ({ chainIndex, blockId }: From): Faults => ({
   'block {} carries a variant that is not stored': `
     select encode(b.hash, 'hex') from block_transactions bt
     join blocks b on b.id = bt.block_id
-    left join transaction_variants variant on variant.transaction_id = bt.transaction_id and variant.variant = bt.variant
-    where bt.block_id >= ${blockId} and bt.variant > 0 and variant.transaction_id is null`,
+    where bt.block_id >= ${blockId} and bt.variant > 0
+      -- A look-up each: a join by order of the ids alone would compare all variants of an id with each other.
+      and not exists (
+        select from transaction_variants variant
+        where variant.transaction_id = bt.transaction_id and variant.variant = bt.variant offset 0
+      )`,
 });
 
 const transactions = ({ chainIndex, transactionId }: From): Faults => ({

@@ -84,9 +84,6 @@ function checkMergeSet(block: RpcBlock, mergeSet: readonly RpcBlock[]): void {
       `chain block ${toHex(hash)} merges another number of blue blocks than its blue score tells`,
     );
   }
-  if (new Set(mergeSet).size !== mergeSet.length) {
-    throw new IncompleteUpdateError(`chain block ${toHex(hash)} merges a block twice`);
-  }
   const reds = new Set(mergeSetRedsHashes.map(toHex));
   const work = mergeSet
     .filter((merged) => reds.size === 0 || !reds.has(toHex(merged.hash)))

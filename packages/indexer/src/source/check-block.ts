@@ -83,6 +83,7 @@ function findMergeSetFault({ header, selectedParentHash, ...block }: RpcBlock): 
   if (!isParent) return 'has a selected parent that is not among its parents';
   // No parent is in the past of another one.
   const merged = new Set([...blues, ...reds].map(latin1));
+  if (merged.size !== blues.length + reds.length) return 'merges a block twice';
   return parents.every((parent) => merged.has(latin1(parent))) ? undefined : 'does not merge one of its parents';
 }
 

@@ -6,6 +6,7 @@ import { WorkerPool } from '@kasgres/runtime/worker-pool';
 import { afterAll, describe, expect, test } from 'vitest';
 import { recordedResponses } from '../../../node/src/testing/recorded-calls.ts';
 import { IncompleteUpdateError } from '../errors.ts';
+import { findFault } from './check-block.ts';
 import { BlockSet, mergeSetOf } from './block-set.ts';
 import type { CheckJob, Faults } from './check-page.worker.ts';
 
@@ -81,9 +82,17 @@ test('a chain block that merges another number of blue blocks than its blue scor
     return set.take(block.hash, []);
   };
   expect(() => takeWith(block.mergeSetBluesHashes)).not.toThrow();
-  expect(() => takeWith([...block.mergeSetBluesHashes, ...block.mergeSetBluesHashes])).toThrow(
-    /another number of blue blocks/,
-  );
+  const merged = new Set(mergeSetOf(block).map(toHex));
+  const other = blocks.find(({ hash }) => !merged.has(toHex(hash))) as (typeof blocks)[number];
+  expect(() => takeWith([...block.mergeSetBluesHashes, other.hash])).toThrow(/another number of blue blocks/);
+});
+
+test('a block that merges a block twice is refused, also beside the chain', () => {
+  const { blocks } = decodeBlocksResponse(recordedPage());
+  const block = blocks.find(({ mergeSetBluesHashes }) => mergeSetBluesHashes.length > 0) as (typeof blocks)[number];
+  const mergeSetRedsHashes = [...block.mergeSetRedsHashes, block.mergeSetBluesHashes[0] as Hash];
+  expect(findFault(block)).toBeUndefined();
+  expect(findFault({ ...block, mergeSetRedsHashes })).toBe('merges a block twice');
 });
 
 describe('a chain block whose mergeset contradicts its header', () => {
