@@ -19,7 +19,18 @@ describe('a submitted block', () => {
     expect(node.dag.size).toBe(2);
   });
 
-  test.each<[string, (header: Header) => Partial<Header>]>([
+  test('is accepted when it is the template, however far ahead of the clock its past is', () => {
+    const node = smallNode();
+    for (let made = 0; made < 5; made += 1) {
+      const { header, transactions } = node.blockTemplate(alice, new Uint8Array(0));
+      const timestamp = BigInt(node.now() + SMALL_PARAMS.timestampToleranceMs);
+      expect(node.submitBlock({ ...header, timestamp }, transactions)).toBe('accepted');
+      const next = node.blockTemplate(alice, new Uint8Array(0));
+      expect(node.submitBlock(next.header, next.transactions)).toBe('accepted');
+    }
+  });
+
+  test.each<[string, (header: Header, node: SimulatedNode) => Partial<Header>]>([
     ['a wrong merkle root', () => ({ hashMerkleRoot: Buffer.alloc(32) })],
     ['a wrong DAA score', () => ({ daaScore: 77n })],
     ['a wrong blue score', () => ({ blueScore: 77n })],
@@ -32,13 +43,13 @@ describe('a submitted block', () => {
       ({ parentsByLevel }) => ({ parentsByLevel: [...parentsByLevel, [Buffer.alloc(32)]] }),
     ],
     ['a time before the median', () => ({ timestamp: 1n })],
-    ['a time in the future', () => ({ timestamp: BigInt(START_TIME + SMALL_PARAMS.timestampToleranceMs + 1) })],
+    ['a time in the future', (_, node) => ({ timestamp: BigInt(node.now() + SMALL_PARAMS.timestampToleranceMs + 1) })],
     ['a wrong pruning point', () => ({ pruningPoint: Buffer.alloc(32) })],
   ])('is refused with %s', (_, change) => {
     const { node } = nodeWithUtxos();
     const { header, transactions } = node.blockTemplate(alice, new Uint8Array(0));
     const { size } = node.dag;
-    expect(node.submitBlock({ ...header, ...change(header) }, transactions)).toBe('invalid');
+    expect(node.submitBlock({ ...header, ...change(header, node) }, transactions)).toBe('invalid');
     expect(node.dag.size).toBe(size);
   });
 

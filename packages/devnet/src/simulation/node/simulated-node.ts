@@ -53,7 +53,10 @@ export class SimulatedNode implements NodeState {
   readonly dag = new Dag();
   readonly consensus: Consensus;
   readonly mempool: Mempool;
-  /** Unix milliseconds. */
+  /**
+   * Unix milliseconds. Never before the past median time, which each block raises: else a clock that a test stops, or the latest time that a
+   * block may claim, would leave no valid time for the next block.
+   */
   readonly now: () => number;
   /** Ascending by key: by transaction id, then by index as little-endian bytes. */
   private pruningPointUtxos: readonly UtxoEntry[] = [];
@@ -68,7 +71,7 @@ export class SimulatedNode implements NodeState {
     const genesis = { hash: this.network.genesisHash, header, transactions: transactions.map(withDerived) };
     this.consensus = new Consensus({ params, genesis, hasValidScripts, commitsToUtxos });
     this.mempool = new Mempool(this.consensus, (id) => this.dag.findTransaction(id) !== undefined);
-    this.now = now;
+    this.now = () => Math.max(now(), this.consensus.virtual.pastMedianTime);
     this.keep = keep;
     this.addToDag(this.consensus.genesis);
     this.moveDag({ removed: [], added: [withAcceptance(this.consensus.genesis)] });
