@@ -7,11 +7,11 @@ export interface NodeAddress {
   port: number;
 }
 
-/** Parses `grpc://host:port` or `host:port`. Throws TypeError. */
+/** Parses `grpc://host:port` or `host:port`. Throws a TypeError that does not contain the value. */
 export function parseNodeAddress(url: string): NodeAddress {
   const address = findNodeAddress(url);
   if (address !== undefined) return address;
-  throw new TypeError(`the node's address must look like grpc://host:port, not ${JSON.stringify(url)}`);
+  throw new TypeError("the node's address must look like grpc://host:port");
 }
 
 /**
@@ -44,11 +44,11 @@ export function nameOfNode(url: string): string {
   return `${host}:${port}`;
 }
 
+/** Accepts nothing besides host and port: nodes have no users, and a part of a password that is not encoded could be in the place of the host. */
 function findNodeAddress(url: string): NodeAddress | undefined {
   const text = url.includes('://') ? url : `grpc://${url}`;
   const parsed = URL.canParse(text) ? new URL(text) : undefined;
-  if (parsed?.protocol !== 'grpc:' || parsed.hostname === '' || parsed.port === '' || !/^\/?$/.test(parsed.pathname)) {
-    return undefined;
-  }
+  if (parsed?.protocol !== 'grpc:' || parsed.hostname === '' || parsed.port === '') return undefined;
+  if (!/^grpc:\/\/[^/?#@]+\/?$/.test(parsed.href)) return undefined;
   return { host: parsed.hostname, port: Number(parsed.port) };
 }

@@ -43,14 +43,18 @@ const READ: ReadonlySet<string> = new Set([
 ]);
 const BEFORE_THE_PARAMETERS: ReadonlySet<string> = new Set(['host', 'hostaddr', 'port', 'dbname', 'database']);
 
-/** @throws Error that names the parameter and says what to do, without values, which may be secrets */
+export const DATABASE_URL_FORM =
+  'must be an address such as postgres://user:password@host:port/database, with special characters of user and password percent-encoded: ' +
+  '%40 for @, %2F for /, %3F for ?, %23 for #, %25 for %';
+
+/** @throws Error that says what to do, without any part of the address: its password may be anywhere if a special character is not encoded */
 export function readDatabaseUrl(
   text: string,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): DatabaseAddress {
-  const url = new URL(text);
+  const url = parseUrl(text);
   const parameters = new Map(url.searchParams);
-  for (const name of parameters.keys()) checkName(name);
+  for (const [index, name] of [...parameters.keys()].entries()) checkName(name, index + 1);
   const encoding = parameters.get('client_encoding');
   if (encoding !== undefined && !/^(utf-?8|auto)$/iu.test(encoding)) {
     throw new Error('must not set client_encoding: the programs use UTF-8');
@@ -96,7 +100,23 @@ export function libpqUrl(text: string): string {
   return url.toString().replace(/^postgres(ql)?:/u, 'postgresql:');
 }
 
-function checkName(name: string): void {
+function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  // A character that is not encoded ends the password early: the rest, up to the host, would be in the path, the parameters or the fragment.
+  if (url === undefined || `${url.pathname}${url.search}`.includes('@') || url.hash !== '') {
+    throw new Error(DATABASE_URL_FORM);
+  }
+  try {
+    for (const part of [url.username, url.password, url.hostname, url.pathname]) decodeURIComponent(part);
+  } catch {
+    // Without the cause, which may have the text.
+    throw new Error(DATABASE_URL_FORM);
+  }
+  return url;
+}
+
+/** @param position among the parameters, from 1 */
+function checkName(name: string, position: number): void {
   if (READ.has(name) || WITHOUT_EFFECT.has(name)) return;
   if (name === 'user' || name === 'password') {
     throw new Error(
@@ -107,7 +127,7 @@ function checkName(name: string): void {
     throw new Error(`must not have the parameter ${name}: write postgres://user:password@host:port/database`);
   }
   throw new Error(
-    `must not have the parameter ${name}: the programs set what they rely on. Possible are sslmode, sslrootcert, sslcert and sslkey`,
+    `has an unknown parameter at position ${position}: the programs set what they rely on. Possible are sslmode, sslrootcert, sslcert and sslkey`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { DATABASE_URL_FORM } from './database-url.ts';
 import { documentEnv, EnvError, parsed, postgresUrl, readEnv } from './env.ts';
 
 const schema = z.object({
@@ -70,7 +71,7 @@ test.each<[string, z.ZodType, string[], string]>([
     'a database',
     postgresUrl().optional(),
     ['mysql://a@b/c', 'localhost', 'postgres', 'http://[::1'],
-    'must be an address such as postgres://user:password@host:port/database',
+    DATABASE_URL_FORM,
   ],
 ])('it says what is expected of %s', (_, field, values, expected) => {
   for (const value of values) {

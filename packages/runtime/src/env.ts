@@ -3,7 +3,7 @@
  * problem at once; the documentation of the variables is generated from the same schema.
  */
 import { z } from 'zod';
-import { readDatabaseUrl } from './database-url.ts';
+import { DATABASE_URL_FORM, readDatabaseUrl } from './database-url.ts';
 import { FatalError } from './run-program.ts';
 
 export type EnvSchema = z.ZodObject<Record<string, z.ZodType>>;
@@ -66,11 +66,7 @@ function findEnvProblems(...args: Parameters<typeof readEnv>): readonly string[]
 /** Commands replace the user and the password of an address, so it has them in one place only. */
 export const postgresUrl = () =>
   z
-    .url({
-      protocol: /^postgres(ql)?$/,
-      abort: true,
-      error: 'must be an address such as postgres://user:password@host:port/database',
-    })
+    .url({ protocol: /^postgres(ql)?$/, abort: true, error: DATABASE_URL_FORM })
     .refine((url) => new URL(url).host !== '', {
       error: 'must name a host; the host of a socket directory is its path, such as %2Fvar%2Frun%2Fpostgresql',
     })

@@ -1,7 +1,4 @@
-/**
- * JSON logs by pino. Secrets never reach a log: known fields are redacted here, and an address with a password goes through
- * `redactUrl` before it is logged.
- */
+/** JSON logs by pino. Known fields with secrets are redacted. Addresses of databases, which may have a password, are never logged. */
 import { type DestinationStream, pino } from 'pino';
 import pretty from 'pino-pretty';
 
@@ -67,14 +64,6 @@ function writeLines(): void {
   const { lines } = standardOutput;
   standardOutput.lines = '';
   if (lines !== '') process.stdout.write(lines);
-}
-
-/** Returns the address without its password. Text that is not a URL is not repeated. */
-export function redactUrl(url: string): string {
-  if (!URL.canParse(url)) return '[not a URL]';
-  const parsed = new URL(url);
-  if (parsed.password !== '') parsed.password = '***';
-  return parsed.toString();
 }
 
 /** JSON has no bigint, and logged numbers are often amounts or scores. */

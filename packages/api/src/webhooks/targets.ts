@@ -37,8 +37,10 @@ export const parseAllowed = (text: string): AllowedRange[] =>
     const range = part.trim();
     // Other forms of IPv4, such as 10.1, are likely mistakes.
     const [host = ''] = range.split('/');
-    if (!host.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(host))
-      throw new Error(`${range} is no address or range`);
+    if (!host.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(host)) {
+      // Without the value: it may be a secret that belongs to another variable.
+      throw new Error('expected addresses such as 10.0.0.1 or ranges such as 10.0.0.0/8, separated by commas');
+    }
     if (range.includes('/')) return ipaddr.parseCIDR(range);
     const address = ipaddr.parse(range);
     return [address, address.kind() === 'ipv4' ? 32 : 128];
