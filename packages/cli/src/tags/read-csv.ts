@@ -15,7 +15,7 @@ export function readCsv(text: string, problems: Problems): RawFile {
   const [header, ...rows] = readRows(text, problems);
   const columns = readHeader(header, problems);
   const tags = columns === undefined ? [] : rows.flatMap((row) => readRow(columns, row, problems));
-  return { source: '', title: '', creator: '', tags, transactionTags: 0 };
+  return { source: '', title: '', creator: '', tags, transactionTags: 0, lineOf: () => 1 };
 }
 
 function readRows(text: string, problems: Problems): Row[] {

@@ -30,6 +30,7 @@ export function readJson(text: string, problems: Problems): RawFile {
     creator: tree.textOf(file, 'creator'),
     tags: Array.isArray(tags) ? tags.flatMap((tag, index) => readTag(tree, tag, [...path, index])) : [],
     transactionTags: 0,
+    lineOf: (field) => tree.lineAt([field]),
   };
 }
 

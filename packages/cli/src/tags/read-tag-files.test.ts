@@ -153,6 +153,7 @@ describe('JSON', () => {
       ['2: "tag": is not a field of a file of tags', '1: creator: must be a text', '1: tags: must be a list'],
     ],
     ['[\n7]', ['2: tags: must be objects, not 7']],
+    ['{\n"title": "a\u202Eb",\n"tags": []}', ['2: title: must not contain bidirectional']],
     [
       `[{"address": "${ONE}",\n"name": "A",\n"label": "B",\n"labels": [1]}]`,
       ['3: "label": is not a field of a tag', '4: labels: must be texts, not [1]'],
@@ -315,6 +316,16 @@ tags:
     [`${HEADER}tags:\n- address: ${ONE}\n   label: A\n`, '4: YAML: cannot be read'],
     [`${HEADER}label: A\ntags:\n- address: *nobody\n`, '5: YAML: has no anchor &nobody'],
     [`header: !include header.yaml\ntags: []\n`, '1: header: must contain the fields of the header'],
+    [`${HEADER}is_public: false\ntags: []\n`, '3: is_public: is false'],
+    ['header:\n  title: T\n  creator: C\n  is_public: false\ntags: []\n', '4: is_public: is false'],
+    ['x: &x\n  is_public: false\ntitle: T\ncreator: C\nheader:\n  <<: *x\ntags: []\n', '5: is_public: is false'],
+    ['creator: C\ntitle: [T]\ntags: []\n', '2: title: must be a text'],
+    ['header:\n  title: T\n  creator: [C]\ntags: []\n', '3: creator: must be a text'],
+    ['header:\n  title: T\n  creator: C\n  tags: 7\n', '4: tags: must be a list'],
+    ['label: A\nheader:\n  creator: C\ntags: []\n', '2: title: is missing in the header'],
+    ['creator: C\ntitle: a\u202Eb\ntags: []\n', '2: title: must not contain bidirectional'],
+    [`header:\n  creator: C\n  title: ${'x'.repeat(250)}\ntags: []\n`, '3: source: must not be longer'],
+    ['header:\n  title: T\n  creator: c\u202Eb\ntags: []\n', '3: creator: must not contain bidirectional'],
   ])('%j is refused with its line', (text, words) => {
     expect(problemsOf({ 'pack.yaml': text }).join('\n')).toContain(`pack.yaml:${words}`);
   });

@@ -6,7 +6,7 @@ import { type Field, findOtherCurrency, findTextProblem, MAX_LENGTHS, tagSchema 
 import { readCsv } from './read-csv.ts';
 import { readJson } from './read-json.ts';
 import { namesOf, readTagPack } from './read-tagpack.ts';
-import { Problems } from './tag-file.ts';
+import { type FileField, Problems } from './tag-file.ts';
 
 export const FORMATS = ['csv', 'json', 'tagpack'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -56,13 +56,11 @@ export function readTagFiles(files: readonly TagFile[], options: TagFilesOptions
     const format = options.format ?? formatOf(file, text);
     const raw = READERS[format](text, problems);
     const source = raw.source || basename(file);
-    for (const [field, value] of Object.entries({
-      source: options.source ?? source,
-      title: raw.title,
-      creator: raw.creator,
-    })) {
-      const problem = findTextProblem(value, MAX_LENGTHS[field as keyof typeof MAX_LENGTHS]);
-      if (problem !== undefined) problems.add(1, field, problem);
+    const { title, creator } = raw;
+    for (const [field, value] of Object.entries({ source: options.source ?? source, title, creator })) {
+      const name = field as FileField;
+      const problem = findTextProblem(value, MAX_LENGTHS[name]);
+      if (problem !== undefined) problems.add(() => raw.lineOf(name), name, problem);
     }
     transactionTags += raw.transactionTags;
     const draftOf = (tag: { source: string; creator: string }): SourceDraft => {

@@ -48,11 +48,15 @@ export function readTagPack(text: string, problems: Problems): RawFile {
   const report = (offset: number, problem: string): void => problems.add(lines.linePos(offset).line, 'YAML', problem);
   for (const { pos, message } of document.errors) report(pos[0], `cannot be read: ${message}`);
   prepareNodes(document, report);
-  if (problems.count > before) return { source: '', title: '', creator: '', tags: [], transactionTags: 0 };
+  if (problems.count > before) {
+    return { source: '', title: '', creator: '', tags: [], transactionTags: 0, lineOf: () => 1 };
+  }
 
   const root: unknown = document.toJS({ maxAliasCount: -1 });
-  const lineAt = (...paths: Path[]): number => {
-    const node = paths.map((path) => findNode(document, path)).find(Boolean);
+  // A field that aliases or merge keys lead to is on the line of what contains it.
+  const lineAt = (path: Path, ...others: Path[]): number => {
+    const parents = path.map((_, level) => path.slice(0, -1 - level));
+    const node = [path, ...others, ...parents].map((candidate) => findNode(document, candidate)).find(Boolean);
     return lines.linePos(node?.range?.[0] ?? 0).line;
   };
   return new Reader(problems, lineAt).readFile(root);
@@ -89,22 +93,24 @@ class Reader extends Tree {
     }
     const nested = isObject(inner) ? this.#fieldsOf(inner, ['header'], HEADER_FIELDS, 'a TagPack') : {};
     const header = { ...outer, ...nested };
+    const pathOf = (name: string): Path => (name in nested ? ['header', name] : [name]);
     for (const needed of isObject(root) ? ['title', 'creator', 'tags'] : []) {
-      if ((header[needed] ?? '') === '') this.report([], needed, 'is missing in the header');
+      if ((header[needed] ?? '') === '')
+        this.report('header' in outer ? ['header'] : [], needed, 'is missing in the header');
     }
     if (wordOf(header['is_public']) === 'false') {
       this.report(
-        ['header', 'is_public'],
+        pathOf('is_public'),
         'is_public',
         'is false, and Kasgres shows tags to everybody: remove it to publish them',
       );
     }
-    const title = this.textOf(header, 'title');
-    const creator = this.textOf(header, 'creator');
+    const title = this.textOf(header, 'title', pathOf('title'));
+    const creator = this.textOf(header, 'creator', pathOf('creator'));
     const tags = header['tags'] ?? [];
-    if (!Array.isArray(tags)) this.report(['tags'], 'tags', 'must be a list of tags');
+    const path = pathOf('tags');
+    if (!Array.isArray(tags)) this.report(path, 'tags', 'must be a list of tags');
     const inherited = Object.fromEntries(Object.entries(header).filter(([name]) => TAG_FIELDS.includes(name)));
-    const path = 'tags' in nested ? ['header', 'tags'] : ['tags'];
     const read = Array.isArray(tags) ? tags.map((tag, index) => this.#readTag(tag, [...path, index], inherited)) : [];
     return {
       source: creator === '' ? title : `${title} (${creator})`,
@@ -112,6 +118,7 @@ class Reader extends Tree {
       creator,
       tags: read.filter((tag) => typeof tag === 'object'),
       transactionTags: read.filter((tag) => tag === 'of a transaction').length,
+      lineOf: (field) => this.lineAt(pathOf(field === 'source' ? 'title' : field)),
     };
   }
 
@@ -147,7 +154,7 @@ class Reader extends Tree {
       },
       lineOf: (field) => {
         const name = namesOf(field).find((known) => known in all);
-        return name === undefined ? this.lineAt(path) : this.lineAt([...path, name], ['header', name], [name], path);
+        return name === undefined ? this.lineAt(path) : this.lineAt([...path, name], ['header', name], [name]);
       },
     };
   }

@@ -13,7 +13,11 @@ export interface RawFile {
   tags: readonly RawTag[];
   /** Number of tags of transactions, which are skipped. */
   transactionTags: number;
+  /** Returns the line of a field of the file. */
+  lineOf: (field: FileField) => number;
 }
+
+export type FileField = 'source' | 'title' | 'creator';
 
 export class Problems {
   readonly lines: string[] = [];
@@ -51,9 +55,9 @@ export type Path = readonly (string | number)[];
 export class Tree {
   readonly #problems: Problems;
   /** Returns the line of the first of these paths that exists. */
-  readonly lineAt: (...paths: Path[]) => number;
+  readonly lineAt: (path: Path, ...others: Path[]) => number;
 
-  constructor(problems: Problems, lineAt: (...paths: Path[]) => number) {
+  constructor(problems: Problems, lineAt: (path: Path, ...others: Path[]) => number) {
     this.#problems = problems;
     this.lineAt = lineAt;
   }
@@ -70,10 +74,10 @@ export class Tree {
   }
 
   /** Returns the trimmed text of a field of the file; empty if it is missing or not a text. */
-  textOf(file: Record<string, unknown>, field: string): string {
+  textOf(file: Record<string, unknown>, field: FileField, path: Path = [field]): string {
     const value = file[field] ?? '';
     if (typeof value === 'string') return value.trim();
-    this.report([field], field, `must be a text, not ${quoted(value)}`);
+    this.report(path, field, `must be a text, not ${quoted(value)}`);
     return '';
   }
 }
