@@ -8,6 +8,8 @@ import { type Harness, openHarness } from './harness.ts';
 
 const ROUNDS = 250;
 const REORG_DEPTH = 20;
+/** Hostile miners create bare programs. */
+const HOSTILE_RATE = 0.2;
 
 let harness: Harness;
 let client: PoolClient;
@@ -17,7 +19,7 @@ beforeAll(async () => {
     'tampering with covenants',
     ROUNDS,
     undefined,
-    { applicationRate: APPLICATION_RATE },
+    { applicationRate: APPLICATION_RATE, hostileRate: HOSTILE_RATE },
     REORG_DEPTH,
   );
   client = harness.client;
@@ -52,6 +54,23 @@ function changeLastTemplate(is: 'null' | 'not null'): string {
         from event where t.id = other or t.id = before)
     update covenant_events e set template_id = other from event where e.ctid = event.row`;
 }
+
+/** Makes a program of a revealed script that is none, and of its only spend, in the sums as well. */
+const INVENTED_PROGRAM = `
+  with revealed as (
+    select min(i.transaction_id) as id, min(i.index) as index, substring(s.script from 3 for 32) as hash
+      from scripts s join transaction_inputs i on i.script_id = s.id join transactions t on t.id = i.transaction_id
+     where s.type = 'scripthash' and t.accepted_variant is not null
+       and not exists (select from programs p where p.hash = substring(s.script from 3 for 32))
+     group by s.script having count(*) = 1 limit 1),
+  spend as (
+    select r.*, c.chain_time, coalesce(t.fee, 0) as fee
+      from revealed r join transactions t on t.id = r.id join chain_blocks c on c.index = t.accepting_index),
+  hours as (
+    insert into program_use_hours (hour, use, spends, fees) select (chain_time / 3600000)::integer, 4, 1, fee from spend
+    on conflict (hour, use) do update set spends = program_use_hours.spends + 1, fees = program_use_hours.fees + excluded.fees)
+  insert into programs (transaction_id, first_seen, spend_count, index, length, uses, is_bare, hash)
+  select id, chain_time, 1, index, 50, 4, false, hash from spend`;
 
 const changes = [
   ...increase(
@@ -92,6 +111,14 @@ const changes = [
   ...increase('programs', 'spend_count length first_seen transaction_id index', of('programs', 'spend_count > 0')),
   `update programs set uses = uses # 1::smallint where ${of('programs')}`,
   `update programs set is_bare = not is_bare where ${of('programs')}`,
+  `update programs set script_id = null where ${of('programs', 'is_bare')}`,
+  `with two as (
+     select min(hash) as one, max(hash) as other from programs where spend_count > 0 group by template_id having count(*) > 1 limit 1)
+   update programs set spend_count = spend_count + case when hash = one then 1 else -1 end from two where hash in (one, other)`,
+  `insert into programs (transaction_id, first_seen, spend_count, script_id, index, length, uses, is_bare, hash)
+   select transaction_id, first_seen, spend_count, script_id, index, length, uses, is_bare, sha256(hash) from programs
+    where ${of('programs', 'is_bare and spend_count = 0')}`,
+  INVENTED_PROGRAM,
   `update programs set template_id = null where ${of('programs', 'template_id is not null')}`,
   `update programs set hash = sha256(hash) where ${of('programs')}`,
   `delete from programs where ${of('programs')}`,

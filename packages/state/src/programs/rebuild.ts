@@ -104,8 +104,11 @@ function toBuffer(bytes: Uint8Array | undefined): Buffer | null {
   return bytes === undefined ? null : Buffer.from(bytes);
 }
 
-/** Accepted outputs of bare scripts, UTXOs of the latest bootstrap block with such a script, and the first of each. */
-const BARE = `
+/**
+ * Derives spends from `found_reveals`, and from `found_bare`, which has the scripts that are programs. `bare_outputs` are accepted
+ * outputs of these, and UTXOs of the latest bootstrap block with such a script.
+ */
+export const SPENDS = `
   bare_outputs as (
     select f.*, o.transaction_id, o.index, c.index as chain_index, array_position(c.accepted_transactions, t.id) - 1 as position, c.chain_time
       from found_bare f
@@ -117,9 +120,7 @@ const BARE = `
       from found_bare f
       join (${firstBootstrapUtxos('(select script_id as id from found_bare)')}) u using (script_id)
       join chain_blocks c on c.index = (select max(chain_index) from bootstrap_blocks)),
-  bare_firsts as (select distinct on (script_id) * from bare_outputs order by script_id, chain_index, position)`;
-
-const SPENDS = `
+  bare_firsts as (select distinct on (script_id) * from bare_outputs order by script_id, chain_index, position),
   spends as (
     select hash, uses, transaction_id, chain_time, fee from found_reveals
     union all
@@ -130,6 +131,20 @@ const SPENDS = `
       join chain_blocks c on c.index = t.accepting_index
      where (c.index, array_position(c.accepted_transactions, t.id) - 1) > (f.chain_index, f.position))`;
 
+/** The first of each program among `seen`, and how often it was spent. */
+export const FIRSTS = `
+  firsts as (select distinct on (hash) * from seen order by hash, chain_index, position, is_bare, index),
+  counts as (select hash, count(*) as spends from spends group by hash)`;
+
+/** The fee of a transaction counts once for each family. */
+export const HOURS = `
+  select hour, use, sum(spends)::bigint as spends, sum(fee) as fees
+    from (select (chain_time / 3600000)::integer as hour, use, transaction_id, fee, count(*) as spends
+            from spends cross join unnest('{1, 2, 4, 8, 16, 32}'::smallint[]) use
+           where uses & use <> 0
+           group by 1, use, transaction_id, fee) by_transaction
+   group by hour, use`;
+
 const INSERT_TEMPLATES = `
   insert into program_templates (template, program_count, spend_count, covenant_count, first_seen)
   select template, 0, 0, 0, 0 from found_reveals where template is not null
@@ -137,13 +152,12 @@ const INSERT_TEMPLATES = `
   select template, 0, 0, 0, 0 from found_bare where template is not null`;
 
 const INSERT_PROGRAMS = `
-  with ${BARE}, ${SPENDS},
+  with ${SPENDS},
   seen as (
     select hash, template, kcc_template, length, uses, transaction_id, index, chain_index, position, chain_time, false as is_bare from found_reveals
     union all
     select hash, template, kcc_template, length, uses, transaction_id, index, chain_index, position, chain_time, true from bare_outputs),
-  firsts as (select distinct on (hash) * from seen order by hash, chain_index, position, is_bare, index),
-  counts as (select hash, count(*) as spends from spends group by hash)
+  ${FIRSTS}
   insert into programs (transaction_id, first_seen, spend_count, script_id, template_id, index, length, uses, is_bare, hash, kcc_template)
   select f.transaction_id, f.chain_time, coalesce(counts.spends, 0), bare.script_id, t.id, f.index, f.length, f.uses, f.is_bare, f.hash, f.kcc_template
     from firsts f
@@ -162,11 +176,5 @@ const COUNT_TEMPLATES = `
     from counted c where c.template_id = t.id`;
 
 const INSERT_HOURS = `
-  with ${BARE}, ${SPENDS}
-  insert into program_use_hours (hour, use, spends, fees)
-  select hour, use, sum(spends)::bigint, sum(fee)
-    from (select (chain_time / 3600000)::integer as hour, use, transaction_id, fee, count(*) as spends
-            from spends cross join unnest('{1, 2, 4, 8, 16, 32}'::smallint[]) use
-           where uses & use <> 0
-           group by 1, use, transaction_id, fee) by_transaction
-   group by hour, use`;
+  with ${SPENDS}
+  insert into program_use_hours (hour, use, spends, fees) ${HOURS}`;

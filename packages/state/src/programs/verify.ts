@@ -1,16 +1,19 @@
-import { type Hash, toHex } from '@kasgres/kaspa';
+/**
+ * Compares programs with rows. Only JavaScript can read a program, so each page of reveals and of bare scripts is compared with the rows of its
+ * programs, and then forgotten. All else follows from the hashes of programs, which P2SH scripts contain, and is compared by Postgres.
+ */
+import { toHex } from '@kasgres/kaspa';
 import { describeProgram, type ProgramDescription } from '@kasgres/programs';
-import { BARE_SCRIPTS, CUT, firstBootstrapUtxos } from '../common-table-expressions.ts';
+import { CUT } from '../common-table-expressions.ts';
 import { EventTemplates } from '../covenants/verify-event-templates.ts';
-import { faultsOf, type Queryable } from '../queryable.ts';
+import { DIFFERENCE, faultsOf, type Queryable } from '../queryable.ts';
 import { revealPages } from '../reveals/read.ts';
 import { knownKccTemplate } from './kcc-template.ts';
-import { hourDeltas, isBefore, type Place } from './program-changes.ts';
-import { isOfProgram, type ProgramSpend, spendOf } from './program-spend.ts';
-import { bareScriptPages } from './rebuild.ts';
+import { isOfProgram } from './program-spend.ts';
+import { bareScriptPages, FIRSTS, HOURS, SPENDS } from './rebuild.ts';
 
 const MAX_FAULTS = 20;
-const PROGRAMS_AT_ONCE = 5_000;
+const SCRIPTS_AT_ONCE = 1_000;
 
 const verifyTemplates = faultsOf(`
   with stored as (
@@ -24,28 +27,54 @@ const verifyTemplates = faultsOf(`
    where (s.programs, s.spends, s.first_seen) is distinct from (e.programs, e.spends, e.first_seen)
    limit ${MAX_FAULTS}`);
 
-/** A program by the rows that are kept. */
-interface Expected extends ProgramDescription {
-  first: Place | undefined;
-  isBare: boolean;
-  scriptId: bigint | null;
-  spends: number;
-  kccTemplate: Hash | undefined;
-}
+/** Spends that reveal or are a program with a row. A node accepts no spend of a P2SH script that does not reveal its program. */
+const FOUND = `
+  found_bare as (select script_id, hash, uses from programs where script_id is not null and uses <> 0),
+  found_reveals as (
+    select p.hash, p.uses, i.transaction_id, i.index, c.index as chain_index, array_position(c.accepted_transactions, t.id) - 1 as position, c.chain_time,
+           coalesce(t.fee, 0) as fee
+      from programs p
+      join scripts s on substring(s.script from 3 for 32) = p.hash and s.type = 'scripthash'
+      join transaction_inputs i on i.script_id = s.id
+      join transactions t on t.id = i.transaction_id and t.accepted_variant is not null
+      join chain_blocks c on c.index = t.accepting_index
+     where p.uses <> 0
+        or exists (
+             select from transaction_outputs o
+              where o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.covenant_id is not null)
+        or exists (
+             select from bootstrap_utxos u
+              where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index and u.covenant_id is not null)),
+  ${SPENDS}`;
 
-interface Stored {
-  hash: Buffer;
-  template: Buffer | null;
-  kccTemplate: Buffer | null;
-  spends: bigint;
-  scriptId: bigint | null;
-  transaction: number;
-  firstSeen: bigint;
-  index: number;
-  length: number;
-  uses: number;
-  isBare: boolean;
-}
+/** $1: whether rows give exactly what is kept */
+const SELECT_WRONG_PROGRAMS = `
+  with ${FOUND},
+  seen as (
+    select hash, transaction_id, index, chain_index, position, chain_time, false as is_bare from found_reveals
+    union all
+    select hash, transaction_id, index, chain_index, position, chain_time, true from bare_outputs),
+  ${FIRSTS},
+  expected as (select f.*, coalesce(counts.spends, 0) as spends from firsts f left join counts using (hash))
+  select format('program %s: %s', encode(p.hash, 'hex'), case
+           when e.hash is null then 'nothing reveals or creates it'
+           when p.spend_count <> e.spends then format('%s inputs spend it, but its row says %s', e.spends, p.spend_count)
+           else format('transaction %s (%s) was the first, but its row says %s (%s)', e.transaction_id, e.index, p.transaction_id, p.index) end) as fault
+    from programs p left join expected e on e.hash = p.hash
+   where case when $1
+           then (p.spend_count, p.transaction_id, p.index, p.is_bare, p.first_seen) is distinct from
+                (e.spends, e.transaction_id, e.index, e.is_bare, e.chain_time)
+           else p.spend_count < e.spends end
+   limit ${MAX_FAULTS}`;
+
+const verifyHours = faultsOf(`
+  with ${FOUND},
+  expected as (${HOURS}),
+  stored as (select hour, use, spends, fees from program_use_hours where spends <> 0)
+  select format('use %s in hour %s: %s', use, hour, ${DIFFERENCE}) as fault
+    from stored s full join expected e using (hour, use)
+   where (s.spends, s.fees) is distinct from (e.spends, e.fees)
+   limit ${MAX_FAULTS}`);
 
 /** After a gap or a cut, rows give at least what is kept; else they are exact. */
 export async function verifyPrograms(db: Queryable): Promise<string[]> {
@@ -53,205 +82,133 @@ export async function verifyPrograms(db: Queryable): Promise<string[]> {
     `with ${CUT} select not exists (select from cut) and not exists (select from gaps) as exact`,
   );
   const isExact = rows[0]?.exact === true;
-  const { programs, spends, wrongEvents } = await readExpected(db);
-  const faults = await compare(db, programs, isExact);
-  if (isExact) faults.push(...(await compareHours(db, spends)));
-  return [...(await verifyTemplates(db)), ...faults, ...wrongEvents];
+  const wrong = await db.query<{ fault: string }>(SELECT_WRONG_PROGRAMS, [isExact]);
+  return [
+    ...(await verifyTemplates(db)),
+    ...wrong.rows.map(({ fault }) => fault),
+    ...(isExact ? await verifyHours(db) : []),
+    ...(await verifyReveals(db)),
+    ...(await verifyBareScripts(db)),
+    ...(await verifyScripts(db)),
+  ];
 }
 
-interface Read {
-  programs: Map<string, Expected>;
-  spends: ProgramSpend[];
-  /** Faults of the templates of covenant events. */
-  wrongEvents: string[];
+/** A program as its bytes are. */
+interface Found {
+  bytes: Uint8Array;
+  description: ProgramDescription;
+  /** Null for a reveal. */
+  scriptId: bigint | null;
+  /** Whether it must have a row. A row that another one has must be right, too: Postgres counts by the hash and the uses of rows. */
+  isProgram: boolean;
 }
 
-async function readExpected(db: Queryable): Promise<Read> {
-  const programs = new Map<string, Expected>();
-  const spends: ProgramSpend[] = [];
+async function verifyReveals(db: Queryable): Promise<string[]> {
+  const faults = new Set<string>();
   const eventTemplates = new EventTemplates(db);
-  const see = (
-    bytes: Uint8Array,
-    description: ProgramDescription,
-    first: Place | undefined,
-    scriptId: bigint | null,
-  ): Expected => {
-    const name = toHex(description.hash);
-    let program = programs.get(name);
-    if (program === undefined) {
-      const kccTemplate = knownKccTemplate(bytes, description.template);
-      program = { ...description, first: undefined, isBare: false, scriptId: null, spends: 0, kccTemplate };
-      programs.set(name, program);
-    }
-    program.scriptId ??= scriptId;
-    if (first !== undefined && (program.first === undefined || isBefore(first, program.first))) {
-      Object.assign(program, { first, isBare: scriptId !== null });
-    }
-    return program;
-  };
   for await (const page of revealPages(db)) {
+    const found: Found[] = [];
     for (const reveal of page) {
       const description = describeProgram(reveal.program);
-      if (!isOfProgram(reveal, description)) continue;
-      const { chainBlock, position, transaction, input: index } = reveal;
-      await eventTemplates.add(reveal, description.template);
-      see(reveal.program, description, { chainBlock, position, transaction, index }, null).spends += 1;
-      spends.push(spendOf(reveal, description));
+      const isProgram = isOfProgram(reveal, description);
+      if (isProgram) await eventTemplates.add(reveal, description.template);
+      found.push({ bytes: reveal.program, description, scriptId: null, isProgram });
     }
+    await addDifferences(db, found, faults);
   }
-  const bootstrapOutputs = await readBootstrapOutputs(db);
+  return [...faults, ...(await eventTemplates.finish())];
+}
+
+async function verifyBareScripts(db: Queryable): Promise<string[]> {
+  const faults = new Set<string>();
   for await (const page of bareScriptPages(db)) {
-    const scripts = new Map(page.map((script) => [script.id, script]));
-    const firsts = new Map<bigint, Place>();
-    const outputs = await readBareOutputs(db, [...scripts.keys()]);
-    const accepted = new Map(outputs.map(({ scriptId, ...first }) => [scriptId, first]));
-    for (const script of page) {
-      const [atBootstrap, first] = [bootstrapOutputs.get(script.id), accepted.get(script.id)];
-      const earliest =
-        atBootstrap === undefined || (first !== undefined && isBefore(first, atBootstrap)) ? first : atBootstrap;
-      if (earliest === undefined) continue;
-      see(script.script, script, earliest, script.id);
-      firsts.set(script.id, earliest);
-    }
-    for (const { scriptId, fee, ...place } of await readBareSpends(db, [...scripts.keys()])) {
-      const [script, first] = [scripts.get(scriptId), firsts.get(scriptId)];
-      // A UTXO of an earlier bootstrap block may have had the script.
-      if (script === undefined || first === undefined || !isBefore(first, place)) continue;
-      see(script.script, script, undefined, scriptId).spends += 1;
-      const { transaction, chainBlock } = place;
-      spends.push({ transaction, chainTime: chainBlock.chainTime, fee, hash: script.hash, uses: script.uses });
-    }
+    const { rows } = await db.query<{ id: bigint }>(
+      `select id from unnest($1::bigint[]) script (id)
+        where exists (
+                select from transaction_outputs o join transactions t on t.id = o.transaction_id
+                 where o.script_id = script.id and t.accepting_index is not null)
+           or exists (select from bootstrap_utxos u where u.script_id = script.id)`,
+      [page.map(({ id }) => id)],
+    );
+    const used = new Set(rows.map(({ id }) => id));
+    const found = page.filter(({ id }) => used.has(id));
+    await addDifferences(
+      db,
+      found.map(({ id, script, ...description }) => ({ bytes: script, description, scriptId: id, isProgram: true })),
+      faults,
+    );
   }
-  return { programs, spends, wrongEvents: await eventTemplates.finish() };
+  return [...faults];
 }
 
-interface BareOutputRow extends Omit<Place, 'chainBlock'> {
-  scriptId: bigint;
-  chainIndex: number;
-  chainTime: bigint;
-}
-
-/** Returns the first accepted output of each script. */
-async function readBareOutputs(db: Queryable, scripts: readonly bigint[]): Promise<(Place & { scriptId: bigint })[]> {
-  const { rows } = await db.query<BareOutputRow>(
-    `select distinct on (o.script_id) o.script_id as "scriptId", o.transaction_id::float8 as transaction, o.index, c.index::float8 as "chainIndex",
-            c.chain_time as "chainTime", array_position(c.accepted_transactions, t.id) - 1 as position
-       from transaction_outputs o
-       join transactions t on t.id = o.transaction_id
-       join chain_blocks c on c.index = t.accepting_index
-      where o.script_id = any($1::bigint[])
-      order by o.script_id, c.index, position, o.index`,
-    [scripts],
-  );
-  return rows.map(({ chainIndex, chainTime, ...row }) => ({ ...row, chainBlock: { index: chainIndex, chainTime } }));
-}
-
-/** Returns the first UTXO of each bare script at the latest bootstrap block, before what that accepts. */
-async function readBootstrapOutputs(db: Queryable): Promise<Map<bigint, Place>> {
-  const { rows } = await db.query<BareOutputRow>(
-    `select u.script_id as "scriptId", u.transaction_id::float8 as transaction, u.index, c.index::float8 as "chainIndex", c.chain_time as "chainTime",
-            -1 as position
-       from (${firstBootstrapUtxos(BARE_SCRIPTS)}) u
-       join chain_blocks c on c.index = (select max(chain_index) from bootstrap_blocks)`,
-  );
-  return new Map(
-    rows.map(({ scriptId, chainIndex, chainTime, ...row }) => {
-      return [scriptId, { ...row, chainBlock: { index: chainIndex, chainTime } }];
-    }),
-  );
-}
-
-async function readBareSpends(
-  db: Queryable,
-  scripts: readonly bigint[],
-): Promise<(Place & { fee: bigint; scriptId: bigint })[]> {
-  const { rows } = await db.query<
-    Omit<Place, 'chainBlock'> & { scriptId: bigint; chainIndex: number; chainTime: bigint; fee: bigint }
-  >(
-    `select i.script_id as "scriptId", i.transaction_id::float8 as transaction, i.index, c.index::float8 as "chainIndex",
-            c.chain_time as "chainTime", array_position(c.accepted_transactions, t.id) - 1 as position, coalesce(t.fee, 0) as fee
-       from transaction_inputs i
-       join transactions t on t.id = i.transaction_id
-       join chain_blocks c on c.index = t.accepting_index
-      where i.script_id = any($1::bigint[])`,
-    [scripts],
-  );
-  return rows.map(({ chainIndex, chainTime, ...row }) => ({ ...row, chainBlock: { index: chainIndex, chainTime } }));
-}
-
-async function compare(db: Queryable, programs: Map<string, Expected>, isExact: boolean): Promise<string[]> {
+/** Checks that the script of a row is its program. */
+async function verifyScripts(db: Queryable): Promise<string[]> {
   const faults: string[] = [];
-  for await (const page of programPages(db)) {
-    for (const stored of page) {
-      const name = toHex(stored.hash);
-      const expected = programs.get(name);
-      programs.delete(name);
-      if (expected === undefined && !isExact) continue;
-      const difference =
-        expected === undefined ? 'nothing reveals or creates it' : differenceOf(stored, expected, isExact);
-      if (difference !== undefined) faults.push(`program ${name}: ${difference}`);
-    }
-  }
-  for (const name of programs.keys()) faults.push(`program ${name} has no row`);
-  return faults.slice(0, MAX_FAULTS);
-}
-
-function differenceOf(stored: Stored, expected: Expected, isExact: boolean): string | undefined {
-  const { first } = expected;
-  const template = stored.template === null ? undefined : toHex(stored.template);
-  if (stored.length !== expected.length || stored.uses !== expected.uses) {
-    return `it has ${expected.length} bytes and uses ${expected.uses}, but its row says ${stored.length} and ${stored.uses}`;
-  }
-  if (template !== (expected.template && toHex(expected.template))) return `its row has the wrong template ${template}`;
-  // It is null if the version that indexed the program had no name that says where its state is.
-  const { kccTemplate } = stored;
-  if (kccTemplate !== null && toHex(kccTemplate) !== (expected.kccTemplate && toHex(expected.kccTemplate))) {
-    return `its row has the wrong KCC-1 template ${toHex(kccTemplate)}`;
-  }
-  if (expected.scriptId !== null && stored.scriptId !== expected.scriptId)
-    return 'its row has not the script of its outputs';
-  const isWrong = isExact ? Number(stored.spends) !== expected.spends : Number(stored.spends) < expected.spends;
-  if (isWrong) return `${expected.spends} inputs spend it, but its row says ${stored.spends}`;
-  if (!isExact || first === undefined) return undefined;
-  const isRight =
-    stored.transaction === first.transaction &&
-    stored.index === first.index &&
-    stored.isBare === expected.isBare &&
-    stored.firstSeen === first.chainBlock.chainTime;
-  if (isRight) return undefined;
-  return `transaction ${first.transaction} (${first.index}) was the first, but its row says ${stored.transaction} (${stored.index})`;
-}
-
-async function* programPages(db: Queryable): AsyncGenerator<Stored[]> {
-  for (let after: Buffer = Buffer.alloc(0); ; ) {
-    const { rows } = await db.query<Stored>(
-      `select p.hash, t.template, p.kcc_template as "kccTemplate", p.spend_count as spends, p.script_id as "scriptId", p.transaction_id::float8 as transaction,
-              p.first_seen as "firstSeen", p.index, p.length, p.uses, p.is_bare as "isBare"
-         from programs p left join program_templates t on t.id = p.template_id
-        where p.hash > $1 order by p.hash limit ${PROGRAMS_AT_ONCE}`,
+  for (let after: Buffer = Buffer.alloc(0); faults.length < MAX_FAULTS; ) {
+    const { rows } = await db.query<{ hash: Buffer; version: number; script: Buffer; uses: number }>(
+      `select p.hash, s.version, s.script, p.uses from programs p join scripts s on s.id = p.script_id
+        where p.hash > $1 order by p.hash limit ${SCRIPTS_AT_ONCE}`,
       [after],
     );
     const last = rows.at(-1);
-    if (last === undefined) return;
-    yield rows;
+    if (last === undefined) return faults;
+    for (const { hash, version, script, uses } of rows) {
+      const description = describeProgram(script);
+      if (version === 0 && description.uses === uses && Buffer.compare(description.hash, hash) === 0) continue;
+      faults.push(`program ${toHex(hash)}: its row has the script of another program, or not the uses of this one`);
+    }
     after = last.hash;
+  }
+  return faults;
+}
+
+interface Stored {
+  hash: Buffer;
+  template: Buffer | null;
+  kccTemplate: Buffer | null;
+  scriptId: bigint | null;
+  length: number;
+  uses: number;
+}
+
+async function addDifferences(db: Queryable, found: readonly Found[], faults: Set<string>): Promise<void> {
+  const programs = new Map<string, Found>();
+  for (const program of found) {
+    const name = toHex(program.description.hash);
+    if (program.isProgram || !programs.has(name)) programs.set(name, program);
+  }
+  if (programs.size === 0 || faults.size >= MAX_FAULTS) return;
+  const { rows } = await db.query<Stored>(
+    `select p.hash, t.template, p.kcc_template as "kccTemplate", p.script_id as "scriptId", p.length, p.uses
+       from programs p left join program_templates t on t.id = p.template_id
+      where p.hash = any($1::bytea[])`,
+    [[...programs.values()].map(({ description }) => Buffer.from(description.hash))],
+  );
+  const stored = new Map(rows.map((row) => [toHex(row.hash), row]));
+  for (const [name, program] of programs) {
+    if (faults.size >= MAX_FAULTS) return;
+    const row = stored.get(name);
+    const difference = row && differenceOf(row, program);
+    if (difference !== undefined) faults.add(`program ${name}: ${difference}`);
+    if (row === undefined && program.isProgram) faults.add(`program ${name} has no row`);
   }
 }
 
-function nameOf({ hour, use }: { hour: number; use: number }): string {
-  return `use ${use} in hour ${hour}`;
-}
-
-async function compareHours(db: Queryable, spends: readonly ProgramSpend[]): Promise<string[]> {
-  const { rows } = await db.query<{ hour: number; use: number; spends: bigint; fees: string }>(
-    'select hour, use, spends, fees from program_use_hours where spends <> 0',
-  );
-  const expected = new Map(
-    hourDeltas(spends, []).map((row) => [nameOf(row), `${row.spends} spends with ${row.fees} sompi`]),
-  );
-  const stored = new Map(rows.map((row) => [nameOf(row), `${row.spends} spends with ${row.fees} sompi`]));
-  return [...new Set([...expected.keys(), ...stored.keys()])]
-    .filter((name) => expected.get(name) !== stored.get(name))
-    .map((name) => `${name}: ${expected.get(name) ?? 'nothing'}, but the row says ${stored.get(name) ?? 'nothing'}`)
-    .slice(0, MAX_FAULTS);
+function differenceOf(stored: Stored, { bytes, description, scriptId }: Found): string | undefined {
+  const { length, uses } = description;
+  if (stored.length !== length || stored.uses !== uses) {
+    return `it has ${length} bytes and uses ${uses}, but its row says ${stored.length} and ${stored.uses}`;
+  }
+  const template = stored.template === null ? undefined : toHex(stored.template);
+  if (template !== (description.template && toHex(description.template))) {
+    return `its row has the wrong template ${template}`;
+  }
+  // It is null if the version that indexed the program had no name that says where its state is.
+  if (stored.kccTemplate !== null) {
+    const expected = knownKccTemplate(bytes, description.template);
+    const kccTemplate = toHex(stored.kccTemplate);
+    if (kccTemplate !== (expected && toHex(expected))) return `its row has the wrong KCC-1 template ${kccTemplate}`;
+  }
+  if (scriptId !== null && stored.scriptId !== scriptId) return 'its row has not the script of its outputs';
+  return undefined;
 }
