@@ -105,31 +105,49 @@ function toBuffer(bytes: Uint8Array | undefined): Buffer | null {
 }
 
 /**
+ * Joins the positions of transactions in what their chain blocks accept. A chain block may accept 100,000 of them, so its list is walked once, and not
+ * searched for each.
+ * @param accepted a table with `chain_index` and `transaction_id`
+ */
+export const joinPositions = (accepted: string): string => `
+  join (
+    select c.index as chain_index, c.chain_time, a.id as transaction_id, (a.position - 1)::integer as position
+    from chain_blocks c cross join unnest(c.accepted_transactions) with ordinality a (id, position)
+    where c.index in (select chain_index from ${accepted})) accepted using (chain_index, transaction_id)`;
+
+/**
  * Derives spends from `found_reveals`, and from `found_bare`, which has the scripts that are programs. `bare_outputs` are accepted
  * outputs of these, and UTXOs of the latest bootstrap block with such a script.
  */
 export const SPENDS = `
-  bare_outputs as (
-    select f.*, o.transaction_id, o.index, c.index as chain_index, array_position(c.accepted_transactions, t.id) - 1 as position, c.chain_time
+  created as materialized (
+    select f.script_id, o.transaction_id, o.index, t.accepting_index as chain_index
       from found_bare f
       join transaction_outputs o on o.script_id = f.script_id
       join transactions t on t.id = o.transaction_id
-      join chain_blocks c on c.index = t.accepting_index
+     where t.accepting_index is not null),
+  bare_outputs as (
+    select f.*, transaction_id, created.index, chain_index, accepted.position, accepted.chain_time
+      from created join found_bare f using (script_id) ${joinPositions('created')}
     union all
     select f.*, u.transaction_id, u.index, c.index, -1, c.chain_time
       from found_bare f
       join (${firstBootstrapUtxos('(select script_id as id from found_bare)')}) u using (script_id)
       join chain_blocks c on c.index = (select max(chain_index) from bootstrap_blocks)),
   bare_firsts as (select distinct on (script_id) * from bare_outputs order by script_id, chain_index, position),
-  spends as (
-    select hash, uses, transaction_id, chain_time, fee from found_reveals
-    union all
-    select f.hash, f.uses, i.transaction_id, c.chain_time, coalesce(t.fee, 0)
+  bare_spends as materialized (
+    select f.hash, f.uses, f.chain_index as first_index, f.position as first_position, t.id as transaction_id, t.accepting_index as chain_index,
+           coalesce(t.fee, 0) as fee
       from bare_firsts f
       join transaction_inputs i on i.script_id = f.script_id
       join transactions t on t.id = i.transaction_id
-      join chain_blocks c on c.index = t.accepting_index
-     where (c.index, array_position(c.accepted_transactions, t.id) - 1) > (f.chain_index, f.position))`;
+     where t.accepting_index is not null),
+  spends as (
+    select hash, uses, transaction_id, chain_time, fee from found_reveals
+    union all
+    select hash, uses, transaction_id, accepted.chain_time, fee
+      from bare_spends ${joinPositions('bare_spends')}
+     where (chain_index, accepted.position) > (first_index, first_position))`;
 
 /** The first of each program among `seen`, and how often it was spent. */
 export const FIRSTS = `

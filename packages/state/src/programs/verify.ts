@@ -10,7 +10,7 @@ import { DIFFERENCE, faultsOf, type Queryable } from '../queryable.ts';
 import { revealPages } from '../reveals/read.ts';
 import { knownKccTemplate } from './kcc-template.ts';
 import { isOfProgram } from './program-spend.ts';
-import { bareScriptPages, FIRSTS, HOURS, SPENDS } from './rebuild.ts';
+import { bareScriptPages, FIRSTS, HOURS, joinPositions, SPENDS } from './rebuild.ts';
 
 const MAX_FAULTS = 20;
 const SCRIPTS_AT_ONCE = 1_000;
@@ -30,21 +30,23 @@ const verifyTemplates = faultsOf(`
 /** Spends that reveal or are a program with a row. A node accepts no spend of a P2SH script that does not reveal its program. */
 const FOUND = `
   found_bare as (select script_id, hash, uses from programs where script_id is not null and uses <> 0),
-  found_reveals as (
-    select p.hash, p.uses, i.transaction_id, i.index, c.index as chain_index, array_position(c.accepted_transactions, t.id) - 1 as position, c.chain_time,
-           coalesce(t.fee, 0) as fee
+  spent as materialized (
+    select p.hash, p.uses, i.transaction_id, i.index, t.accepting_index as chain_index, coalesce(t.fee, 0) as fee
       from programs p
       join scripts s on substring(s.script from 3 for 32) = p.hash and s.type = 'scripthash'
       join transaction_inputs i on i.script_id = s.id
       join transactions t on t.id = i.transaction_id and t.accepted_variant is not null
-      join chain_blocks c on c.index = t.accepting_index
-     where p.uses <> 0
+     where t.accepting_index is not null
+       and (p.uses <> 0
         or exists (
              select from transaction_outputs o
               where o.transaction_id = i.previous_transaction_id and o.index = i.previous_index and o.covenant_id is not null)
         or exists (
              select from bootstrap_utxos u
-              where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index and u.covenant_id is not null)),
+              where u.transaction_id = i.previous_transaction_id and u.index = i.previous_index and u.covenant_id is not null))),
+  found_reveals as (
+    select hash, uses, transaction_id, spent.index, chain_index, accepted.position, accepted.chain_time, fee
+      from spent ${joinPositions('spent')}),
   ${SPENDS}`;
 
 /** $1: whether rows give exactly what is kept */
