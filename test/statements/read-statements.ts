@@ -32,8 +32,8 @@ export interface Read {
 /** The sources of the programs. */
 const CHECKED_SOURCES = /^packages\/[a-z]+\/src\/(?!.*(?:\.test\.ts$|\/testing\/|\/generated\/))/;
 
-/** The arguments of a function whose body is being evaluated, by the symbol of the parameter. */
-type Scope = ReadonlyMap<number, ts.Expression>;
+/** The arguments of a function whose body is being evaluated, by the symbol of the parameter, each with the scope of its call. */
+type Scope = ReadonlyMap<number, { argument: ts.Expression; scope: Scope }>;
 
 const NO_SCOPE: Scope = new Map();
 
@@ -166,8 +166,8 @@ class Reader {
     }
     if (ts.isCallExpression(value)) return this.#evaluateCall(value, scope);
     if (ts.isIdentifier(value)) {
-      const argument = scope.get(this.#symbolOf(value)?.id ?? 0);
-      if (argument !== undefined) return this.#evaluate(argument, NO_SCOPE);
+      const given = scope.get(this.#symbolOf(value)?.id ?? 0);
+      if (given !== undefined) return this.#evaluate(given.argument, given.scope);
       const initializer = this.#initializer(value);
       return (initializer && this.#evaluate(initializer, scope)) ?? this.#literals(value);
     }
@@ -195,7 +195,7 @@ class Reader {
     for (const [index, parameter] of callee.parameters.entries()) {
       const symbol = this.#checker.getSymbolAtLocation(parameter.name);
       const argument = call.arguments[index] ?? parameter.initializer;
-      if (symbol !== undefined && argument !== undefined) inner.set(symbol.id, argument);
+      if (symbol !== undefined && argument !== undefined) inner.set(symbol.id, { argument, scope });
     }
     return this.#evaluate(result, inner);
   }

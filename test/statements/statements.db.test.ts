@@ -66,7 +66,6 @@ test('only statements that name roles, indexes or tables at run time are not che
       "packages/state/src/balances/script-activity/look-up.ts": 1,
       "packages/state/src/inscriptions/read.ts": 3,
       "packages/state/src/queryable.ts": 2,
-      "packages/state/src/reveals/read.ts": 3,
     }
   `);
 });

@@ -49,6 +49,16 @@ export const AT_BOOTSTRAP = `
     select first.script_id, c.index, c.chain_time
     from (select script_id, min(chain_index) as index from held group by script_id) first join chain_blocks c using (index)
   )`;
+/**
+ * Selects what chain blocks accept, with positions. A chain block may accept 100,000 transactions, so its list is walked once for all that are looked
+ * for, and not searched for each.
+ * @param indexes a query of chain_blocks.index
+ */
+export const acceptedBy = (indexes: string): string => `
+  select c.index as chain_index, c.chain_time, a.id as transaction_id, (a.position - 1)::integer as position
+  from chain_blocks c cross join unnest(c.accepted_transactions) with ordinality a (id, position)
+  where c.index in (${indexes})`;
+
 /** Each member of a cluster with its root; members whose path to the root does not end are left out. */
 export const TREE = `
   recursive tree as (

@@ -4,7 +4,7 @@
  */
 import { describeProgram, type ProgramDescription } from '@kasgres/programs';
 import type { ClientBase } from 'pg';
-import { firstBootstrapUtxos } from '../common-table-expressions.ts';
+import { acceptedBy, firstBootstrapUtxos } from '../common-table-expressions.ts';
 import type { CandidateTransactions } from '../first-catch-up/candidate-transactions.ts';
 import type { KeySet } from '../first-catch-up/key-set.ts';
 import { pagesByKey, type Queryable } from '../queryable.ts';
@@ -104,16 +104,9 @@ function toBuffer(bytes: Uint8Array | undefined): Buffer | null {
   return bytes === undefined ? null : Buffer.from(bytes);
 }
 
-/**
- * Joins the positions of transactions in what their chain blocks accept. A chain block may accept 100,000 of them, so its list is walked once, and not
- * searched for each.
- * @param accepted a table with `chain_index` and `transaction_id`
- */
-export const joinPositions = (accepted: string): string => `
-  join (
-    select c.index as chain_index, c.chain_time, a.id as transaction_id, (a.position - 1)::integer as position
-    from chain_blocks c cross join unnest(c.accepted_transactions) with ordinality a (id, position)
-    where c.index in (select chain_index from ${accepted})) accepted using (chain_index, transaction_id)`;
+/** Joins the positions of accepted transactions. @param table has `chain_index` and `transaction_id` */
+export const joinPositions = (table: string): string =>
+  `join (${acceptedBy(`select chain_index from ${table}`)}) accepted using (chain_index, transaction_id)`;
 
 /**
  * Derives spends from `found_reveals`, and from `found_bare`, which has the scripts that are programs. `bare_outputs` are accepted

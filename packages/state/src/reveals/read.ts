@@ -2,6 +2,7 @@
 import { blake2b256 } from '@kasgres/kaspa';
 import { claimedProgram } from '@kasgres/programs';
 import type { ClientBase } from 'pg';
+import { acceptedBy } from '../common-table-expressions.ts';
 import type { KeySet } from '../first-catch-up/key-set.ts';
 import { columnsOf, type Queryable } from '../queryable.ts';
 import type { Reveal } from './reveal.ts';
@@ -31,21 +32,20 @@ interface RevealRow {
 }
 
 /**
- * The inputs `i` of transactions `t` in `t.variant`, which spend P2SH scripts `s` and were accepted by chain blocks `c`. A chain block may accept
- * 100,000 transactions, so its list is walked once for all of them, and not searched for each. `is true` keeps the planner from a join, which it
- * would choose for the ten transactions that it expects in a list.
+ * Selects the inputs `i` of transactions that spend P2SH scripts `s`. `is true` keeps the planner from a join with the list of a chain block, which it
+ * would choose for the ten transactions that it expects there.
+ * @param transactions selects the accepted transactions `t`, each with the `variant` that is read
+ * @param from what is read, which has `t`
  */
-const selectReveals = ({ t, from = 't', where = 'true' }: { t: string; from?: string; where?: string }): string => `
-  with t as materialized (${t}),
-  accepted as materialized (
-    select c.index, c.chain_time, a.id, (a.position - 1)::integer as position
-    from chain_blocks c cross join unnest(c.accepted_transactions) with ordinality a (id, position)
-    where c.index in (select accepting_index from t) and (a.id in (select id from t)) is true)
-  select i.transaction_id::float8 as transaction, i.index as input, c.index::float8 as "chainIndex", c.chain_time as "chainTime", c.position,
+const selectReveals = (transactions: string, from = 't', where = 'true'): string => `
+  with t as materialized (${transactions}),
+  accepted as materialized (${acceptedBy('select accepting_index from t')} and (a.id in (select id from t)) is true)
+  select i.transaction_id::float8 as transaction, i.index as input, accepted.chain_index::float8 as "chainIndex",
+    accepted.chain_time as "chainTime", accepted.position,
     coalesce(t.fee, 0) as fee, case when t.variant = 0 then i.signature_script else b.signature_script end as "signatureScript", s.script,
     coalesce(o.covenant_id, u.covenant_id) as "covenantId"
   from ${from}
-  join accepted c on c.index = t.accepting_index and c.id = t.id
+  join accepted on accepted.chain_index = t.accepting_index and accepted.transaction_id = t.id
   join transaction_inputs i on i.transaction_id = t.id
   join scripts s on s.id = i.script_id and s.type = 'scripthash'
   left join transaction_variant_inputs b on b.transaction_id = t.id and b.variant = t.variant and b.index = i.index
@@ -61,10 +61,9 @@ export async function* readReveals(client: ClientBase, transactions: readonly bi
     const { rows } = await client.query<RevealRow>({
       name: 'removed-reveals',
       // A chain without programs needs no more than the first condition.
-      text: selectReveals({
-        t: `select id, accepting_index, fee, accepted_variant as variant from transactions
-             where exists (select from programs) and id = any($1::bigint[]) and accepted_variant is not null`,
-      }),
+      text: selectReveals(`
+        select id, accepting_index, fee, accepted_variant as variant from transactions
+         where exists (select from programs) and id = any($1::bigint[]) and accepted_variant is not null`),
       values: [transactions.slice(from, from + TRANSACTIONS_AT_ONCE)],
     });
     yield rows.flatMap(toReveal);
@@ -75,11 +74,10 @@ export async function* readReveals(client: ClientBase, transactions: readonly bi
 export async function readSettled(client: ClientBase, settled: readonly SettledVariant[]): Promise<Reveal[]> {
   const { rows } = await client.query<RevealRow>({
     name: 'settled-reveals',
-    text: `${selectReveals({
-      t: `select t.id, t.accepting_index, t.fee, settled.variant
-            from unnest($1::bigint[], $2::integer[]) settled (id, variant) join transactions t on t.id = settled.id`,
-    })}
-            order by c.index, c.position, i.index`,
+    text: `${selectReveals(`
+             select t.id, t.accepting_index, t.fee, settled.variant
+               from unnest($1::bigint[], $2::integer[]) settled (id, variant) join transactions t on t.id = settled.id`)}
+            order by accepted.chain_index, accepted.position, i.index`,
     values: columnsOf(settled, 'transaction', 'variant'),
   });
   return rows.flatMap(toReveal);
@@ -102,11 +100,11 @@ export async function* revealPages(db: Queryable, keys?: KeySet): AsyncGenerator
   for await (const found of keys === undefined ? findInputs(db) : findInputsOf(db, keys)) {
     for (const page of divide(found)) {
       const { rows } = await db.query<RevealRow>(
-        `${selectReveals({
-          t: 'select id, accepting_index, fee, accepted_variant as variant from transactions where id = any($1::bigint[])',
-          from: 'unnest($1::bigint[], $2::integer[]) wanted (transaction_id, index) join t on t.id = wanted.transaction_id',
-          where: 'i.index = wanted.index',
-        })}
+        `${selectReveals(
+          'select id, accepting_index, fee, accepted_variant as variant from transactions where id = any($1::bigint[])',
+          'unnest($1::bigint[], $2::integer[]) wanted (transaction_id, index) join t on t.id = wanted.transaction_id',
+          'i.index = wanted.index',
+        )}
           order by i.transaction_id, i.index`,
         columnsOf(page, 'transaction', 'input'),
       );
