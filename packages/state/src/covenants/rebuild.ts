@@ -80,6 +80,11 @@ const INSERT_COVENANTS = `
     left join interrupted i using (covenant_id)
    order by f.chain_index nulls first, f.position`;
 
+/** The template that an event finds: that of the latest one before it that reveals one. The events of a covenant have a `number` in their order. */
+export const TEMPLATE_BEFORE = `
+  (max(array[number, template_id]) filter (where template_id is not null)
+     over (partition by covenant_id order by number rows between unbounded preceding and 1 preceding))[2]`;
+
 /** The templates of the last programs that inputs of each transaction reveal, by covenant. */
 const INSERT_EVENTS = `
   with ${STARTING},
@@ -95,9 +100,8 @@ const INSERT_EVENTS = `
   insert into covenant_events (covenant_id, chain_index, transaction_id, previous_seen, position, kind, template_id, previous_template_id)
   select c.id, o.chain_index, o.transaction_id, coalesce(o.previous_seen, case when s.index < o.chain_index then s.chain_time end),
          o.position, o.kind, o.template_id,
-         (max(array[number, o.template_id]) filter (where o.template_id is not null)
-            over (partition by o.covenant_id order by number rows between unbounded preceding and 1 preceding))[2]
-    from ordered o join covenants c using (covenant_id) left join starting s using (covenant_id)
+         o.previous_template_id
+    from (select *, ${TEMPLATE_BEFORE} as previous_template_id from ordered) o join covenants c using (covenant_id) left join starting s using (covenant_id)
    order by o.chain_index, o.position`;
 
 const SET_TEMPLATES = `

@@ -4,6 +4,7 @@ import { getOrInsert } from '../state-changes.ts';
 import type { Reveals } from '../reveals/reveals.ts';
 import type { Reveal } from '../reveals/reveal.ts';
 import { countTemplates } from './count-templates.ts';
+import { TEMPLATE_BEFORE } from './rebuild.ts';
 
 /**
  * Sets the templates of events whose transactions were accepted by earlier batches in a variant that is known now, and of what follows: the
@@ -35,26 +36,23 @@ export async function settleTemplates(client: ClientBase, reveals: Reveals): Pro
 
 /** `later` has the events of each covenant from the first settled one on. Its first row keeps what was before it. */
 const SETTLE = `
-  with given as materialized (
+  with settled_events as materialized (
     select e.covenant_id, e.chain_index, e.position, t.id as template_id
       from unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bytea[]) settled (covenant_id, transaction_id, chain_index, template)
       join covenants c using (covenant_id)
       join covenant_events e on e.transaction_id = settled.transaction_id and e.chain_index = settled.chain_index and e.covenant_id = c.id
       join program_templates t using (template)),
-  first as (select distinct on (covenant_id) * from given order by covenant_id, chain_index, position),
+  first as (select distinct on (covenant_id) * from settled_events order by covenant_id, chain_index, position),
   later as materialized (
-    select e.covenant_id, e.chain_index, e.position, e.previous_template_id, coalesce(given.template_id, e.template_id) as template_id,
+    select e.covenant_id, e.chain_index, e.position, e.previous_template_id, coalesce(settled.template_id, e.template_id) as template_id,
            row_number() over (partition by e.covenant_id order by e.chain_index, e.position) as number
       from first
      cross join lateral (
        select * from covenant_events e
         where e.covenant_id = first.covenant_id and (e.chain_index, e.position) >= (first.chain_index, first.position) offset 0) e
-      left join given on given.covenant_id = e.covenant_id and given.chain_index = e.chain_index and given.position = e.position),
+      left join settled_events settled on settled.covenant_id = e.covenant_id and settled.chain_index = e.chain_index and settled.position = e.position),
   events as (
-    select *, coalesce(
-             (max(array[number, template_id]) filter (where template_id is not null)
-                over (partition by covenant_id order by number rows between unbounded preceding and 1 preceding))[2],
-             first_value(previous_template_id) over (partition by covenant_id order by number)) as previous
+    select *, coalesce(${TEMPLATE_BEFORE}, first_value(previous_template_id) over (partition by covenant_id order by number)) as previous
       from later),
   changed as (
     update covenant_events e set template_id = events.template_id, previous_template_id = events.previous

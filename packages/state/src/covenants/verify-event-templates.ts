@@ -9,7 +9,7 @@ const MAX_FAULTS = 20;
 const TRANSACTIONS_AT_ONCE = 5_000;
 
 /** Before the latest bootstrap block, the covenants of spent outputs may not be known. */
-const AFTER_START = 'chain_index > (select max(chain_index) from bootstrap_blocks)';
+const AFTER_BOOTSTRAP = 'chain_index > (select max(chain_index) from bootstrap_blocks)';
 
 export class EventTemplates {
   readonly #db: Queryable;
@@ -33,7 +33,7 @@ export class EventTemplates {
   async finish(): Promise<string[]> {
     await this.#compare();
     const { rows } = await this.#db.query<{ count: number }>(
-      `select count(*)::float8 as count from covenant_events where template_id is not null and ${AFTER_START}`,
+      `select count(*)::float8 as count from covenant_events where template_id is not null and ${AFTER_BOOTSTRAP}`,
     );
     const unfounded = (rows[0]?.count ?? 0) - this.#found;
     if (unfounded > 0) this.#faults.push(`${unfounded} covenant events have a template that no input reveals`);
@@ -49,7 +49,7 @@ export class EventTemplates {
          from covenant_events e
          join covenants c on c.id = e.covenant_id
          left join program_templates t on t.id = e.template_id
-        where e.transaction_id = any($1::bigint[]) and ${AFTER_START}`,
+        where e.transaction_id = any($1::bigint[]) and ${AFTER_BOOTSTRAP}`,
       [[...revealed.keys()]],
     );
     for (const { transaction, covenantId, template } of rows) {

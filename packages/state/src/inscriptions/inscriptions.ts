@@ -14,7 +14,7 @@ import { ProtocolHours } from './protocol-hours.ts';
 import { withOwners } from './read.ts';
 import { rebuildInscriptions } from './rebuild.ts';
 import { verifyInscriptions } from './verify.ts';
-import { writeInscriptions } from './write.ts';
+import { deleteUnusedKinds, writeInscriptions } from './write.ts';
 
 interface Place {
   chainTime: ChainTime;
@@ -40,9 +40,6 @@ const DELETE_REMOVED = `
   delete from inscriptions i
    where i.transaction_id = any($1::bigint[])
      and not exists (select from transactions t where t.id = i.transaction_id and t.accepting_index <= $2)`;
-
-const DELETE_KINDS = `
-  delete from inscription_kinds k where k.id = any($1::bigint[]) and not exists (select from inscriptions i where i.kind_id = k.id)`;
 
 const CHANGE_HOURS = `
   insert into protocol_hours (hour, protocol, transactions, fees)
@@ -90,16 +87,14 @@ export const inscriptions: DerivedState = {
     if (found.length === 0 && removedRows.length === 0) return;
     const hours = (await changeOfHours(client, changes, found)).rows();
     const removed = [...new Set(removedRows.map(({ transaction }) => transaction))];
-    const kinds = [...new Set(removedRows.map(({ kind }) => kind))];
+    const kinds = new Set(removedRows.map(({ kind }) => kind));
     const { fork } = changes.range;
     await inPipeline(client, [
       ...when(removed.length > 0, () =>
         client.query({ name: 'delete-inscriptions', text: DELETE_REMOVED, values: [removed, fork] }),
       ),
       () => writeInscriptions(client, found),
-      ...when(kinds.length > 0, () =>
-        client.query({ name: 'delete-inscription-kinds', text: DELETE_KINDS, values: [kinds] }),
-      ),
+      ...when(kinds.size > 0, () => deleteUnusedKinds(client, kinds)),
       ...when(hours.length > 0, () =>
         client.query({
           name: 'change-protocol-hours',

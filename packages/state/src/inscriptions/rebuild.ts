@@ -9,7 +9,7 @@ import type { CandidateTransactions } from '../first-catch-up/candidate-transact
 import type { KeySet } from '../first-catch-up/key-set.ts';
 import type { Inscribed } from './inscribed.ts';
 import { findRangeEnd, type Range, ranges, readRange, readTransactions } from './read.ts';
-import { writeInscriptions } from './write.ts';
+import { deleteUnusedKinds, writeInscriptions } from './write.ts';
 
 /** Each has 500 kB at most. */
 const TRANSACTIONS_AT_ONCE = 200;
@@ -87,10 +87,7 @@ async function decodeAgain(client: ClientBase, { after, last }: Range): Promise<
     range,
   );
   await writeInscriptions(client, inscribed);
-  await client.query(
-    `delete from inscription_kinds k where k.id = any($1::bigint[]) and not exists (select from inscriptions i where i.kind_id = k.id)`,
-    [[...new Set(deleted.rows.map(({ kind_id }) => kind_id))]],
-  );
+  await deleteUnusedKinds(client, new Set(deleted.rows.map(({ kind_id }) => kind_id)));
   await client.query(
     `insert into protocol_hours (hour, protocol, transactions, fees)
      select hour, protocol, count(*), sum(fee) from (${COUNTED}) now group by hour, protocol order by hour, protocol

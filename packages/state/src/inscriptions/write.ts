@@ -20,6 +20,13 @@ const WRITE = `
    where not exists (select from inscriptions i where i.transaction_id = given.transaction_id and i.input = given.input)
    order by given.transaction_id, given.input`;
 
+/** Deletes those of the kinds that no inscription has. */
+const DELETE_UNUSED_KINDS = `
+  delete from inscription_kinds k where k.id = any($1::bigint[]) and not exists (select from inscriptions i where i.kind_id = k.id)`;
+
+export const deleteUnusedKinds = (client: ClientBase, kinds: ReadonlySet<bigint>) =>
+  client.query({ name: 'delete-inscription-kinds', text: DELETE_UNUSED_KINDS, values: [[...kinds]] });
+
 export async function writeInscriptions(client: ClientBase, inscribed: readonly Inscribed[]): Promise<void> {
   if (inscribed.length === 0) return;
   const kinds = columnsOf(inscribed, 'protocol', 'operation', 'tick');
