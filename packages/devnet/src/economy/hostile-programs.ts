@@ -171,7 +171,7 @@ function unlock(
   return withDerived({ ...transaction, inputs, payload });
 }
 
-/** The same transaction with other sig-op counts or compute budgets, to which its id does not commit. */
+/** Returns another variant: the id does not commit to sig-op counts and compute budgets. */
 function variantOf(transaction: DagTransaction): DagTransaction {
   return withInput(transaction, transaction.version === 0 ? { sigOpCount: 2 } : { computeBudget: 13 });
 }

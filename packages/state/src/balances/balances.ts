@@ -6,7 +6,11 @@ import { inPipeline } from '@kasgres/database';
 import type { DerivedState } from '../derived-state.ts';
 import { allOf } from '../queryable.ts';
 import { BalanceDeltas } from './balance-deltas.ts';
-import { changeEarlierHours, copyEarlierHours, rebuildEarlierHours } from './hourly-changes/previous-changes.ts';
+import {
+  changePreviousChanges,
+  copyPreviousChanges,
+  rebuildPreviousChanges,
+} from './hourly-changes/previous-changes.ts';
 import { HourlyDeltas } from './hourly-changes/hourly-deltas.ts';
 import { verifyHourlyBalanceChanges } from './hourly-changes/verify.ts';
 import { copyBalances, rebuildBalances } from './rebuild.ts';
@@ -25,8 +29,8 @@ export const balances: DerivedState = {
     deferredIndexes: ['balances_balance', 'balances_tagged'],
   },
   rebuild: {
-    fromDeltas: [rebuildBalances, rebuildEarlierHours],
-    fromTotals: [copyBalances, copyEarlierHours],
+    fromDeltas: [rebuildBalances, rebuildPreviousChanges],
+    fromTotals: [copyBalances, copyPreviousChanges],
     locked: flagTagged,
   },
   verify: {
@@ -61,7 +65,7 @@ export const balances: DerivedState = {
     await inPipeline(client, [
       () => writeSeenBefore(client, changes.range, changes.of(ScriptActivityChanges).seenBefore),
       () => writeBalances(client, changes),
-      () => changeEarlierHours(client, changes.of(HourlyDeltas).earlier),
+      () => changePreviousChanges(client, changes.of(HourlyDeltas).earlier),
     ]);
   },
 };

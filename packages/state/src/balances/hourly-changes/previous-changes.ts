@@ -5,10 +5,10 @@ import type { CatchUpTotals } from '../../derived-state.ts';
 import { columnsOf } from '../../queryable.ts';
 import type { HourlyChange } from './hourly-deltas.ts';
 
-export async function changeEarlierHours(client: ClientBase, earlier: readonly HourlyChange[]): Promise<void> {
+export async function changePreviousChanges(client: ClientBase, earlier: readonly HourlyChange[]): Promise<void> {
   if (earlier.length === 0) return;
   await client.query({
-    name: 'change-earlier-balances',
+    name: 'change-previous-balances',
     // See `balances` for the reason for MERGE.
     text: `merge into previous_balance_changes b
            using unnest($1::bigint[], $2::integer[], $3::bigint[]) changed (script_id, hour, change)
@@ -19,13 +19,13 @@ export async function changeEarlierHours(client: ClientBase, earlier: readonly H
   });
 }
 
-export async function rebuildEarlierHours(client: ClientBase): Promise<void> {
+export async function rebuildPreviousChanges(client: ClientBase): Promise<void> {
   await client.query(
     `insert into previous_balance_changes (script_id, hour, change)
      select script_id, hour, change from hourly_balance_changes() where not is_latest and change <> 0 order by script_id, hour`,
   );
 }
 
-export async function copyEarlierHours(client: ClientBase, { chain }: CatchUpTotals): Promise<void> {
+export async function copyPreviousChanges(client: ClientBase, { chain }: CatchUpTotals): Promise<void> {
   await copyAll(client, PREVIOUS_BALANCE_CHANGES, chain.earlierHours());
 }
