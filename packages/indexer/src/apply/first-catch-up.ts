@@ -63,7 +63,8 @@ export async function deferIndexes(client: ClientBase): Promise<void> {
 /** Storage parameters belong to partitions, or to a table without any. */
 async function alterPartitions(client: ClientBase, tables: readonly string[], change: string): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
-    'select leaf.relid::text as name from unnest($1::text[]) as name, pg_partition_tree(name::regclass) leaf where leaf.isleaf',
+    `select coalesce(leaf.relid::text, name) as name
+       from unnest($1::text[]) as name left join lateral pg_partition_tree(name::regclass) leaf on leaf.isleaf`,
     [tables],
   );
   for (const { name } of rows) await client.query(`alter table ${name} ${change}`);

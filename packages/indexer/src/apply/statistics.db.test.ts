@@ -16,6 +16,8 @@ afterEach(async () => {
   await database.drop();
 });
 
+const writtenTransactions = (rows: number) => ({ rows: { transactions: { table: 'transactions', rows } } });
+
 /** Writes a batch of transactions, and returns how many Postgres counted when it analysed the table last: -1 if never. */
 async function countAfterBatch(statistics: Statistics, transactions: number): Promise<number> {
   await client.query(
@@ -25,7 +27,7 @@ async function countAfterBatch(statistics: Statistics, transactions: number): Pr
     [written + 1, written + transactions],
   );
   written += transactions;
-  await statistics.update(client, { rows: { blocks: { rows: 0 }, transactions: { rows: transactions } } });
+  await statistics.update(client, writtenTransactions(transactions));
   const { rows } = await client.query<{ counted: number }>(
     `select reltuples::integer as counted from pg_class where oid = 'transactions'::regclass`,
   );
@@ -39,6 +41,14 @@ test('it analyses the tables each time they have doubled', async () => {
   expect(await countAfterBatch(statistics, 99)).toBe(100);
   expect(await countAfterBatch(statistics, 1)).toBe(200);
   expect(await countAfterBatch(statistics, 199)).toBe(200);
+});
+
+test('it analyses the tables when one of them has doubled, however large the others are', async () => {
+  const statistics = new Statistics();
+  expect(await countAfterBatch(statistics, 100_001)).toBe(100_001);
+  expect(await countAfterBatch(statistics, 1_000)).toBe(100_001);
+  await statistics.update(client, { rows: { scripts: { table: 'scripts', rows: 100 } } });
+  expect(await countAfterBatch(statistics, 0)).toBe(101_001);
 });
 
 test('it continues from what was counted before a restart', async () => {
@@ -57,15 +67,15 @@ test('it leaves a large index to autovacuum', async () => {
 test('it analyses once at a time, and counts what is written meanwhile for the next time', async () => {
   const analyses: PromiseWithResolvers<void>[] = [];
   const slow = {
-    query: async (text: string) => {
-      if (!text.startsWith('analyze')) return await client.query(text);
+    query: async (text: string, values?: unknown[]) => {
+      if (!text.startsWith('analyze')) return await client.query(text, values);
       const analysis = Promise.withResolvers<void>();
       analyses.push(analysis);
       return await analysis.promise;
     },
   } as unknown as TestDatabase['pool'];
   const statistics = new Statistics();
-  const grow = (rows: number) => statistics.update(slow, { rows: { blocks: { rows: 0 }, transactions: { rows } } });
+  const grow = (rows: number) => statistics.update(slow, writtenTransactions(rows));
   const first = grow(100);
   await expect.poll(() => analyses.length).toBe(1);
   await grow(99);
