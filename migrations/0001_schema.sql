@@ -2022,8 +2022,8 @@ create unlogged table rate_limits (
   expire bigint not null,
   constraint rate_limits_pkey primary key (key)
 );
-comment on table rate_limits is 'Windows of rate limits, where API processes share them (RATE_LIMIT_STORE=postgres).';
-comment on column rate_limits.key is 'The bucket that is limited: `key:` and the id of a key.';
+comment on table rate_limits is 'Windows of rate limits, where API processes share them (API_WORKERS, RATE_LIMIT_STORE=postgres).';
+comment on column rate_limits.key is 'The bucket that is limited: `key:` and the id of a key, or `anonymous:` and an address.';
 comment on column rate_limits.points is 'Charged in the window: hundredths of a request unit.';
 comment on column rate_limits.expire is 'End of the window by the clock of the database, Unix milliseconds.';
 

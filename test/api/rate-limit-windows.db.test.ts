@@ -1,6 +1,7 @@
 /** Windows of rate limits in the database: charges of several processes, and refunds. */
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { openRateLimitDatabase } from '../../packages/api/src/index-state/database.ts';
 import { PostgresWindows } from '../../packages/api/src/limits/postgres-windows.ts';
 
 let database: TestDatabase;
@@ -108,4 +109,26 @@ test('a window of a second does not last an hour because the clock was set back 
   expect(await newWindows().charge('set back', limit, 100)).toMatchObject({ charged: true, remaining: 0 });
   const { charged, endsInMs } = await newWindows().charge('set back', limit, 100);
   expect([charged, endsInMs <= 1000]).toEqual([false, true]);
+});
+
+test('its plan, which is made while the table has hardly a row, does not scan the table', async () => {
+  const { pool, close } = openRateLimitDatabase({ url: database.url, onIdleError: () => undefined });
+  const client = await pool.connect();
+  try {
+    await client.query('truncate rate_limits');
+    await newWindows().charge('first', LIMIT, 1);
+    await client.query('analyze rate_limits');
+    // All statements of one session.
+    const session = { query: client.query.bind(client) } as unknown as typeof pool;
+    await new PostgresWindows(session, fail).charge('planned', LIMIT, 1);
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+      `explain execute "charge rate limits" ('{planned}', '{1}', '{1}', '{1}', '{1000}')`,
+    );
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain('Index Scan using rate_limits_pkey');
+    expect(plan).not.toContain('Seq Scan');
+  } finally {
+    client.release();
+    await close();
+  }
 });

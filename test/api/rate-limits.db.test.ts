@@ -5,6 +5,7 @@ import { type Program, startApi } from '../support/programs.ts';
 import { ApiClient } from '../support/api-client.ts';
 import type { ApiResponse } from '../support/openapi.ts';
 import { openHarness, type Harness } from './harness.ts';
+import { whileStoreResponds } from './while-store-responds.ts';
 
 let harness: Harness;
 
@@ -155,20 +156,6 @@ describe('shared windows', () => {
   });
   const storeFailures = () => metric('kasgres_api_rate_limit_store_failures_total');
 
-  /** On a machine that is busy with much else the store may be late, and requests are refused with a 503: such a scenario is tried again. */
-  async function whileStoreResponses(scenario: () => Promise<void>): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      const before = await storeFailures();
-      try {
-        return await scenario();
-      } catch (error) {
-        if (attempt === 5 || (await storeFailures()) === before) throw error;
-        // The pause after a failure.
-        await new Promise((resolve) => setTimeout(resolve, 1000));
-      }
-    }
-  }
-
   test('have metrics of charges and refusals by reason', async () => {
     const client = (await clientsWith({ rateRu: 0.6, windowSeconds: 60 }))[1];
     if (client === undefined) throw new Error('There is no second process');
@@ -187,7 +174,7 @@ describe('shared windows', () => {
   });
 
   test('count the responses of every process', () =>
-    whileStoreResponses(async () => {
+    whileStoreResponds(storeFailures, async () => {
       const [one, two] = (await clientsWith({ rateRu: 1, windowSeconds: 60 })) as [ApiClient, ApiClient];
       expect(headersOf(await dear(one))).toEqual(['0.5', '1;w=60', '0.5']);
       expect(headersOf(await cheap(two))).toEqual(['0.1', '1;w=60', '0.4']);
@@ -198,7 +185,7 @@ describe('shared windows', () => {
     }));
 
   test('are exact for simultaneous requests', () =>
-    whileStoreResponses(async () => {
+    whileStoreResponds(storeFailures, async () => {
       const clients = await clientsWith({ rateRu: 2, windowSeconds: 60 });
       const statuses = await Promise.all(
         clients.flatMap((client) => Array.from({ length: 30 }, async () => (await cheap(client)).status)),
@@ -207,7 +194,7 @@ describe('shared windows', () => {
     }));
 
   test('expire and restart', () =>
-    whileStoreResponses(async () => {
+    whileStoreResponds(storeFailures, async () => {
       const [one, two] = (await clientsWith({ rateRu: 0.5, windowSeconds: 4 })) as [ApiClient, ApiClient];
       expect((await dear(one)).status).toBe(200);
       expect((await dear(two)).status).toBe(429);

@@ -46,7 +46,7 @@ const ROOMS: Record<string, readonly string[]> = {
   'rest-server': [...SHARED, 'limits', 'resources', 'services.ts'],
   docs: [...BASE, 'index-state', 'openapi', 'limits', 'rest-server', 'services.ts'],
   explorer: [...BASE, 'index-state', 'limits', 'services.ts'],
-  workers: [...BASE, 'limits', 'env.ts', 'serve.ts'],
+  workers: ['env.ts', 'serve.ts'],
 };
 const API = 'packages/api/src';
 /** The only files outside rooms: they put the rooms together. */

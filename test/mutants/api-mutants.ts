@@ -136,6 +136,20 @@ export const API_MUTANTS: readonly Mutant[] = [
     replace: '',
     tests: ['packages/api/src/limits/limits.test.ts'],
   },
+  {
+    name: 'limits-of-workers-are-counted-in-memory',
+    file: 'packages/api/src/limits/open-admission.ts',
+    find: "env.RATE_LIMIT_STORE === 'postgres' || env.API_WORKERS > 1",
+    replace: "env.RATE_LIMIT_STORE === 'postgres'",
+    tests: ['test/api/workers.db.test.ts'],
+  },
+  {
+    name: 'limits-scan-their-table',
+    file: 'packages/api/src/index-state/database.ts',
+    find: ", enable_seqscan: 'off'",
+    replace: '',
+    tests: ['test/api/rate-limit-windows.db.test.ts'],
+  },
   // Statements of the API.
   {
     name: 'read-state-goes-backwards',

@@ -1,9 +1,9 @@
 /** The API in this process, on a generated index of a million transactions, and its queries. */
 import {
+  Admission,
   createMetrics,
   createServer,
   createServices,
-  LocalAdmission,
   MemoryWindows,
   openDatabase,
   PLANNER_SETTINGS,
@@ -50,7 +50,7 @@ export async function openHarness({ generations = 10 } = {}) {
   const recorded = recordQueries(api.pool);
   const logger = createLogger({ name: 'api under test', level: 'silent' });
   const node = { connected: false, call: noNode, list: noNode };
-  const admission = new LocalAdmission({
+  const admission = new Admission({
     database: api.kysely,
     unknownKeysDatabase: api.kysely,
     windows: new MemoryWindows(),

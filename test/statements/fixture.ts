@@ -1,6 +1,6 @@
 /** A small index of a simulated chain that has something of everything, and the API on it in this process. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createMetrics, createServer, createServices, LocalAdmission, MemoryWindows, openDatabase } from '@kasgres/api';
+import { Admission, createMetrics, createServer, createServices, MemoryWindows, openDatabase } from '@kasgres/api';
 import { createKey, replaceTemplateSource, upsertTags } from '@kasgres/database';
 import { createTestDatabase } from '@kasgres/database/testing';
 import { openClusteringDatabase } from '@kasgres/indexer';
@@ -66,7 +66,7 @@ export async function openFixture() {
   const api = openDatabase({ url, max: 4, onIdleError: () => undefined });
   const node = new NodeClient({ url: dag.server.url });
   const windows = new MemoryWindows();
-  const admission = new LocalAdmission({ database: api.kysely, unknownKeysDatabase: api.kysely, windows, logger });
+  const admission = new Admission({ database: api.kysely, unknownKeysDatabase: api.kysely, windows, logger });
   const openSecrets = secretBoxOpener({ secretKey: Buffer.alloc(32), dataDir: '' });
   const services = createServices({
     admission,

@@ -58,7 +58,7 @@ const variables = z.object({
     .max(64)
     .default(1)
     .describe(
-      'Processes that serve PORT together, for machines with several cores. They share rates, quotas and requests in flight.',
+      'Processes that serve PORT together, for machines with several cores. They share rates and quotas by DATABASE_URL; requests in flight count in each.',
     ),
   DATABASE_CONNECTIONS: z.coerce
     .number()
@@ -70,9 +70,9 @@ const variables = z.object({
     ),
   RATE_LIMIT_STORE: z
     .enum(['memory', 'postgres'])
-    .default('memory')
+    .optional()
     .describe(
-      'Where rate limits are counted: `memory`, separately in each API process; `postgres`, for all processes with the same DATABASE_URL.',
+      'Where rate limits are counted: `memory`, in this API alone; `postgres`, for all processes with the same DATABASE_URL. Unset: memory, or postgres if API_WORKERS is above 1, with which `memory` is an error.',
     ),
   CORS_ORIGINS: origins
     .optional()
@@ -111,10 +111,11 @@ const variables = z.object({
   TLS_KEY_FILE: z.string().optional().describe('PEM file of the private key of the certificate.'),
 });
 
-/** Also checks that the two files of HTTPS match, even if other variables are invalid. */
+/** Also checks variables that depend on others, even if further ones are invalid. */
 export const envSchema = variables.superRefine(
-  ({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }, context) => {
+  ({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, API_WORKERS: workers, RATE_LIMIT_STORE: store }, context) => {
     const report = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+    if (workers > 1 && store === 'memory') report('RATE_LIMIT_STORE', SHARED_BY_WORKERS);
     if (certFile === undefined && keyFile === undefined) return;
     const [cert, key] = [certFile && readPem(certFile), keyFile && readPem(keyFile)];
     if (!cert) report('TLS_CERT_FILE', certFile === undefined ? 'is not set, but TLS_KEY_FILE is' : NOT_PEM);
@@ -130,6 +131,9 @@ export const envSchema = variables.superRefine(
 );
 
 export type Env = z.infer<typeof envSchema>;
+
+const SHARED_BY_WORKERS =
+  'must be postgres or unset if API_WORKERS is above 1: in memory, each worker would allow the whole rate';
 
 const NOT_PEM = 'cannot be read, or is not a PEM file';
 

@@ -2,7 +2,7 @@
 export { openDatabase, PLANNER_SETTINGS } from './index-state/database.ts';
 export { type ExampleChain, type ExampleRequest, exampleRequests } from './openapi/example-requests.ts';
 export { envSchema } from './env.ts';
-export { LocalAdmission } from './limits/admission.ts';
+export { Admission } from './limits/admission.ts';
 export { MemoryWindows } from './limits/windows.ts';
 export { createMetrics } from './metrics/metrics.ts';
 export { generateDocument } from './app.ts';

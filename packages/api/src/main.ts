@@ -11,7 +11,6 @@ import {
   untilAborted,
 } from '@kasgres/runtime';
 import { type Env, envSchema } from './env.ts';
-import { openAdmission } from './limits/open-admission.ts';
 import { serve } from './serve.ts';
 import { Workers } from './workers/primary.ts';
 import { lowerPriority } from './workers/priority.ts';
@@ -32,7 +31,6 @@ async function run(program: Program): Promise<void> {
   const { signal, shutdown } = program;
   program.useLogger(logger);
   const registry = createRegistry('api');
-  const admission = openAdmission({ env, logger, registry, shutdown });
   const probes = { host: env.METRICS_HOST, port: env.METRICS_PORT, logger, signal };
   if (env.API_WORKERS === 1) {
     await serve({
@@ -40,7 +38,6 @@ async function run(program: Program): Promise<void> {
       env,
       logger,
       registry,
-      admission,
       onServer: async (ready) => {
         const { close } = await startProbes({ ...probes, registry, ready });
         // Closed after the server, so that readiness is served until the last response has been sent.
@@ -49,7 +46,7 @@ async function run(program: Program): Promise<void> {
     });
     return;
   }
-  const workers = new Workers({ count: env.API_WORKERS, admission, logger, stop: program.stop });
+  const workers = new Workers({ count: env.API_WORKERS, logger, stop: program.stop });
   const { close } = await startProbes({
     ...probes,
     registry: { contentType: registry.contentType, metrics: () => workers.readMetrics(registry) },

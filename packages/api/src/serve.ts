@@ -21,7 +21,7 @@ import { toHttpError, unavailable } from './http/errors.ts';
 import { listen } from './http/listen.ts';
 import { CONNECTIONS, connectionsPerWorker, openDatabase } from './index-state/database.ts';
 import { findReplicaLag, type IndexReader } from './index-state/state.ts';
-import type { Admission } from './limits/admission.ts';
+import { openAdmission } from './limits/open-admission.ts';
 import { createMetrics, watchDependencies, watchStreams } from './metrics/metrics.ts';
 import { CONNECTIONS_PER_NODE } from './node/node-calls.ts';
 import { NodePool, type PooledNode } from './node/node-pool.ts';
@@ -34,13 +34,12 @@ interface ServeOptions {
   env: Env;
   logger: Logger;
   registry: Registry;
-  admission: Admission;
   /** Receives the readiness check before the server listens. Parts that it adds to the shutdown are closed after the server. */
   onServer: (ready: () => Promise<Readiness>) => Promise<void> | void;
 }
 
 /** Resolves when the program is to stop. @throws FatalError if the database or the node are not the right ones */
-export async function serve({ program, env, logger, registry, admission, onServer }: ServeOptions): Promise<void> {
+export async function serve({ program, env, logger, registry, onServer }: ServeOptions): Promise<void> {
   const { signal, shutdown } = program;
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, API_WORKERS: workers } = env;
   const certificateFiles = certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };
@@ -70,7 +69,7 @@ export async function serve({ program, env, logger, registry, admission, onServe
   shutdown.add('webhooks database', primary.close);
   const services = createServices({
     explorer,
-    admission,
+    admission: openAdmission({ env, logger, registry, shutdown }),
     readDatabase,
     readConnections,
     statusDatabase,

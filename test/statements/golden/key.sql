@@ -102,7 +102,7 @@ where
 
 -- charge and refund -----------------------------------------------------------------------------------
 
--- with clock as
+-- “charge rate limits”
 with
   clock as (
     select
@@ -203,7 +203,7 @@ where
     from inserted
   );
 
--- with refund as
+-- “refund rate limits”
 with
   refund as (
     select *

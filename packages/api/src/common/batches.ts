@@ -1,4 +1,9 @@
-/** Runs work in batches, one at a time: items that arrive meanwhile share the next one. */
+/**
+ * Runs work in batches, one at a time. Items of one turn of the event loop share a batch, as those that arrive while another one runs: a busy
+ * process reads many requests in a turn.
+ */
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+
 export interface BatchesOptions<Item, Result> {
   run: (items: Item[]) => Promise<Result[]>;
   maxItems: number;
@@ -27,6 +32,7 @@ export class Batches<Item, Result> {
   async #runAll(): Promise<void> {
     this.#isRunning = true;
     while (this.#pending.length > 0) {
+      await endOfTurn();
       const batch = this.#pending.splice(0, this.#options.maxItems);
       try {
         const results = await this.#options.run(batch.map(({ item }) => item));

@@ -60,6 +60,8 @@ export function openRateLimitDatabase({ url, onIdleError }: Omit<DatabaseOptions
     // One charges with one statement at a time (limits/postgres-windows.ts); the other one refunds and sweeps.
     max: 2,
     applicationName: 'kasgres api rate limits',
+    // A plan is made while the table has few rows, and kept when it has many.
+    settings: { plan_cache_mode: PLANNER_SETTINGS.plan_cache_mode, enable_seqscan: 'off' },
     statementTimeoutMs: RATE_LIMIT_TIMEOUT_MS,
     queryTimeoutMs: RATE_LIMIT_TIMEOUT_MS,
     connectTimeoutMs: RATE_LIMIT_TIMEOUT_MS,

@@ -1,6 +1,6 @@
 /**
- * Admits requests: finds the key, and charges its limits. With several workers all of this happens in the primary process
- * (workers/admission-host.ts), so that a key has each of its limits once.
+ * Admits requests: finds the key, and charges its limits. Each process does so for its own requests, and only windows are shared: requests in
+ * flight and keys are in memory, and processes learn of each other's usage when they read the key again.
  */
 import { addUsage, findKeyHashes, findKeys } from '@kasgres/database';
 import type { Logger } from '@kasgres/runtime';
@@ -17,31 +17,11 @@ export interface RequestKey {
   /** Null for an anonymous client. */
   id: bigint | null;
   readOnly: boolean;
-  bucket: Pick<Bucket, 'name' | 'rateRu' | 'windowSeconds'>;
+  bucket: Bucket;
 }
 
 /** Without a verdict, the limits could not be charged. */
-export type Admitted<Key = RequestKey> = { apiKey: Key } & (
-  | { verdict: Verdict }
-  | { verdict?: undefined; error: unknown }
-);
-
-export interface Admission<Key extends RequestKey = RequestKey> {
-  /**
-   * Finds a key, or that of a stream token, charges the cost of a request to it and counts the request as in flight, or refuses the request. Each
-   * admitted request must be released. Returns undefined if the key or token is invalid.
-   */
-  admit(credential: string, ru: number): Awaitable<Admitted<Key> | undefined>;
-  /** Like `admit`, for a client without a key. @param client its address. Returns undefined if such requests are not served */
-  admitAnonymous(client: string, ru: number): Awaitable<Admitted<Key> | undefined>;
-  /** Charges what a request in flight costs beyond its first charge. A refusal also refunds the first charge, unless that is null. */
-  chargeMore(apiKey: Key, first: Charge | null, ru: number): Promise<Verdict>;
-  release(apiKey: Key): void;
-  /** Returns whether a key, or that of a stream token, is in force, without a charge. */
-  isInForce(credential: string): Promise<boolean>;
-  /** Writes the usage that is not written yet. */
-  close(): Promise<void>;
-}
+export type Admitted = { apiKey: RequestKey } & ({ verdict: Verdict } | { verdict?: undefined; error: unknown });
 
 export interface AdmissionOptions {
   /** The primary, for keys and usage. */
@@ -54,15 +34,9 @@ export interface AdmissionOptions {
   anonymousRateRu?: number | undefined;
 }
 
-/** A key with the bucket that limits are charged to. */
-export interface LocalKey extends RequestKey {
-  bucket: Bucket;
-}
-
 const ANONYMOUS_CONCURRENCY = 32;
 
-/** Admits requests in this process. */
-export class LocalAdmission implements Admission<LocalKey> {
+export class Admission {
   readonly #keys: KeyCache;
   readonly #limits: Limits;
   readonly #anonymousRateRu: number | undefined;
@@ -81,15 +55,21 @@ export class LocalAdmission implements Admission<LocalKey> {
     });
   }
 
-  admit(credential: string, ru: number): Awaitable<Admitted<LocalKey> | undefined> {
+  /**
+   * Finds a key, or that of a stream token, charges the cost of a request to it and counts the request as in flight, or refuses the request. Each
+   * admitted request must be released. Returns undefined if the key or token is invalid.
+   */
+  admit(credential: string, ru: number): Awaitable<Admitted | undefined> {
     return whenKnown(this.#find(credential), (key) => key && this.#charge(key, ru));
   }
 
+  /** Returns whether a key, or that of a stream token, is in force, without a charge. */
   async isInForce(credential: string): Promise<boolean> {
     return (await this.#find(credential)) !== undefined;
   }
 
-  admitAnonymous(client: string, ru: number): Awaitable<Admitted<LocalKey> | undefined> {
+  /** Like `admit`, for a client without a key. @param client its address. Returns undefined if such requests are not served */
+  admitAnonymous(client: string, ru: number): Awaitable<Admitted | undefined> {
     if (this.#anonymousRateRu === undefined) return undefined;
     const bucket = {
       name: `anonymous:${client}`,
@@ -102,37 +82,35 @@ export class LocalAdmission implements Admission<LocalKey> {
     return this.#charge({ id: null, readOnly: true, bucket }, ru);
   }
 
-  #charge(apiKey: LocalKey, ru: number): Awaitable<Admitted<LocalKey>> {
-    return whenKnown<Verdict, Admitted<LocalKey>>(
+  #charge(apiKey: RequestKey, ru: number): Awaitable<Admitted> {
+    return whenKnown<Verdict, Admitted>(
       this.#limits.admit(apiKey.bucket, ru),
       (verdict) => ({ apiKey, verdict }),
       (error) => ({ apiKey, error }),
     );
   }
 
-  #find(credential: string): Awaitable<LocalKey | undefined> {
+  #find(credential: string): Awaitable<RequestKey | undefined> {
     const token = parseToken(credential);
     return token === undefined ? this.#keys.find(credential) : this.#findByToken(token);
   }
 
   /** Also checks the key of the token, which may be revoked or expired. */
-  async #findByToken(token: StreamToken): Promise<LocalKey | undefined> {
+  async #findByToken(token: StreamToken): Promise<RequestKey | undefined> {
     const hash = await this.#keys.findHash(token.keyId);
     return hash !== undefined && isValidToken(token, hash) ? await this.#keys.findByHash(hash) : undefined;
   }
 
-  isBusy({ bucket }: LocalKey): boolean {
-    return this.#limits.isBusy(bucket);
-  }
-
-  chargeMore({ bucket }: LocalKey, first: Charge | null, ru: number): Promise<Verdict> {
+  /** Charges what a request in flight costs beyond its first charge. A refusal also refunds the first charge, unless that is null. */
+  chargeMore({ bucket }: RequestKey, first: Charge | null, ru: number): Promise<Verdict> {
     return this.#limits.chargeMore(bucket, first, ru);
   }
 
-  release({ bucket }: LocalKey): void {
+  release({ bucket }: RequestKey): void {
     this.#limits.release(bucket);
   }
 
+  /** Writes the usage that is not written yet. */
   async close(): Promise<void> {
     this.#keys.close();
     await this.#limits.close();

@@ -1,7 +1,6 @@
 /**
- * Decides whether a request may run: rate limits, quotas and requests in flight of a bucket, which belongs to a key or to an anonymous client. Windows may be shared
- * with other processes; requests in flight are counted per process. The methods take plain data, so that one process can coordinate several API
- * workers, and wait only for shared windows.
+ * Decides whether a request may run: rate limits, quotas and requests in flight of a bucket, which belongs to a key or to an anonymous client.
+ * Windows may be shared with other processes, and only for those the methods wait; requests in flight are counted per process.
  */
 import { dayOf, endOf, firstDayOf, type QuotaPeriod } from '@kasgres/database';
 import { type Awaitable, whenKnown } from '../common/awaitable.ts';
@@ -91,11 +90,6 @@ export class Limits {
       this.#meter(bucket, -first.ru, -1, first.day);
     }
     return verdict;
-  }
-
-  /** Returns whether at least half of the requests that may be in flight are. */
-  isBusy({ name, concurrency }: Bucket): boolean {
-    return (this.#inFlight.get(name)?.count ?? 0) * 2 >= concurrency;
   }
 
   release({ name }: Bucket): void {

@@ -1,10 +1,10 @@
-/** Opens what the process that charges limits needs: connections for keys and usage, and the store of windows. */
+/** Opens what keys and their limits need: connections for keys and usage, and the store of windows. */
 import type { Connection } from '@kasgres/database';
 import type { Logger, Registry, Shutdown } from '@kasgres/runtime';
 import type { Env } from '../env.ts';
 import { CONNECTIONS, openDatabase, openRateLimitDatabase } from '../index-state/database.ts';
 import { createRateLimitStoreFailures } from '../metrics/metrics.ts';
-import { LocalAdmission } from './admission.ts';
+import { Admission } from './admission.ts';
 import { PostgresWindows } from './postgres-windows.ts';
 import { MemoryWindows, type Windows } from './windows.ts';
 
@@ -15,7 +15,7 @@ interface Options {
   shutdown: Shutdown;
 }
 
-export function openAdmission({ env, logger, registry, shutdown }: Options): LocalAdmission {
+export function openAdmission({ env, logger, registry, shutdown }: Options): Admission {
   const url = env.DATABASE_URL;
   const onIdleError = (error: Error): void => logger.warn({ reason: error.message }, 'lost a database connection');
   const open = (name: string, max: number): Connection => {
@@ -27,7 +27,8 @@ export function openAdmission({ env, logger, registry, shutdown }: Options): Loc
   const unknownKeysDatabase = open('unknown key', CONNECTIONS.unknownKeys).kysely;
   const failures = createRateLimitStoreFailures(registry);
   let windows: Windows = new MemoryWindows();
-  if (env.RATE_LIMIT_STORE === 'postgres') {
+  // With workers, memory is not a valid store (env.ts).
+  if (env.RATE_LIMIT_STORE === 'postgres' || env.API_WORKERS > 1) {
     const shared = openRateLimitDatabase({ url, onIdleError });
     shutdown.add('rate limits', shared.close);
     windows = new PostgresWindows(shared.pool, (error) => {
@@ -35,7 +36,7 @@ export function openAdmission({ env, logger, registry, shutdown }: Options): Loc
       logger.warn({ reason: String(error) }, 'could not charge shared rate limits');
     });
   }
-  const admission = new LocalAdmission({
+  const admission = new Admission({
     database,
     unknownKeysDatabase,
     windows,

@@ -28,18 +28,20 @@ export async function serverWithoutDatabase({
   registry = createRegistry('api under test'),
   corsOrigins,
 }: StubOptions): Promise<{ server: FastifyInstance; services: Services }> {
-  const bucket = { name: 'key:1', rateRu: 1000, windowSeconds: 1 };
+  const limits = { rateRu: 1000, windowSeconds: 1, concurrency: 128, quota: undefined };
+  const bucket = { name: 'key:1', apiKeyId: 1n, ...limits };
   const verdict = { remainingRu: 1000, resetSeconds: 1, charge: { ru: 1, window: 1, day: '2026-01-01' } };
+  const admitsAll: Pick<Admission, keyof Admission> = {
+    admit: async () => ({ apiKey: { id: 1n, readOnly: false, bucket }, verdict }),
+    admitAnonymous: async () => undefined,
+    chargeMore: async () => verdict,
+    release: () => undefined,
+    isInForce: async () => true,
+    close: async () => undefined,
+    ...admission,
+  };
   const services = createServices({
-    admission: {
-      admit: async () => ({ apiKey: { id: 1n, readOnly: false, bucket }, verdict }),
-      admitAnonymous: async () => undefined,
-      chargeMore: async () => verdict,
-      release: () => undefined,
-      isInForce: async () => true,
-      close: async () => undefined,
-      ...admission,
-    },
+    admission: admitsAll as Admission,
     readDatabase: none,
     readConnections: 1,
     statusDatabase: none,

@@ -1,6 +1,5 @@
-/** The primary process of several workers: it starts and restarts them, charges their limits, and serves their metrics and probes as one. */
+/** The primary process of several workers: it starts and restarts them, and serves their metrics and probes as one. */
 import { backoff, FatalError, type Logger, type Metrics, type Readiness, type Registry, sleep } from '@kasgres/runtime';
-import type { LocalAdmission } from '../limits/admission.ts';
 import { addEnded, sumMetrics } from './sum-metrics.ts';
 import { WorkerProcess } from './worker-process.ts';
 
@@ -10,7 +9,6 @@ const STABLE_AFTER_MS = 60_000;
 
 interface WorkersOptions {
   count: number;
-  admission: LocalAdmission;
   logger: Logger;
   /** Ends the program. */
   stop: (error: unknown) => void;
@@ -83,8 +81,8 @@ export class Workers {
   }
 
   #fork({ isRestart }: { isRestart: boolean }): WorkerProcess {
-    const { admission, logger, stop } = this.#options;
-    const worker: WorkerProcess = new WorkerProcess(admission, logger, (message) => {
+    const { logger, stop } = this.#options;
+    const worker: WorkerProcess = new WorkerProcess(logger, (message) => {
       if (!isRestart) stop(new FatalError(message));
       // The configuration has changed since the program started: the other workers continue.
       else logger.error({ worker: worker.id, reason: message }, 'worker cannot start');

@@ -1,8 +1,6 @@
 /** One worker as the primary process sees it. */
 import cluster, { type Address, type Worker } from 'node:cluster';
 import type { Logger, Metrics, Readiness } from '@kasgres/runtime';
-import type { LocalAdmission } from '../limits/admission.ts';
-import { AdmissionHost } from './admission-host.ts';
 import type { ToPrimary, Topic, ToWorker } from './messages.ts';
 import { withNaN } from './sum-metrics.ts';
 
@@ -27,9 +25,8 @@ export class WorkerProcess {
   #lastId = 0;
 
   /** @param onFatal receives the message of a FatalError, after which the worker waits for its end */
-  constructor(admission: LocalAdmission, logger: Logger, onFatal: (message: string) => void) {
+  constructor(logger: Logger, onFatal: (message: string) => void) {
     const worker = cluster.fork();
-    const host = new AdmissionHost(admission, (replies) => this.#send({ replies }), logger);
     this.#worker = worker;
     this.id = worker.id;
     this.listening = new Promise((resolve) => {
@@ -42,7 +39,6 @@ export class WorkerProcess {
     this.ended = promise;
     const end = (code: number | null, signal: string | null): void => {
       this.isListening = false;
-      host.close();
       for (const settle of this.#pending.values()) settle(undefined);
       resolve({ code, signal });
     };
@@ -52,8 +48,7 @@ export class WorkerProcess {
       // It has no process, so there will be no exit.
       if (worker.process.pid === undefined) end(null, null);
     });
-    worker.on('message', ({ calls, got, fatal }: ToPrimary) => {
-      if (calls !== undefined) host.receive(calls);
+    worker.on('message', ({ got, fatal }: ToPrimary) => {
       if (got !== undefined) this.#pending.get(got.id)?.(got.value);
       if (fatal !== undefined) onFatal(fatal);
     });

@@ -1,10 +1,9 @@
-/** A worker: serves the port like a single process, and leaves limits and probes to the primary process. */
+/** A worker: serves the port like a single process, and leaves probes to the primary process. */
 import cluster from 'node:cluster';
 import { createRegistry, FatalError, type Logger, type Program, type Readiness, untilAborted } from '@kasgres/runtime';
 import type { Env } from '../env.ts';
 import { serve } from '../serve.ts';
 import type { ToPrimary, ToWorker } from './messages.ts';
-import { RemoteAdmission } from './remote-admission.ts';
 
 /** Less than that of the primary process, which waits for its workers. */
 export const WORKER_DEADLINE_MS = 22_000;
@@ -15,16 +14,12 @@ export async function runWorker(program: Program, readEnv: () => { env: Env; log
     const logger = common.child({ worker: cluster.worker?.id });
     program.useLogger(logger);
     const registry = createRegistry('api');
-    const admission = new RemoteAdmission((calls) => send({ calls }));
-    program.shutdown.add('calls', () => admission.close());
     let ready = notListening;
-    process.on('message', ({ replies, get }: ToWorker) => {
-      if (replies !== undefined) admission.receive(replies);
-      if (get === undefined) return;
+    process.on('message', ({ get }: ToWorker) => {
       const value = get.topic === 'metrics' ? registry.getMetricsAsJSON() : ready().catch(toUnready);
       void value.then((value: unknown) => send({ got: { id: get.id, value } }));
     });
-    await serve({ program, env, logger, registry, admission, onServer: (given) => void (ready = given) });
+    await serve({ program, env, logger, registry, onServer: (given) => void (ready = given) });
   } catch (error) {
     if (!(error instanceof FatalError)) throw error;
     // The primary process reports it once for all workers, and ends them.
@@ -33,7 +28,7 @@ export async function runWorker(program: Program, readEnv: () => { env: Env; log
   }
 }
 
-/** Without the primary process, this one ends at once (node:cluster), since nothing could be charged. */
+/** Without the primary process, this one ends at once (node:cluster), since it would get no connections. */
 function send(message: ToPrimary): void {
   process.send?.(message, undefined, undefined, () => undefined);
 }

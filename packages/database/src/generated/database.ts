@@ -1574,7 +1574,7 @@ export interface RateLimits {
    */
   expire: bigint;
   /**
-   * The bucket that is limited: `key:` and the id of a key.
+   * The bucket that is limited: `key:` and the id of a key, or `anonymous:` and an address.
    */
   key: string;
   /**
