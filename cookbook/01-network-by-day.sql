@@ -1,7 +1,8 @@
 -- What happened on the network each day?
 --
--- One row per UTC day with a block: merged blocks, accepted transactions without coinbases, their fees and volume, and
--- the addresses they touched. Volume counts every output, including change, so it is far more than what changed hands.
+-- One row per UTC day with a block: merged blocks, accepted transactions without coinbases, their
+-- fees and volume, and the addresses they touched. Volume counts every output, including change, so
+-- it is far more than what changed hands.
 
 select
   (start at time zone 'UTC')::date as day,

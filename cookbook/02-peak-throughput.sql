@@ -1,7 +1,7 @@
 -- How many transactions per second are there, on average and in the busiest minute?
 --
--- Accepted transactions of the last indexed day, without coinbases. Duplicates and lost double spends do not count.
--- The figures show what the network did, not what it could do.
+-- Accepted transactions of the last indexed day, without coinbases. Duplicates and lost double
+-- spends do not count. The figures show what the network did, not what it could do.
 
 with minutes as (
   select start, transactions

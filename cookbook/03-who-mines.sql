@@ -1,8 +1,8 @@
 -- Who mines?
 --
--- Addresses paid by the coinbases of the last 1,000 chain blocks, by number of outputs: one for each blue block, and
--- one more for the miner who merged red blocks. An address is where the reward goes: a pool is one row here, and a
--- miner who changes addresses is many.
+-- Addresses paid by the coinbases of the last 1,000 chain blocks, by number of outputs: one for
+-- each blue block, and one more for the miner who merged red blocks. An address is where the reward
+-- goes: a pool is one row here, and a miner who changes addresses is many.
 
 with latest as (
   select index as chain_index from kaspa.chain_blocks order by index desc limit 1000

@@ -1,8 +1,9 @@
 -- How much is mined each day, with what hash rate, and how many blocks are red?
 --
--- Red blocks arrived too late to count for the order of the DAG. Their transactions may still be accepted, but their
--- reward goes to the miner who merges them. A rising share means that blocks propagate slowly compared to the block
--- rate. The hash rate is estimated as the work of the merged blocks divided by the elapsed time.
+-- Red blocks arrived too late to count for the order of the DAG. Their transactions may still be
+-- accepted, but their reward goes to the miner who merges them. A rising share means that blocks
+-- propagate slowly compared to the block rate. The hash rate is estimated as the work of the merged
+-- blocks divided by the elapsed time.
 
 select
   (start at time zone 'UTC')::date as day,

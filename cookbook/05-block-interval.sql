@@ -1,8 +1,8 @@
 -- How long are the intervals between chain blocks?
 --
--- Seconds between consecutive chain blocks among the last 1,000, by the times that their miners wrote. Clocks differ,
--- so an interval may be negative. Blocks beside the chain are not included: a chain block merges those of about the
--- same time.
+-- Seconds between consecutive chain blocks among the last 1,000, by the times that their miners
+-- wrote. Clocks differ, so an interval may be negative. Blocks beside the chain are not included: a
+-- chain block merges those of about the same time.
 
 with pauses as (
   select extract(epoch from time - lag(time) over (order by index)) as seconds

@@ -1,7 +1,8 @@
 -- What is the supply, and how fast does it grow?
 --
--- Circulating supply at the end of each day, and the growth during that day. The yearly rate assumes that every day is
--- like this one. Funds whose keys are lost count as circulating, because nobody can tell them apart.
+-- Circulating supply at the end of each day, and the growth during that day. The yearly rate
+-- assumes that every day is like this one. Funds whose keys are lost count as circulating, because
+-- nobody can tell them apart.
 
 select
   (start at time zone 'UTC')::date as day,

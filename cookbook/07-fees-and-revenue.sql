@@ -1,7 +1,8 @@
 -- What do users pay, and what do miners earn?
 --
--- Fees of each day, the average per transaction, and the share of fees in the miners' revenue (emission and fees).
--- That share is the revenue that would remain without emission, at today's use.
+-- Fees of each day, the average per transaction, and the share of fees in the miners' revenue
+-- (emission and fees). That share is the revenue that would remain without emission, at today's
+-- use.
 
 select
   (start at time zone 'UTC')::date as day,

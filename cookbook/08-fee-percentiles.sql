@@ -1,8 +1,8 @@
 -- How large are fees and transactions?
 --
--- Percentiles over the transactions that the last 1,000 chain blocks accepted, without coinbases. Each column is
--- separate, so a row is not one transaction. The fee rate is the fee divided by the larger of compute and storage
--- mass, in sompi per gram; miners choose by it.
+-- Percentiles over the transactions that the last 1,000 chain blocks accepted, without coinbases.
+-- Each column is separate, so a row is not one transaction. The fee rate is the fee divided by the
+-- larger of compute and storage mass, in sompi per gram; miners choose by it.
 
 with latest as (
   select index as chain_index from kaspa.chain_blocks order by index desc limit 1000

@@ -1,7 +1,8 @@
 -- What is the velocity of KAS?
 --
--- Volume of each day divided by the supply at its end: how often the average KAS moved. Volume includes change, which
--- cannot be recognised reliably, so this is an upper bound. A single exchange that moves its own funds can double it.
+-- Volume of each day divided by the supply at its end: how often the average KAS moved. Volume
+-- includes change, which cannot be recognised reliably, so this is an upper bound. A single
+-- exchange that moves its own funds can double it.
 
 select
   (start at time zone 'UTC')::date as day,

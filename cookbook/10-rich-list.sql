@@ -1,7 +1,8 @@
 -- Who holds the most?
 --
--- The twenty largest balances with the name of the owner, if known, and their share of the supply. An address is not a
--- person: most of the largest belong to exchanges, which hold for many customers.
+-- The twenty largest balances with the name of the owner, if known, and their share of the supply.
+-- An address is not a person: most of the largest belong to exchanges, which hold for many
+-- customers.
 
 select
   row_number() over (order by balance_sompi desc, address) as rank,

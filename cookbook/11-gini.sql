@@ -1,8 +1,9 @@
 -- How unequal is the distribution?
 --
--- Gini coefficient of all addresses with a balance, and the share of the largest ten, hundred and thousand. 0 means
--- that all hold the same, 1 that one address holds everything. People with many addresses lower it, exchanges raise
--- it. Dust counts like any other balance; replace `> 0` by a minimum to exclude it.
+-- Gini coefficient of all addresses with a balance, and the share of the largest ten, hundred and
+-- thousand. 0 means that all hold the same, 1 that one address holds everything. People with many
+-- addresses lower it, exchanges raise it. Dust counts like any other balance; replace `> 0` by a
+-- minimum to exclude it.
 
 with ranked as (
   select balance_sompi::float8 as balance, row_number() over (order by balance_sompi desc) as rank

@@ -1,7 +1,8 @@
 -- How many addresses are active, and how many are new?
 --
--- Addresses touched by accepted transactions of the day, as sender or receiver, and those among them that were never
--- seen before. Wallets create any number of addresses, so neither is a number of people.
+-- Addresses touched by accepted transactions of the day, as sender or receiver, and those among
+-- them that were never seen before. Wallets create any number of addresses, so neither is a number
+-- of people.
 
 select
   (start at time zone 'UTC')::date as day,

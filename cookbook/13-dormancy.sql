@@ -1,8 +1,9 @@
 -- How much is held by dormant addresses?
 --
--- Addresses with a balance, grouped by the time since an accepted transaction last touched them, relative to the
--- latest block. Receiving counts as activity, so dust sent to an address makes it look active. Addresses that were not
--- touched since the latest start are not told apart, because what happened before it is not indexed.
+-- Addresses with a balance, grouped by the time since an accepted transaction last touched them,
+-- relative to the latest block. Receiving counts as activity, so dust sent to an address makes it
+-- look active. Addresses that were not touched since the latest start are not told apart, because
+-- what happened before it is not indexed.
 
 with history as materialized (
   select

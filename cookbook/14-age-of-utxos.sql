@@ -1,8 +1,9 @@
 -- How old are the UTXOs?
 --
--- Every UTXO by the time since the block that accepted it. A payment creates new UTXOs, including change, so an owner
--- who spends a little makes the whole remainder young. Unlike dormancy, age cannot be faked by sending dust. Blocks
--- before the latest start have no time in the index, so UTXOs that are older than that are not told apart.
+-- Every UTXO by the time since the block that accepted it. A payment creates new UTXOs, including
+-- change, so an owner who spends a little makes the whole remainder young. Unlike dormancy, age
+-- cannot be faked by sending dust. Blocks before the latest start have no time in the index, so
+-- UTXOs that are older than that are not told apart.
 
 with history as (
   select

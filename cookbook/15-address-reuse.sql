@@ -1,8 +1,9 @@
 -- How often are addresses reused?
 --
--- Addresses by the number of accepted transactions that paid them. Each reuse links the owner's payments publicly.
--- Miners are paid by each of their blocks: exclude them with `and coinbase_count = 0`. The query reads every address,
--- 1.8 million in the database of the measured times, which takes about a second.
+-- Addresses by the number of accepted transactions that paid them. Each reuse links the owner's
+-- payments publicly. Miners are paid by each of their blocks: exclude them with `and coinbase_count
+-- = 0`. The query reads every address, 1.8 million in the database of the measured times, which
+-- takes about a second.
 
 with counted as (
   select

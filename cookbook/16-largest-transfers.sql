@@ -1,8 +1,8 @@
 -- What are the largest recent transfers?
 --
--- Amounts that transactions of the last 1,000 chain blocks paid to addresses that were not among their senders;
--- outputs back to a sender are change. Change to a new address still looks like a transfer, and so does an exchange
--- that moves its own funds.
+-- Amounts that transactions of the last 1,000 chain blocks paid to addresses that were not among
+-- their senders; outputs back to a sender are change. Change to a new address still looks like a
+-- transfer, and so does an exchange that moves its own funds.
 
 with latest as (
   select index as chain_index from kaspa.chain_blocks order by index desc limit 1000

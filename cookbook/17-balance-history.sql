@@ -1,7 +1,8 @@
 -- How did the balance of an address develop?
 --
--- The balance at the end of each day on which it changed. Replace the address, here the richest, by the one you mean.
--- On an index that begins at a pruning point, the first row includes everything that the address held there.
+-- The balance at the end of each day on which it changed. Replace the address, here the richest, by
+-- the one you mean. On an index that begins at a pruning point, the first row includes everything
+-- that the address held there.
 
 with asked as (
   select address from kaspa.addresses where balance_sompi > 0 order by balance_sompi desc, address limit 1

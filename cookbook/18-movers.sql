@@ -1,7 +1,7 @@
 -- What did the largest holders do within a day?
 --
--- The ten largest current balances and their values a day before the latest block. An address that sold everything
--- within that day is no longer among them.
+-- The ten largest current balances and their values a day before the latest block. An address that
+-- sold everything within that day is no longer among them.
 
 with richest as (
   select address, tag, balance_sompi, balance_kas

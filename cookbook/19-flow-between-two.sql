@@ -1,9 +1,10 @@
 -- What moved between two addresses?
 --
--- Accepted transactions that one of the two addresses funds and that have outputs to the other: their number and the
--- sum of these outputs. The query uses the two richest addresses; replace them, the one with fewer transactions first,
--- because all of its transactions are read. If others fund the same transaction, its outputs still count in full.
--- Transfers through a third address are not included.
+-- Accepted transactions that one of the two addresses funds and that have outputs to the other:
+-- their number and the sum of these outputs. The query uses the two richest addresses; replace
+-- them, the one with fewer transactions first, because all of its transactions are read. If others
+-- fund the same transaction, its outputs still count in full. Transfers through a third address are
+-- not included.
 
 with richest as (
   select address, address_key, row_number() over (order by balance_sompi desc) as place

@@ -1,8 +1,9 @@
 -- With which addresses does an address spend together?
 --
--- Addresses that are inputs of the same accepted transactions, by frequency, among the latest 10,000 transactions of
--- an address. Usually that means one owner, and clusters are built on it, but strangers can also sign a transaction
--- together. The query uses the address that names the richest cluster; replace it by the one you mean.
+-- Addresses that are inputs of the same accepted transactions, by frequency, among the latest
+-- 10,000 transactions of an address. Usually that means one owner, and clusters are built on it,
+-- but strangers can also sign a transaction together. The query uses the address that names the
+-- richest cluster; replace it by the one you mean.
 
 with asked as (
   select cluster as address from kaspa.clusters order by balance_sompi desc limit 1

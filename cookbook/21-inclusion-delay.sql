@@ -1,7 +1,8 @@
 -- How long does it take from inclusion to acceptance?
 --
--- Seconds from the earliest block that contains a transaction to the chain block that accepts it, for the last 1,000
--- chain blocks, by the times in the blocks. Time in mempools is not on the chain and not included.
+-- Seconds from the earliest block that contains a transaction to the chain block that accepts it,
+-- for the last 1,000 chain blocks, by the times in the blocks. Time in mempools is not on the chain
+-- and not included.
 
 with latest as (
   select index as chain_index from kaspa.chain_blocks order by index desc limit 1000

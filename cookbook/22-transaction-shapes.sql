@@ -1,8 +1,8 @@
 -- What do transactions look like?
 --
--- The ten most frequent combinations of input and output counts in the last 1,000 chain blocks. One input and two
--- outputs are a payment with change; many inputs and one output consolidate UTXOs; few inputs and many outputs are
--- payouts.
+-- The ten most frequent combinations of input and output counts in the last 1,000 chain blocks. One
+-- input and two outputs are a payment with change; many inputs and one output consolidate UTXOs;
+-- few inputs and many outputs are payouts.
 
 with latest as (
   select index as chain_index from kaspa.chain_blocks order by index desc limit 1000

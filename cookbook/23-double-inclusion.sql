@@ -1,7 +1,8 @@
 -- How much block space is spent on duplicate transactions?
 --
--- Transactions accepted by the last 1,000 chain blocks, by the number of blocks that contain them. Miners who work in
--- parallel pick from the same mempool. A transaction is accepted once; the other copies only take space.
+-- Transactions accepted by the last 1,000 chain blocks, by the number of blocks that contain them.
+-- Miners who work in parallel pick from the same mempool. A transaction is accepted once; the other
+-- copies only take space.
 
 with latest as (
   select index as chain_index from kaspa.chain_blocks order by index desc limit 1000

@@ -1,8 +1,8 @@
 -- Which transactions were never accepted, and why?
 --
--- Transactions in blocks that the last 1,000 chain blocks merged, without coinbases. Usually another transaction spent
--- the same UTXO first. The rest was invalid where it was mined, or depends on a transaction that was not accepted.
--- None of them changed a balance.
+-- Transactions in blocks that the last 1,000 chain blocks merged, without coinbases. Usually
+-- another transaction spent the same UTXO first. The rest was invalid where it was mined, or
+-- depends on a transaction that was not accepted. None of them changed a balance.
 
 with latest as (
   select index as chain_index from kaspa.chain_blocks order by index desc limit 1000

@@ -1,7 +1,8 @@
 -- How many blocks are found at the same time?
 --
--- The last 1,000 chain blocks by the number of blocks that each merges, including its selected parent. 1 means that no
--- block was found in parallel. A higher block rate or slower propagation widens the DAG.
+-- The last 1,000 chain blocks by the number of blocks that each merges, including its selected
+-- parent. 1 means that no block was found in parallel. A higher block rate or slower propagation
+-- widens the DAG.
 
 with merged as (
   select blue_count + red_count as blocks_merged

@@ -1,8 +1,9 @@
 -- What becomes of blocks?
 --
--- Blocks of the last 2,000 DAA scores: on the chain, merged as blue or red, or not merged. The latest blocks are not
--- merged yet. Others stay unmerged after a reorganisation or if they arrived very late. Transactions of red blocks
--- count as well; only a block that is never merged is an orphan in the sense of other chains.
+-- Blocks of the last 2,000 DAA scores: on the chain, merged as blue or red, or not merged. The
+-- latest blocks are not merged yet. Others stay unmerged after a reorganisation or if they arrived
+-- very late. Transactions of red blocks count as well; only a block that is never merged is an
+-- orphan in the sense of other chains.
 
 with recent as (
   select

@@ -1,7 +1,7 @@
 -- How much do known owners hold?
 --
--- Balances by name: named clusters, and tagged addresses outside of them. The result is as good as the tags and
--- clusters, and usually misses part of an owner's funds.
+-- Balances by name: named clusters, and tagged addresses outside of them. The result is as good as
+-- the tags and clusters, and usually misses part of an owner's funds.
 
 with named as materialized (
   select cluster, name, size, balance_kas from kaspa.clusters where name is not null

@@ -1,8 +1,8 @@
 -- Which clusters hold the most?
 --
--- Clusters of addresses that signed transactions together, with their name, if known. A cluster is a conclusion from
--- evidence (see the next query): owners usually have more addresses than their cluster, and a joint transaction of
--- several people may connect strangers.
+-- Clusters of addresses that signed transactions together, with their name, if known. A cluster is
+-- a conclusion from evidence (see the next query): owners usually have more addresses than their
+-- cluster, and a joint transaction of several people may connect strangers.
 
 select
   cluster,

@@ -1,7 +1,8 @@
 -- Why are these addresses in one cluster?
 --
--- The latest merges of the cluster with the most addresses. Each joined two groups because one transaction spends from
--- both; look at the transaction to judge it. Replace the cluster by the one you mean.
+-- The latest merges of the cluster with the most addresses. Each joined two groups because one
+-- transaction spends from both; look at the transaction to judge it. Replace the cluster by the one
+-- you mean.
 
 with asked as (
   select cluster from kaspa.clusters order by size desc limit 1

@@ -1,8 +1,8 @@
 -- How fresh and complete is the index?
 --
--- The latest indexed block and its age, the first block of the index, and the gaps in between. All other queries
--- describe the state at this block. An age of minutes means that the indexer or its node is behind
--- (docs/operations.md).
+-- The latest indexed block and its age, the first block of the index, and the gaps in between. All
+-- other queries describe the state at this block. An age of minutes means that the indexer or its
+-- node is behind (docs/operations.md).
 
 select
   s.network,

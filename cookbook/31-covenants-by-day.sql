@@ -1,9 +1,9 @@
 -- How many covenants are created and burned?
 --
--- Events of covenants by day: one for each accepted transaction and covenant that it touches. A burn spends UTXOs of the
--- covenant and creates none, and a covenant ends when its last UTXO is burned, so there may be more burns than ended
--- covenants. One that began before the index is never counted as created, and one that ended in a gap counts on the day
--- of its last known event.
+-- Events of covenants by day: one for each accepted transaction and covenant that it touches. A
+-- burn spends UTXOs of the covenant and creates none, and a covenant ends when its last UTXO is
+-- burned, so there may be more burns than ended covenants. One that began before the index is never
+-- counted as created, and one that ended in a gap counts on the day of its last known event.
 
 with events as (
   select

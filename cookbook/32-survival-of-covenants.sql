@@ -1,9 +1,9 @@
 -- How long do covenants live, by template?
 --
--- Covenants by the template of their last known program, and the share of those created at least an hour, a day and a
--- week ago that lived so long. Without a template are those of which no spend has revealed a program yet. Only complete
--- covenants count: nobody knows when the others began, or whether they ended in a gap. Names are claims, since
--- look-alikes have the same template.
+-- Covenants by the template of their last known program, and the share of those created at least an
+-- hour, a day and a week ago that lived so long. Without a template are those of which no spend has
+-- revealed a program yet. Only complete covenants count: nobody knows when the others began, or
+-- whether they ended in a gap. Names are claims, since look-alikes have the same template.
 
 with latest as (
   select chain_time from kaspa.chain_blocks order by index desc limit 1

@@ -1,9 +1,10 @@
 -- How much value is locked in covenants?
 --
--- Amounts that accepted transactions put into covenants and took out of them by day, and the sum of all UTXOs with a covenant at
--- the end of the day. It is counted back from the UTXOs of today, so it is exact although some covenants are older than
--- the index, and it ends at the latest start, before which some changes may be unknown. A covenant limits how its UTXOs
--- are spent; it does not say for how long.
+-- Amounts that accepted transactions put into covenants and took out of them by day, and the sum of
+-- all UTXOs with a covenant at the end of the day. It is counted back from the UTXOs of today, so
+-- it is exact although some covenants are older than the index, and it ends at the latest start,
+-- before which some changes may be unknown. A covenant limits how its UTXOs are spent; it does not
+-- say for how long.
 
 with first_block as (
   select index, chain_time

@@ -1,7 +1,8 @@
 -- Which families of opcodes do programs use?
 --
--- Accepted inputs by day that revealed a program with opcodes of each family, or spent such a bare script. A program of
--- several families counts for each. It has the opcodes; whether a spend ran them cannot be seen in its bytes.
+-- Accepted inputs by day that revealed a program with opcodes of each family, or spent such a bare
+-- script. A program of several families counts for each. It has the opcodes; whether a spend ran
+-- them cannot be seen in its bytes.
 
 select
   (date_trunc('day', hour, 'UTC') at time zone 'UTC')::date as day,

@@ -1,8 +1,8 @@
 -- Which KRC-20 tokens are used?
 --
--- Operations by tick: what transactions state, in their payload or in a program that an input reveals. Whether one is
--- valid depends on all operations since 2024, which only the indexer of the protocol knows, so this counts use and not
--- ownership.
+-- Operations by tick: what transactions state, in their payload or in a program that an input
+-- reveals. Whether one is valid depends on all operations since 2024, which only the indexer of the
+-- protocol knows, so this counts use and not ownership.
 
 select
   tick,

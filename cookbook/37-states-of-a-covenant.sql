@@ -1,8 +1,9 @@
 -- What are the states of a covenant?
 --
--- A row for each UTXO that an accepted transaction created in the covenant, and for each burn, which creates none. The
--- P2SH script of a UTXO commits to a program, the state; its template is known once a spend has revealed it. Replace the
--- covenant, here the busiest of the last 1,000 events, by the one you mean. UTXOs from before the index have no row.
+-- A row for each UTXO that an accepted transaction created in the covenant, and for each burn,
+-- which creates none. The P2SH script of a UTXO commits to a program, the state; its template is
+-- known once a spend has revealed it. Replace the covenant, here the busiest of the last 1,000
+-- events, by the one you mean. UTXOs from before the index have no row.
 
 with asked as (
   select covenant_id

@@ -1,7 +1,7 @@
 -- Which protocols pay the most fees?
 --
--- Accepted transactions that state an operation of each protocol, and their fees. A transaction of two protocols counts
--- for both.
+-- Accepted transactions that state an operation of each protocol, and their fees. A transaction of
+-- two protocols counts for both.
 
 select
   protocol,

@@ -1,7 +1,8 @@
 -- What share of transactions belongs to each protocol?
 --
--- Accepted transactions with an operation of each protocol by day, and their share of all accepted transactions of the
--- day without coinbases. The shares of a day may add up to more than 100, since a transaction may be of two protocols.
+-- Accepted transactions with an operation of each protocol by day, and their share of all accepted
+-- transactions of the day without coinbases. The shares of a day may add up to more than 100, since
+-- a transaction may be of two protocols.
 
 select
   (n.start at time zone 'UTC')::date as day,

@@ -1,14 +1,18 @@
--- The schema: the Kaspa blockDAG in flat tables that join on bigint keys, state that is derived from them, and the views of analysts.
+-- The schema: the Kaspa blockDAG in flat tables that join on bigint keys, state that is derived
+-- from them, and the views of analysts.
 --
--- The single writer (the indexer) assigns the keys. A key grows with the order of first writing and never changes, so `order by id desc` is newest
--- first. There are no foreign keys: rows arrive by COPY, ids are dense and assigned by one process, and `kasgres verify` checks what a foreign key
--- would. Hashes, ids and scripts are raw bytes, amounts are sompi, times are Unix milliseconds, and unsigned 64-bit and 192-bit numbers are numeric.
+-- The single writer (the indexer) assigns the keys. A key grows with the order of first writing and
+-- never changes, so `order by id desc` is newest first. There are no foreign keys: rows arrive by
+-- COPY, ids are dense and assigned by one process, and `kasgres verify` checks what a foreign key
+-- would. Hashes, ids and scripts are raw bytes, amounts are sompi, times are Unix milliseconds, and
+-- unsigned 64-bit and 192-bit numbers are numeric.
 --
--- Columns are ordered by alignment, 8-byte columns first, so that rows have no padding. Primary keys to which only higher keys are added fill their
--- pages (fillfactor 100).
+-- Columns are ordered by alignment, 8-byte columns first, so that rows have no padding. Primary
+-- keys to which only higher keys are added fill their pages (fillfactor 100).
 --
--- Tables that grow with the chain are partitioned by range into generations. Generation g has the keys of blocks and transactions from g * 2^36 on, and the
--- chain blocks of its row in `generations`. Partitions are few and large, since a look-up by hash probes each of them.
+-- Tables that grow with the chain are partitioned by range into generations. Generation g has the
+-- keys of blocks and transactions from g * 2^36 on, and the chain blocks of its row in
+-- `generations`. Partitions are few and large, since a look-up by hash probes each of them.
 
 create type script_type as enum ('pubkey', 'pubkeyecdsa', 'scripthash', 'nonstandard');
 comment on type script_type is 'Class of a script public key, named as the node names it.';
@@ -16,7 +20,7 @@ comment on type script_type is 'Class of a script public key, named as the node 
 create type interval_length as enum ('minute', 'hour', 'day');
 comment on type interval_length is 'Length of an interval of network_intervals (UTC).';
 
--- Index state ---------------------------------------------------------------------------------------------------------------
+-- Index state -------------------------------------------------------------------------------------
 
 create table meta (
   one_row boolean not null default true,
@@ -25,9 +29,11 @@ create table meta (
   constraint meta_pkey primary key (one_row),
   constraint meta_one_row check (one_row)
 );
-comment on table meta is 'The network of this database: one row, written when the indexer first starts.';
+comment on table meta is 'The network of this database: one row, written when the indexer first '
+  'starts.';
 comment on column meta.one_row is 'Always true: keeps the table at one row.';
-comment on column meta.network is 'Network id as the node gives it: mainnet, testnet-10, simnet, devnet. A node of another network is refused.';
+comment on column meta.network is 'Network id as the node gives it: mainnet, testnet-10, simnet, '
+  'devnet. A node of another network is refused.';
 comment on column meta.created_at is 'When the indexer first started on this database.';
 
 create table checkpoint (
@@ -48,7 +54,8 @@ create table checkpoint (
   constraint checkpoint_pkey primary key (one_row),
   constraint checkpoint_one_row check (one_row)
 );
-comment on table checkpoint is 'Position of the index: one row, changed in the same transaction as the rows that it covers (invariant 1).';
+comment on table checkpoint is 'Position of the index: one row, changed in the same transaction as '
+  'the rows that it covers (invariant 1).';
 comment on column checkpoint.one_row is 'Always true: keeps the table at one row.';
 comment on column checkpoint.block_id is 'The last chain block applied: the sink of this database.';
 comment on column checkpoint.chain_index is 'Its chain_blocks.index.';
@@ -56,25 +63,35 @@ comment on column checkpoint.next_block_id is 'Key that the next block written g
 comment on column checkpoint.next_transaction_id is 'Key that the next transaction written gets.';
 comment on column checkpoint.next_script_id is 'Key that the next script written gets.';
 comment on column checkpoint.next_subnetwork_id is 'Key that the next subnetwork written gets.';
-comment on column checkpoint.circulating_sompi is 'Sum of all unspent outputs at the sink. Not kept while first_catch_up.';
-comment on column checkpoint.virtual_merge_set is 'Blocks not merged yet, other than the sink, that the node''s virtual block would merge, as the node last said.';
-comment on column checkpoint.first_catch_up is 'True while catching up from the first bootstrap block: utxos, balances and circulating_sompi are not kept and the indexes in deferred_indexes are not built. Not after a gap.';
-comment on column checkpoint.target_blue_score is 'Blue score of the node''s sink when this row was written.';
-comment on column checkpoint.seconds_left is 'Estimated seconds until the target is reached; null at the tip or when not known.';
+comment on column checkpoint.circulating_sompi is 'Sum of all unspent outputs at the sink. Not '
+  'kept while first_catch_up.';
+comment on column checkpoint.virtual_merge_set is 'Blocks not merged yet, other than the sink, '
+  'that the node''s virtual block would merge, as the node last said.';
+comment on column checkpoint.first_catch_up is 'True while catching up from the first bootstrap '
+  'block: utxos, balances and circulating_sompi are not kept and the indexes in deferred_indexes '
+  'are not built. Not after a gap.';
+comment on column checkpoint.target_blue_score is 'Blue score of the node''s sink when this row '
+  'was written.';
+comment on column checkpoint.seconds_left is 'Estimated seconds until the target is reached; null '
+  'at the tip or when not known.';
 comment on column checkpoint.updated_at is 'When this row was written.';
-comment on column checkpoint.version is 'Grows with each change of this row, so that readers can compare the states of the index.';
+comment on column checkpoint.version is 'Grows with each change of this row, so that readers can '
+  'compare the states of the index.';
 
 create function next_version(previous bigint) returns bigint language sql volatile set search_path = public as $$
   select greatest(previous + 1, (extract(epoch from clock_timestamp()) * 1000000)::bigint)
 $$;
-comment on function next_version(bigint) is 'The next checkpoint.version. At least the Unix time in microseconds: a failover may lose the last commits, and a later state must not get the version of a lost one.';
+comment on function next_version(bigint) is 'The next checkpoint.version. At least the Unix time '
+  'in microseconds: a failover may lose the last commits, and a later state must not get the '
+  'version of a lost one.';
 
 create table deferred_indexes (
   name text not null,
   definition text not null,
   constraint deferred_indexes_pkey primary key (name)
 );
-comment on table deferred_indexes is 'Indexes that the first catch-up has dropped and builds at its end. Empty otherwise.';
+comment on table deferred_indexes is 'Indexes that the first catch-up has dropped and builds at '
+  'its end. Empty otherwise.';
 comment on column deferred_indexes.name is 'Name of the index.';
 comment on column deferred_indexes.definition is 'Statement that makes it, from pg_get_indexdef.';
 
@@ -86,9 +103,11 @@ create table bootstrap_blocks (
   started_at timestamptz not null default now(),
   constraint bootstrap_blocks_pkey primary key (chain_index)
 );
-comment on table bootstrap_blocks is 'Bootstrap blocks, each with the size of its UTXO set. UTXOs and balances are exact from the latest one on; one after a gap also has a row in gaps.';
+comment on table bootstrap_blocks is 'Bootstrap blocks, each with the size of its UTXO set. UTXOs '
+  'and balances are exact from the latest one on; one after a gap also has a row in gaps.';
 comment on column bootstrap_blocks.chain_index is 'chain_blocks.index of the block.';
-comment on column bootstrap_blocks.block_id is 'The block. What it accepted itself is before it and not known; it accepts no rows.';
+comment on column bootstrap_blocks.block_id is 'The block. What it accepted itself is before it '
+  'and not known; it accepts no rows.';
 comment on column bootstrap_blocks.utxo_count is 'Number of UTXOs in its UTXO set; 0 for genesis.';
 comment on column bootstrap_blocks.utxo_sompi is 'Sum of them, sompi.';
 comment on column bootstrap_blocks.started_at is 'When the index began there.';
@@ -101,14 +120,15 @@ create table gaps (
   recorded_at timestamptz not null default now(),
   constraint gaps_pkey primary key (id)
 );
-comment on table gaps is 'Stretches of the chain that are missing, and why (invariant 7). Empty when nothing is missing.';
+comment on table gaps is 'Stretches of the chain that are missing, and why (invariant 7). Empty '
+  'when nothing is missing.';
 comment on column gaps.id is 'Key.';
 comment on column gaps.after_block_hash is 'Last chain block before the gap.';
 comment on column gaps.before_block_hash is 'First chain block after the gap: a bootstrap block.';
 comment on column gaps.reason is 'Why these blocks could not be loaded.';
 comment on column gaps.recorded_at is 'When the gap was recorded.';
 
--- Blocks --------------------------------------------------------------------------------------------------------------------
+-- Blocks ------------------------------------------------------------------------------------------
 
 create table blocks (
   id bigint not null,
@@ -141,30 +161,42 @@ create index blocks_blue_work on blocks (blue_work, hash);
 create index blocks_daa_score on blocks (daa_score);
 create index blocks_hash_text on blocks using hash (encode(hash, 'hex'));
 create index blocks_time on blocks (to_timestamp(timestamp / 1000::double precision));
-comment on table blocks is 'Every block that was seen: its header, its mergeset, and the chain block that merges it.';
+comment on table blocks is 'Every block that was seen: its header, its mergeset, and the chain '
+  'block that merges it.';
 comment on column blocks.id is 'Key, in order of first writing.';
 comment on column blocks.timestamp is 'Unix time in milliseconds, as claimed by the miner.';
 comment on column blocks.bits is 'Compact difficulty target.';
 comment on column blocks.daa_score is 'Difficulty adjustment score.';
 comment on column blocks.blue_score is 'Number of blue blocks in the past.';
 comment on column blocks.selected_parent_id is 'Selected parent by GHOSTDAG; null for genesis.';
-comment on column blocks.merging_block_id is 'Chain block in whose mergeset this block is; null while not merged.';
-comment on column blocks.miner_script_id is 'scripts.id that the payload of its coinbase names: who is paid when it is merged. Null for genesis.';
-comment on column blocks.subsidy is 'Subsidy in sompi that the same payload names, without fees. Null for genesis.';
+comment on column blocks.merging_block_id is 'Chain block in whose mergeset this block is; null '
+  'while not merged.';
+comment on column blocks.miner_script_id is 'scripts.id that the payload of its coinbase names: '
+  'who is paid when it is merged. Null for genesis.';
+comment on column blocks.subsidy is 'Subsidy in sompi that the same payload names, without fees. '
+  'Null for genesis.';
 comment on column blocks.version is 'Header version.';
 comment on column blocks.transaction_count is 'Number of its rows in block_transactions.';
-comment on column blocks.is_chain_block is 'Whether the block is on the virtual selected parent chain now.';
-comment on column blocks.is_blue is 'Colour in the mergeset of the merging block: true blue, false red, null while not merged.';
+comment on column blocks.is_chain_block is 'Whether the block is on the virtual selected parent '
+  'chain now.';
+comment on column blocks.is_blue is 'Colour in the mergeset of the merging block: true blue, false '
+  'red, null while not merged.';
 comment on column blocks.nonce is 'Proof-of-work nonce, unsigned 64-bit.';
 comment on column blocks.blue_work is 'Accumulated work of the blue past, unsigned 192-bit.';
 comment on column blocks.hash is 'Block hash, 32 bytes.';
-comment on column blocks.hash_merkle_root is 'Merkle root of the hashes of the block''s transactions.';
-comment on column blocks.accepted_id_merkle_root is 'Commitment to the accepted transactions (a KIP-21 sequencing commitment since Toccata).';
+comment on column blocks.hash_merkle_root is 'Merkle root of the hashes of the block''s '
+  'transactions.';
+comment on column blocks.accepted_id_merkle_root is 'Commitment to the accepted transactions (a '
+  'KIP-21 sequencing commitment since Toccata).';
 comment on column blocks.utxo_commitment is 'MuHash of the UTXO set.';
 comment on column blocks.pruning_point is 'Pruning point of the header.';
-comment on column blocks.parents_by_level is 'Parents of levels 1 and up, run-length packed: per run, number of consecutive levels (u16 LE), number of parents (u16 LE), parent hashes of 32 bytes each. Level 0 is in block_parents.';
-comment on column blocks.merge_set_blues is 'Blue blocks of this block''s own mergeset, in the node''s order: selected parent first.';
-comment on column blocks.merge_set_reds is 'Red blocks of this block''s own mergeset, in the node''s order.';
+comment on column blocks.parents_by_level is 'Parents of levels 1 and up, run-length packed: per '
+  'run, number of consecutive levels (u16 LE), number of parents (u16 LE), parent hashes of 32 '
+  'bytes each. Level 0 is in block_parents.';
+comment on column blocks.merge_set_blues is 'Blue blocks of this block''s own mergeset, in the '
+  'node''s order: selected parent first.';
+comment on column blocks.merge_set_reds is 'Red blocks of this block''s own mergeset, in the '
+  'node''s order.';
 
 create table block_parents (
   block_id bigint not null,
@@ -196,17 +228,25 @@ create index chain_blocks_daa_score on chain_blocks (daa_score);
 create index chain_blocks_time on chain_blocks (to_timestamp(timestamp / 1000::double precision));
 -- Few blocks accept a transaction that was written so long before.
 create index chain_blocks_late on chain_blocks (index) where lowest_transaction < highest_transaction - 10000;
-comment on table chain_blocks is 'The virtual selected parent chain, from the first bootstrap block to the sink.';
-comment on column chain_blocks.index is 'Position on the chain; 0 is the first indexed block, the highest is the sink.';
+comment on table chain_blocks is 'The virtual selected parent chain, from the first bootstrap '
+  'block to the sink.';
+comment on column chain_blocks.index is 'Position on the chain; 0 is the first indexed block, the '
+  'highest is the sink.';
 comment on column chain_blocks.block_id is 'The block.';
 comment on column chain_blocks.blue_score is 'Its blue score.';
 comment on column chain_blocks.daa_score is 'Its DAA score.';
 comment on column chain_blocks.timestamp is 'Its time, Unix milliseconds.';
-comment on column chain_blocks.chain_time is 'Highest timestamp of this block and of all chain blocks below it, Unix milliseconds. Unlike timestamp, it never decreases. Rollups and script activity use it.';
-comment on column chain_blocks.highest_transaction is 'transactions.id of the last transaction that was written when the block was added: neither it nor a chain block below it accepts a later one. Never decreases.';
-comment on column chain_blocks.lowest_transaction is 'Lowest transactions.id that it accepts; highest_transaction if it accepts none.';
+comment on column chain_blocks.chain_time is 'Highest timestamp of this block and of all chain '
+  'blocks below it, Unix milliseconds. Unlike timestamp, it never decreases. Rollups and script '
+  'activity use it.';
+comment on column chain_blocks.highest_transaction is 'transactions.id of the last transaction '
+  'that was written when the block was added: neither it nor a chain block below it accepts a '
+  'later one. Never decreases.';
+comment on column chain_blocks.lowest_transaction is 'Lowest transactions.id that it accepts; '
+  'highest_transaction if it accepts none.';
 comment on column chain_blocks.hash is 'Its hash.';
-comment on column chain_blocks.accepted_transactions is 'transactions.id of every transaction it accepts, in the node''s order (invariant 3).';
+comment on column chain_blocks.accepted_transactions is 'transactions.id of every transaction it '
+  'accepts, in the node''s order (invariant 3).';
 
 create table removed_chain_blocks (
   block_id bigint not null,
@@ -214,10 +254,13 @@ create table removed_chain_blocks (
   covenant_events jsonb,
   constraint removed_chain_blocks_pkey primary key (block_id)
 );
-comment on table removed_chain_blocks is 'Accepted transactions of blocks that were chain blocks once: a block accepts the same whenever it is one. Kept for twice the finality depth.';
+comment on table removed_chain_blocks is 'Accepted transactions of blocks that were chain blocks '
+  'once: a block accepts the same whenever it is one. Kept for twice the finality depth.';
 comment on column removed_chain_blocks.block_id is 'The block. It may be a chain block again.';
 comment on column removed_chain_blocks.accepted_transactions is 'As in chain_blocks.';
-comment on column removed_chain_blocks.covenant_events is 'The rows of covenant_events that were deleted with it, in their order, each as [transactions.id, covenant id, kind, template that the covenant then had, or null]; null without any, and during the first catch-up.';
+comment on column removed_chain_blocks.covenant_events is 'The rows of covenant_events that were '
+  'deleted with it, in their order, each as [transactions.id, covenant id, kind, template that the '
+  'covenant then had, or null]; null without any, and during the first catch-up.';
 
 create table pre_bootstrap_blocks (
   id bigint not null,
@@ -226,7 +269,8 @@ create table pre_bootstrap_blocks (
 );
 create unique index pre_bootstrap_blocks_hash on pre_bootstrap_blocks (hash);
 create index pre_bootstrap_blocks_hash_text on pre_bootstrap_blocks using hash (encode(hash, 'hex'));
-comment on table pre_bootstrap_blocks is 'Pre-bootstrap blocks: not indexed but referred to: as parents, or in mergesets. Never also in blocks.';
+comment on table pre_bootstrap_blocks is 'Pre-bootstrap blocks: not indexed but referred to: as '
+  'parents, or in mergesets. Never also in blocks.';
 comment on column pre_bootstrap_blocks.id is 'Key, from the same sequence as blocks.id.';
 comment on column pre_bootstrap_blocks.hash is 'Block hash, 32 bytes.';
 
@@ -235,11 +279,14 @@ create table pre_bootstrap_times (
   timestamp bigint not null,
   constraint pre_bootstrap_times_pkey primary key (daa_score)
 );
-comment on table pre_bootstrap_times is 'When the chain had some DAA scores before the first indexed block, as a node estimates it: about a thousand, replaced by each run of the indexer.';
-comment on column pre_bootstrap_times.daa_score is 'A DAA score between genesis and the first indexed block.';
-comment on column pre_bootstrap_times.timestamp is 'Its time, Unix milliseconds. Never less than that of a lower score.';
+comment on table pre_bootstrap_times is 'When the chain had some DAA scores before the first '
+  'indexed block, as a node estimates it: about a thousand, replaced by each run of the indexer.';
+comment on column pre_bootstrap_times.daa_score is 'A DAA score between genesis and the first '
+  'indexed block.';
+comment on column pre_bootstrap_times.timestamp is 'Its time, Unix milliseconds. Never less than '
+  'that of a lower score.';
 
--- Transactions --------------------------------------------------------------------------------------------------------------
+-- Transactions ------------------------------------------------------------------------------------
 
 create table subnetworks (
   id bigint not null,
@@ -270,23 +317,33 @@ create table transactions (
   payload bytea not null,
   constraint transactions_pkey primary key (id) with (fillfactor = 100)
 ) partition by range (id);
--- Expressions by which the views filter and order. Hash indexes hold four bytes of a text, not the text.
+-- Expressions by which the views filter and order. Hash indexes hold four bytes of a text, not the
+-- text.
 create index transactions_transaction_id_text on transactions using hash (encode(transaction_id, 'hex'));
 -- Native transactions and coinbases, which are most, are in no lane.
 create index transactions_lane on transactions (subnetwork_id, id) where subnetwork_id > 1;
-comment on table transactions is 'One row for each transaction id that a block carries, with its first variant. Further variants are in transaction_variants.';
+comment on table transactions is 'One row for each transaction id that a block carries, with its '
+  'first variant. Further variants are in transaction_variants.';
 comment on column transactions.id is 'Key, in order of first writing.';
-comment on column transactions.storage_mass is 'Committed storage mass (KIP-9), of the first variant.';
+comment on column transactions.storage_mass is 'Committed storage mass (KIP-9), of the first '
+  'variant.';
 comment on column transactions.compute_mass is 'Compute mass in grams, of the first variant.';
-comment on column transactions.json_bytes is 'Estimated bytes of the transaction in a response of the API, without its payload, of the first variant. Pages are bounded by their sum.';
-comment on column transactions.fee is 'Inputs minus outputs in sompi, 0 for a coinbase, of every accepted transaction. Null in others if an input was not resolved when they were written, or if it is negative or above the maximum supply. Readers show it of accepted transactions only, else fee_of_existing_utxos.';
-comment on column transactions.accepting_index is 'chain_blocks.index of the chain block that accepts the transaction; null while it is not accepted.';
+comment on column transactions.json_bytes is 'Estimated bytes of the transaction in a response of '
+  'the API, without its payload, of the first variant. Pages are bounded by their sum.';
+comment on column transactions.fee is 'Inputs minus outputs in sompi, 0 for a coinbase, of every '
+  'accepted transaction. Null in others if an input was not resolved when they were written, or if '
+  'it is negative or above the maximum supply. Readers show it of accepted transactions only, else '
+  'fee_of_existing_utxos.';
+comment on column transactions.accepting_index is 'chain_blocks.index of the chain block that '
+  'accepts the transaction; null while it is not accepted.';
 comment on column transactions.subnetwork_id is 'subnetworks.id; 1 is a coinbase.';
 comment on column transactions.version is 'Transaction version.';
-comment on column transactions.accepted_variant is 'Number of the accepted variant (0: the one in this row); null while not accepted, or if the node cannot tell.';
+comment on column transactions.accepted_variant is 'Number of the accepted variant (0: the one in '
+  'this row); null while not accepted, or if the node cannot tell.';
 comment on column transactions.lock_time is 'Lock time, unsigned 64-bit.';
 comment on column transactions.gas is 'Gas, unsigned 64-bit.';
-comment on column transactions.transaction_id is 'Transaction id, 32 bytes: leaves out signature scripts, sig-op counts, compute budgets and storage mass.';
+comment on column transactions.transaction_id is 'Transaction id, 32 bytes: leaves out signature '
+  'scripts, sig-op counts, compute budgets and storage mass.';
 comment on column transactions.hash is 'Hash of the whole transaction, of the first variant.';
 comment on column transactions.payload is 'Payload.';
 
@@ -299,15 +356,18 @@ create table transaction_variants (
   compute_mass numeric not null,
   constraint transaction_variants_pkey primary key (transaction_id, variant)
 ) partition by range (transaction_id);
--- The hash commits to the id, so no other column is needed, and the planner cannot prefer the primary key.
+-- The hash commits to the id, so no other column is needed, and the planner cannot prefer the
+-- primary key.
 create index transaction_variants_hash on transaction_variants (hash);
-comment on table transaction_variants is 'Second and further variants of a transaction id, in order of first writing.';
+comment on table transaction_variants is 'Second and further variants of a transaction id, in '
+  'order of first writing.';
 comment on column transaction_variants.transaction_id is 'transactions.id.';
 comment on column transaction_variants.variant is 'Number of the variant, from 1.';
 comment on column transaction_variants.hash is 'Hash of the whole transaction in this variant.';
 comment on column transaction_variants.storage_mass is 'Committed storage mass of this variant.';
 comment on column transaction_variants.compute_mass is 'Compute mass in grams, of this variant.';
-comment on column transaction_variants.json_bytes is 'Like transactions.json_bytes, of this variant.';
+comment on column transaction_variants.json_bytes is 'Like transactions.json_bytes, of this '
+  'variant.';
 
 create table transaction_variant_inputs (
   transaction_id bigint not null,
@@ -318,11 +378,13 @@ create table transaction_variant_inputs (
   compute_budget integer not null,
   constraint transaction_variant_inputs_pkey primary key (transaction_id, variant, index)
 ) partition by range (transaction_id);
-comment on table transaction_variant_inputs is 'Columns of inputs that differ in second and further variants.';
+comment on table transaction_variant_inputs is 'Columns of inputs that differ in second and '
+  'further variants.';
 comment on column transaction_variant_inputs.transaction_id is 'transactions.id.';
 comment on column transaction_variant_inputs.variant is 'Number of the variant, from 1.';
 comment on column transaction_variant_inputs.index is 'Position of the input.';
-comment on column transaction_variant_inputs.signature_script is 'Signature script in this variant.';
+comment on column transaction_variant_inputs.signature_script is 'Signature script in this '
+  'variant.';
 comment on column transaction_variant_inputs.sig_op_count is 'Sig-op count in this variant.';
 comment on column transaction_variant_inputs.compute_budget is 'Compute budget in this variant.';
 
@@ -333,16 +395,19 @@ create table block_transactions (
   variant integer not null
 ) partition by range (block_id);
 create index block_transactions_block_id on block_transactions (block_id) with (fillfactor = 100);
--- With the block, so that the first blocks of a transaction are found without the others, of which anybody can mine any number.
+-- With the block, so that the first blocks of a transaction are found without the others, of which
+-- anybody can mine any number.
 create index block_transactions_transaction_id on block_transactions (transaction_id, block_id);
-comment on table block_transactions is 'Which block contains which transaction, at which position. One transaction may be in several blocks.';
+comment on table block_transactions is 'Which block contains which transaction, at which position. '
+  'One transaction may be in several blocks.';
 comment on column block_transactions.block_id is 'The block.';
 comment on column block_transactions.transaction_id is 'The transaction.';
 comment on column block_transactions.index is 'Position in the block; 0 is the coinbase.';
-comment on column block_transactions.variant is 'Number of the variant that this block carries (0: the one in transactions).';
+comment on column block_transactions.variant is 'Number of the variant that this block carries (0: '
+  'the one in transactions).';
 
--- Anybody can mine a transaction again and again, and transactions that spend what others own but are never accepted. These two tables keep reads from
--- counting or searching them.
+-- Anybody can mine a transaction again and again, and transactions that spend what others own but
+-- are never accepted. These two tables keep reads from counting or searching them.
 create table repeated_transactions (
   transaction_id bigint not null,
   block_count bigint not null,
@@ -359,10 +424,13 @@ create table contested_outputs (
   constraint contested_outputs_pkey primary key (transaction_id, index)
 );
 create index contested_outputs_spender_id on contested_outputs (spender_id) where spender_id is not null;
-comment on table contested_outputs is 'Outputs that more than 4 transactions spend, at most one of which is accepted.';
-comment on column contested_outputs.transaction_id is 'transactions.id of the transaction that created the output, or the same of a pre-bootstrap transaction.';
+comment on table contested_outputs is 'Outputs that more than 4 transactions spend, at most one of '
+  'which is accepted.';
+comment on column contested_outputs.transaction_id is 'transactions.id of the transaction that '
+  'created the output, or the same of a pre-bootstrap transaction.';
 comment on column contested_outputs.index is 'Index of the output.';
-comment on column contested_outputs.spender_id is 'transactions.id of the accepted transaction that spends it; null while there is none.';
+comment on column contested_outputs.spender_id is 'transactions.id of the accepted transaction '
+  'that spends it; null while there is none.';
 
 create table scripts (
   id bigint not null,
@@ -373,11 +441,13 @@ create table scripts (
   constraint scripts_pkey primary key (id) with (fillfactor = 100)
 );
 create index scripts_address on scripts using hash (address);
--- A script with an address is found by its address, which determines it, the few others by a digest: scripts may be longer than a key of a B-tree.
--- A hash index would be as large as one of all scripts, since Postgres makes its buckets for the number of rows of the table.
+-- A script with an address is found by its address, which determines it, the few others by a
+-- digest: scripts may be longer than a key of a B-tree. A hash index would be as large as one of
+-- all scripts, since Postgres makes its buckets for the number of rows of the table.
 create index scripts_script on scripts (sha256(script)) where address is null;
 create index scripts_without_address on scripts (id) where address is null;
-comment on table scripts is 'Every distinct script public key, once. A hash index, since scripts may be longer than a B-tree key can be.';
+comment on table scripts is 'Every distinct script public key, once. A hash index, since scripts '
+  'may be longer than a B-tree key can be.';
 comment on column scripts.id is 'Key.';
 comment on column scripts.version is 'Script version.';
 comment on column scripts.script is 'The script.';
@@ -401,20 +471,29 @@ create table transaction_inputs (
 create index transaction_inputs_previous_transaction_id on transaction_inputs (previous_transaction_id, previous_index);
 create index transaction_inputs_script_id on transaction_inputs (script_id, transaction_id) where script_id is not null;
 create index transaction_inputs_transaction_id on transaction_inputs (transaction_id) with (fillfactor = 100);
--- An input names a transaction by its id or by its key. Inputs without an amount are few, unless miners make them.
+-- An input names a transaction by its id or by its key. Inputs without an amount are few, unless
+-- miners make them.
 create index transaction_inputs_unresolved on transaction_inputs (previous_transaction_hash, (coalesce(previous_transaction_id, 0)), transaction_id)
   where amount is null;
-comment on table transaction_inputs is 'Inputs, of the first variant of an id, with the UTXO that each spends. The id commits to the amount and script of an outpoint, so a resolved input never changes.';
+comment on table transaction_inputs is 'Inputs, of the first variant of an id, with the UTXO that '
+  'each spends. The id commits to the amount and script of an outpoint, so a resolved input never '
+  'changes.';
 comment on column transaction_inputs.transaction_id is 'The spending transaction.';
-comment on column transaction_inputs.previous_transaction_id is 'transactions.id of the transaction that created the UTXO; null while it is unknown.';
+comment on column transaction_inputs.previous_transaction_id is 'transactions.id of the '
+  'transaction that created the UTXO; null while it is unknown.';
 comment on column transaction_inputs.previous_index is 'Output index of the UTXO.';
-comment on column transaction_inputs.amount is 'Amount of the UTXO in sompi; null while it is unknown, which is possible only in transactions that were never accepted. If late_transactions has its transaction, a later batch completes it.';
+comment on column transaction_inputs.amount is 'Amount of the UTXO in sompi; null while it is '
+  'unknown, which is possible only in transactions that were never accepted. If late_transactions '
+  'has its transaction, a later batch completes it.';
 comment on column transaction_inputs.script_id is 'Script of the UTXO; null while it is unknown.';
-comment on column transaction_inputs.index is 'Position of the input. The mass limit of a block allows some 12,000.';
+comment on column transaction_inputs.index is 'Position of the input. The mass limit of a block '
+  'allows some 12,000.';
 comment on column transaction_inputs.sig_op_count is 'Sig-op count (transaction version 0).';
 comment on column transaction_inputs.compute_budget is 'Compute budget (transaction version 1).';
 comment on column transaction_inputs.sequence is 'Sequence, unsigned 64-bit.';
-comment on column transaction_inputs.previous_transaction_hash is 'Transaction id of the UTXO while previous_transaction_id is null, else empty: not null, since a null would add 8 bytes to each row.';
+comment on column transaction_inputs.previous_transaction_hash is 'Transaction id of the UTXO '
+  'while previous_transaction_id is null, else empty: not null, since a null would add 8 bytes to '
+  'each row.';
 comment on column transaction_inputs.signature_script is 'Signature script.';
 
 create table transaction_outputs (
@@ -425,7 +504,8 @@ create table transaction_outputs (
   covenant_authorizing_input integer,
   covenant_id bytea
 ) partition by range (transaction_id);
--- Look-ups that compare `index >> 4`, too, read at most 16 outputs of a payout to a thousand. Most transactions need one key, which is stored once.
+-- Look-ups that compare `index >> 4`, too, read at most 16 outputs of a payout to a thousand. Most
+-- transactions need one key, which is stored once.
 create index transaction_outputs_transaction_id on transaction_outputs (transaction_id, (index >> 4)) with (fillfactor = 100);
 create index transaction_outputs_script_id on transaction_outputs (script_id, transaction_id);
 create index transaction_outputs_covenant on transaction_outputs (transaction_id, index) where covenant_id is not null;
@@ -434,10 +514,11 @@ comment on column transaction_outputs.transaction_id is 'The transaction.';
 comment on column transaction_outputs.amount is 'Amount in sompi.';
 comment on column transaction_outputs.script_id is 'Script public key.';
 comment on column transaction_outputs.index is 'Position of the output.';
-comment on column transaction_outputs.covenant_authorizing_input is 'Input that authorises the covenant; null without a covenant.';
+comment on column transaction_outputs.covenant_authorizing_input is 'Input that authorises the '
+  'covenant; null without a covenant.';
 comment on column transaction_outputs.covenant_id is 'Covenant id; null without a covenant.';
 
--- Partitions ----------------------------------------------------------------------------------------------------------------
+-- Partitions --------------------------------------------------------------------------------------
 
 create table generations (
   generation integer not null,
@@ -445,15 +526,19 @@ create table generations (
   end_index bigint not null,
   constraint generations_pkey primary key (generation)
 );
-comment on table generations is 'The partitions: `blocks_3` has the blocks of generation 3, and so on.';
-comment on column generations.generation is 'Its number. Keys of its blocks and transactions begin at 2^36 times this.';
-comment on column generations.first_index is 'Lowest chain_blocks.index of its chain blocks. The first batch that begins there, or higher, takes its keys.';
+comment on table generations is 'The partitions: `blocks_3` has the blocks of generation 3, and so '
+  'on.';
+comment on column generations.generation is 'Its number. Keys of its blocks and transactions begin '
+  'at 2^36 times this.';
+comment on column generations.first_index is 'Lowest chain_blocks.index of its chain blocks. The '
+  'first batch that begins there, or higher, takes its keys.';
 comment on column generations.end_index is 'First chain_blocks.index that is too high.';
 
--- Hashes are unique in each partition, since a unique index of all of them would need the key; `kasgres verify` finds duplicates between partitions.
--- Rows of blocks and transactions are updated when they are merged or accepted, and have room for that. A chain block accepts most transactions of
--- a page at once, so each needs room for a second version. With a fillfactor of 70, a third of them moved to another page, with new index entries;
--- the table and its indexes grew as much.
+-- Hashes are unique in each partition, since a unique index of all of them would need the key;
+-- `kasgres verify` finds duplicates between partitions. Rows of blocks and transactions are updated
+-- when they are merged or accepted, and have room for that. A chain block accepts most transactions
+-- of a page at once, so each needs room for a second version. With a fillfactor of 70, a third of
+-- them moved to another page, with new index entries; the table and its indexes grew as much.
 create function make_partition(parent text, name text) returns void language plpgsql set search_path = public, pg_temp as $$
 declare
   owner name;
@@ -466,14 +551,16 @@ begin
   elsif parent = 'chain_blocks' then
     execute format('create unique index %I on %I (block_id)', name || '_block_id', name);
   end if;
-  -- Otherwise they would belong to the login of the indexer, and neither another login nor the owner of the database could use them.
+  -- Otherwise they would belong to the login of the indexer, and neither another login nor the
+  -- owner of the database could use them.
   owner := (select pg_get_userbyid(relowner) from pg_class where oid = parent::regclass);
   execute format('alter table %I owner to %I', name, owner);
   for statistics_name in select stxname from pg_statistic_ext where stxrelid = name::regclass loop
     execute format('alter statistics %I owner to %I', statistics_name, owner);
   end loop;
 end $$;
-comment on function make_partition(text, text) is 'Makes a table that can be attached as a partition. It belongs to the owner of its parent.';
+comment on function make_partition(text, text) is 'Makes a table that can be attached as a '
+  'partition. It belongs to the owner of its parent.';
 
 create function name_partition_indexes(parent text, name text) returns void language plpgsql set search_path = public, pg_temp as $$
 declare
@@ -487,7 +574,8 @@ begin
     execute format('alter index %I rename to %I', own, replace(of_parent, parent, name));
   end loop;
 end $$;
-comment on function name_partition_indexes(text, text) is 'Names the indexes of a partition after those of its table.';
+comment on function name_partition_indexes(text, text) is 'Names the indexes of a partition after '
+  'those of its table.';
 
 create function make_generation(generation integer, first_index bigint, end_index bigint) returns void
 language plpgsql set search_path = public, pg_temp as $$
@@ -508,7 +596,8 @@ begin
   end loop;
   insert into generations values (generation, first_index, end_index);
 end $$;
-comment on function make_generation(integer, bigint, bigint) is 'Makes the partitions of a generation. Nobody waits for it.';
+comment on function make_generation(integer, bigint, bigint) is 'Makes the partitions of a '
+  'generation. Nobody waits for it.';
 
 -- Attaching it again reads all of its chain blocks.
 create function end_generation(ended integer, at_index bigint) returns void language plpgsql set search_path = public, pg_temp as $$
@@ -521,12 +610,15 @@ begin
     case ended when 0 then 'minvalue' else first_index::text end, at_index);
   update generations set end_index = at_index where generation = ended;
 end $$;
-comment on function end_generation(integer, bigint) is 'Ends the last generation earlier than planned.';
+comment on function end_generation(integer, bigint) is 'Ends the last generation earlier than '
+  'planned.';
 
--- Statistics of index expressions belong to partitions, but joins are estimated by those of the whole table.
+-- Statistics of index expressions belong to partitions, but joins are estimated by those of the
+-- whole table.
 create statistics transactions_transaction_id_text on (encode(transaction_id, 'hex')) from transactions;
 create statistics blocks_hash_text on (encode(hash, 'hex')) from blocks;
--- Without these, Postgres has no statistics of a case expression, and would expect one row in 200 to equal a text. Partitions have copies.
+-- Without these, Postgres has no statistics of a case expression, and would expect one row in 200
+-- to equal a text. Partitions have copies.
 create statistics transactions_acceptance on (case when accepting_index is null then 'not accepted' else 'accepted' end) from transactions;
 create statistics blocks_color on (case is_blue when true then 'blue' when false then 'red' end) from blocks;
 create statistics blocks_merged_color on (case when is_blue then 'blue' else 'red' end) from blocks;
@@ -534,13 +626,16 @@ create statistics blocks_merged_color on (case when is_blue then 'blue' else 're
 -- About a year of mainnet; an indexer with RETENTION makes it shorter.
 select make_generation(0, 0, 100000000);
 
--- Without conditions, and with the same types on both sides: so the planner sees through it and finds both indexes.
+-- Without conditions, and with the same types on both sides: so the planner sees through it and
+-- finds both indexes.
 create view script_deltas as
 select script_id, transaction_id, 0::bigint as amount_sent, amount as amount_received from transaction_outputs
 union all
 select script_id, transaction_id, amount, 0::bigint from transaction_inputs;
-comment on view script_deltas is 'One row for each output, and for each input, by how much it changes the balance of its script. Fast by script_id and by transaction_id.';
-comment on column script_deltas.script_id is 'The script; null for an input whose UTXO was never seen.';
+comment on view script_deltas is 'One row for each output, and for each input, by how much it '
+  'changes the balance of its script. Fast by script_id and by transaction_id.';
+comment on column script_deltas.script_id is 'The script; null for an input whose UTXO was never '
+  'seen.';
 comment on column script_deltas.transaction_id is 'The transaction.';
 comment on column script_deltas.amount_sent is 'Amount of an input, sompi; 0 for an output.';
 comment on column script_deltas.amount_received is 'Amount of an output, sompi; 0 for an input.';
@@ -551,11 +646,15 @@ select script_id, transaction_id, sum(amount_sent) as amount_sent, sum(amount_re
   from script_deltas
  where script_id is not null
  group by script_id, transaction_id;
-comment on view address_transactions is 'One row for each script that a transaction (accepted or not) spends from or pays to. For all rows, or those of one script or transaction: a join computes all of them.';
+comment on view address_transactions is 'One row for each script that a transaction (accepted or '
+  'not) spends from or pays to. For all rows, or those of one script or transaction: a join '
+  'computes all of them.';
 comment on column address_transactions.script_id is 'The script.';
 comment on column address_transactions.transaction_id is 'The transaction.';
-comment on column address_transactions.amount_sent is 'Sum of the inputs that spend UTXOs of the script, sompi.';
-comment on column address_transactions.amount_received is 'Sum of the outputs that pay the script, sompi.';
+comment on column address_transactions.amount_sent is 'Sum of the inputs that spend UTXOs of the '
+  'script, sompi.';
+comment on column address_transactions.amount_received is 'Sum of the outputs that pay the script, '
+  'sompi.';
 
 create table pre_bootstrap_transactions (
   id bigint not null,
@@ -563,8 +662,11 @@ create table pre_bootstrap_transactions (
   constraint pre_bootstrap_transactions_pkey primary key (id)
 );
 create unique index pre_bootstrap_transactions_transaction_id on pre_bootstrap_transactions (transaction_id);
-comment on table pre_bootstrap_transactions is 'Pre-bootstrap transactions: accepted in a part of the chain that is not indexed, and known by their UTXOs at a bootstrap block. They are also in transactions if an indexed block carries them again.';
-comment on column pre_bootstrap_transactions.id is 'Key, from the same sequence as transactions.id.';
+comment on table pre_bootstrap_transactions is 'Pre-bootstrap transactions: accepted in a part of '
+  'the chain that is not indexed, and known by their UTXOs at a bootstrap block. They are also in '
+  'transactions if an indexed block carries them again.';
+comment on column pre_bootstrap_transactions.id is 'Key, from the same sequence as '
+  'transactions.id.';
 comment on column pre_bootstrap_transactions.transaction_id is 'Transaction id, 32 bytes.';
 
 create table late_transactions (
@@ -574,12 +676,17 @@ create table late_transactions (
   constraint late_transactions_pkey primary key (id, transaction_id)
 );
 create index late_transactions_transaction_id on late_transactions (transaction_id);
-comment on table late_transactions is 'Transactions that were written after inputs that spend them. Each batch completes a portion of these inputs, which have no amount until then. Usually empty.';
-comment on column late_transactions.id is 'Key of the transaction, in transactions or pre_bootstrap_transactions.';
-comment on column late_transactions.from_transaction is 'Inputs of spending transactions with lower keys are completed.';
-comment on column late_transactions.transaction_id is 'The id by which these inputs name it; empty if they name it by its key.';
+comment on table late_transactions is 'Transactions that were written after inputs that spend '
+  'them. Each batch completes a portion of these inputs, which have no amount until then. Usually '
+  'empty.';
+comment on column late_transactions.id is 'Key of the transaction, in transactions or '
+  'pre_bootstrap_transactions.';
+comment on column late_transactions.from_transaction is 'Inputs of spending transactions with '
+  'lower keys are completed.';
+comment on column late_transactions.transaction_id is 'The id by which these inputs name it; empty '
+  'if they name it by its key.';
 
--- Unspent outputs and balances ----------------------------------------------------------------------------------------------
+-- Unspent outputs and balances --------------------------------------------------------------------
 
 create table utxos (
   transaction_id bigint not null,
@@ -590,7 +697,8 @@ create table utxos (
   is_coinbase boolean not null,
   covenant_id bytea
 );
--- The only index of most UTXOs, so that each is written to one: an output determines its script, so all who look for an outpoint know the script, too.
+-- The only index of most UTXOs, so that each is written to one: an output determines its script, so
+-- all who look for an outpoint know the script, too.
 create unique index utxos_script_id on utxos (script_id, transaction_id, index);
 create index utxos_covenant_id on utxos (covenant_id, transaction_id, index) where covenant_id is not null;
 create index utxos_script_id_covenant_id on utxos (script_id, covenant_id) where covenant_id is not null;
@@ -613,8 +721,10 @@ create table bootstrap_utxos (
   covenant_id bytea,
   constraint bootstrap_utxos_pkey primary key (transaction_id, index)
 );
-comment on table bootstrap_utxos is 'The UTXO set of the latest bootstrap block, as it was there: unspent or not by now. Empty when that is genesis.';
-comment on column bootstrap_utxos.transaction_id is 'The transaction that created the UTXO: a row of pre_bootstrap_transactions, or of transactions that were accepted before a gap.';
+comment on table bootstrap_utxos is 'The UTXO set of the latest bootstrap block, as it was there: '
+  'unspent or not by now. Empty when that is genesis.';
+comment on column bootstrap_utxos.transaction_id is 'The transaction that created the UTXO: a row '
+  'of pre_bootstrap_transactions, or of transactions that were accepted before a gap.';
 comment on column bootstrap_utxos.index is 'Output index.';
 comment on column bootstrap_utxos.script_id is 'Script public key.';
 comment on column bootstrap_utxos.amount is 'Amount in sompi.';
@@ -628,10 +738,13 @@ create table bootstrap_balances (
   balance bigint not null,
   constraint bootstrap_balances_pkey primary key (chain_index, script_id)
 );
-comment on table bootstrap_balances is 'Balances of scripts at each bootstrap block before the latest, whose own UTXO set is bootstrap_utxos: with them, everything that counts from bootstrap_blocks can be computed from rows.';
+comment on table bootstrap_balances is 'Balances of scripts at each bootstrap block before the '
+  'latest, whose own UTXO set is bootstrap_utxos: with them, everything that counts from '
+  'bootstrap_blocks can be computed from rows.';
 comment on column bootstrap_balances.chain_index is 'bootstrap_blocks.chain_index.';
 comment on column bootstrap_balances.script_id is 'The script.';
-comment on column bootstrap_balances.balance is 'Sum of its UTXOs in the UTXO set of that bootstrap block, sompi; scripts without any have no row.';
+comment on column bootstrap_balances.balance is 'Sum of its UTXOs in the UTXO set of that '
+  'bootstrap block, sompi; scripts without any have no row.';
 
 create table next_bootstrap (
   one_row boolean not null default true,
@@ -643,11 +756,16 @@ create table next_bootstrap (
   constraint next_bootstrap_pkey primary key (one_row),
   constraint next_bootstrap_one_row check (one_row)
 );
-comment on table next_bootstrap is 'How far the UTXO set of the next bootstrap block is computed that RETENTION makes: no row, or one. It is that of the latest bootstrap block, without next_bootstrap_spent, with next_bootstrap_created.';
+comment on table next_bootstrap is 'How far the UTXO set of the next bootstrap block is computed '
+  'that RETENTION makes: no row, or one. It is that of the latest bootstrap block, without '
+  'next_bootstrap_spent, with next_bootstrap_created.';
 comment on column next_bootstrap.one_row is 'Always true: keeps the table at one row.';
-comment on column next_bootstrap.bootstrap_index is 'bootstrap_blocks.chain_index of the latest bootstrap block.';
-comment on column next_bootstrap.chain_index is 'The last chain block whose accepted transactions are in it.';
-comment on column next_bootstrap.hashed_transaction_id is 'The last UTXO of bootstrap_utxos in `product`: its transaction. Null when all are.';
+comment on column next_bootstrap.bootstrap_index is 'bootstrap_blocks.chain_index of the latest '
+  'bootstrap block.';
+comment on column next_bootstrap.chain_index is 'The last chain block whose accepted transactions '
+  'are in it.';
+comment on column next_bootstrap.hashed_transaction_id is 'The last UTXO of bootstrap_utxos in '
+  '`product`: its transaction. Null when all are.';
 comment on column next_bootstrap.hashed_index is 'Its output index.';
 comment on column next_bootstrap.product is 'MuHash of the set: a number of 384 bytes, big-endian.';
 
@@ -661,12 +779,14 @@ create table next_bootstrap_created (
   covenant_id bytea,
   constraint next_bootstrap_created_pkey primary key (transaction_id, index)
 );
-comment on table next_bootstrap_created is 'UTXOs of the next bootstrap block that were created since the latest one.';
+comment on table next_bootstrap_created is 'UTXOs of the next bootstrap block that were created '
+  'since the latest one.';
 comment on column next_bootstrap_created.transaction_id is 'The transaction that created the UTXO.';
 comment on column next_bootstrap_created.index is 'Output index.';
 comment on column next_bootstrap_created.script_id is 'Script public key.';
 comment on column next_bootstrap_created.amount is 'Amount in sompi.';
-comment on column next_bootstrap_created.block_daa_score is 'DAA score of the block that accepted it.';
+comment on column next_bootstrap_created.block_daa_score is 'DAA score of the block that accepted '
+  'it.';
 comment on column next_bootstrap_created.is_coinbase is 'Whether a coinbase made it.';
 comment on column next_bootstrap_created.covenant_id is 'Covenant id; null without a covenant.';
 
@@ -676,7 +796,8 @@ create table next_bootstrap_spent (
   index integer not null,
   constraint next_bootstrap_spent_pkey primary key (transaction_id, index)
 );
-comment on table next_bootstrap_spent is 'UTXOs of the latest bootstrap block that were spent up to the next one.';
+comment on table next_bootstrap_spent is 'UTXOs of the latest bootstrap block that were spent up '
+  'to the next one.';
 comment on column next_bootstrap_spent.transaction_id is 'The transaction that created the UTXO.';
 comment on column next_bootstrap_spent.amount is 'Amount in sompi.';
 comment on column next_bootstrap_spent.index is 'Output index.';
@@ -690,12 +811,14 @@ create unlogged table utxo_set_load (
   constraint utxo_set_load_pkey primary key (one_row),
   constraint utxo_set_load_one_row check (one_row)
 );
-comment on table utxo_set_load is 'How far the UTXO set of a coming bootstrap block is loaded: no row, or one. Changes in one transaction with loaded_utxos.';
+comment on table utxo_set_load is 'How far the UTXO set of a coming bootstrap block is loaded: no '
+  'row, or one. Changes in one transaction with loaded_utxos.';
 comment on column utxo_set_load.one_row is 'Always true: keeps the table at one row.';
 comment on column utxo_set_load.block_hash is 'The pruning point whose set it is.';
 comment on column utxo_set_load.utxos is 'Number of UTXOs loaded.';
 comment on column utxo_set_load.sompi is 'Sum of them, sompi.';
-comment on column utxo_set_load.product is 'Their MuHash so far: a number of 384 bytes, big-endian.';
+comment on column utxo_set_load.product is 'Their MuHash so far: a number of 384 bytes, '
+  'big-endian.';
 
 create unlogged table loaded_utxos (
   transaction_id bytea not null,
@@ -709,7 +832,8 @@ create unlogged table loaded_utxos (
   is_coinbase boolean not null,
   covenant_id bytea
 );
-comment on table loaded_utxos is 'UTXOs of the next bootstrap block, as the node sent them, until its UTXO commitment is checked. Empty otherwise.';
+comment on table loaded_utxos is 'UTXOs of the next bootstrap block, as the node sent them, until '
+  'its UTXO commitment is checked. Empty otherwise.';
 comment on column loaded_utxos.transaction_id is 'Transaction id, 32 bytes.';
 comment on column loaded_utxos.index is 'Output index.';
 comment on column loaded_utxos.amount is 'Amount in sompi.';
@@ -721,13 +845,17 @@ comment on column loaded_utxos.block_daa_score is 'DAA score of the block that a
 comment on column loaded_utxos.is_coinbase is 'Whether a coinbase made it.';
 comment on column loaded_utxos.covenant_id is 'Covenant id; null without a covenant.';
 
--- Counts of transactions are numeric, like sums: 3 to 5 bytes for most scripts instead of 8, without a limit. An integer could overflow: a script in
--- each of 3,000 transactions a second reaches 2^31 in eight days. `utxo_count` is an integer, since nodes keep all UTXOs, and each must hold an amount
--- to be relayed or merged (KIP-9).
--- `received` and `sent` are both kept: their difference is the balance only where the index has no gap and begins at genesis.
--- The fillfactor is 100, since the index of balances contains the balance: updates on acceptance can never be HOT. With 85 for this table and utxos,
--- updates at the tip move half as many rows to other pages, but write the same amount of WAL.
--- Columns that an update seldom changes come first and last, since the WAL has only what is between them.
+-- Counts of transactions are numeric, like sums: 3 to 5 bytes for most scripts instead of 8,
+-- without a limit. An integer could overflow: a script in each of 3,000 transactions a second
+-- reaches 2^31 in eight days. `utxo_count` is an integer, since nodes keep all UTXOs, and each must
+-- hold an amount to be relayed or merged (KIP-9).
+-- `received` and `sent` are both kept: their difference is the balance only where the index has no
+-- gap and begins at genesis.
+-- The fillfactor is 100, since the index of balances contains the balance: updates on acceptance
+-- can never be HOT. With 85 for this table and utxos, updates at the tip move half as many rows to
+-- other pages, but write the same amount of WAL.
+-- Columns that an update seldom changes come first and last, since the WAL has only what is between
+-- them.
 create table balances (
   script_id bigint not null,
   first_seen bigint,
@@ -748,33 +876,50 @@ create table balances (
 );
 create index balances_balance on balances (balance desc, script_id desc) where balance > 0;
 create index balances_tagged on balances (balance desc, script_id desc) where balance > 0 and is_tagged;
-comment on table balances is 'Sums of every script at the checkpoint (invariant 4): one row for each script of an output, of an input, of bootstrap_utxos and of bootstrap_balances. A script has no row yet while all its transactions are in unmerged_touches.';
+comment on table balances is 'Sums of every script at the checkpoint (invariant 4): one row for '
+  'each script of an output, of an input, of bootstrap_utxos and of bootstrap_balances. A script '
+  'has no row yet while all its transactions are in unmerged_touches.';
 comment on column balances.script_id is 'The script.';
 comment on column balances.balance is 'Sum of its unspent outputs, sompi.';
-comment on column balances.first_seen is 'chain_blocks.chain_time of the first block on the chain that accepts a transaction that touches it, or of the first bootstrap block when it held UTXOs there before; null while there is none.';
-comment on column balances.last_seen is 'chain_blocks.chain_time of the last block on the chain that accepts a transaction that touches it; first_seen while there is none. What happened in a gap is not seen.';
-comment on column balances.last_change is 'By how much the balance changed in last_change_hour, sompi. See balance_changes.';
-comment on column balances.last_change_hour is 'The latest hour in which the balance changed, or a later one with a change of 0: hours since 1970 (UTC), by chain_time of the accepting block. 0 if it never changed.';
+comment on column balances.first_seen is 'chain_blocks.chain_time of the first block on the chain '
+  'that accepts a transaction that touches it, or of the first bootstrap block when it held UTXOs '
+  'there before; null while there is none.';
+comment on column balances.last_seen is 'chain_blocks.chain_time of the last block on the chain '
+  'that accepts a transaction that touches it; first_seen while there is none. What happened in a '
+  'gap is not seen.';
+comment on column balances.last_change is 'By how much the balance changed in last_change_hour, '
+  'sompi. See balance_changes.';
+comment on column balances.last_change_hour is 'The latest hour in which the balance changed, or a '
+  'later one with a change of 0: hours since 1970 (UTC), by chain_time of the accepting block. 0 '
+  'if it never changed.';
 comment on column balances.utxo_count is 'Number of its unspent outputs.';
 comment on column balances.is_tagged is 'Whether the address has a tag or is in a named cluster.';
-comment on column balances.transaction_count is 'Number of transactions that touch it, accepted or not. Those in unmerged_touches are not counted yet, so it may be below accepted_count.';
+comment on column balances.transaction_count is 'Number of transactions that touch it, accepted or '
+  'not. Those in unmerged_touches are not counted yet, so it may be below accepted_count.';
 comment on column balances.accepted_count is 'Number of accepted transactions that touch it.';
-comment on column balances.receiving_count is 'Number of accepted transactions with an output to it.';
-comment on column balances.sending_count is 'Number of accepted transactions with an input from it.';
-comment on column balances.coinbase_count is 'Number of accepted coinbase transactions with an output to it.';
-comment on column balances.received is 'Sum of the outputs to it of accepted transactions, change included, sompi.';
+comment on column balances.receiving_count is 'Number of accepted transactions with an output to '
+  'it.';
+comment on column balances.sending_count is 'Number of accepted transactions with an input from '
+  'it.';
+comment on column balances.coinbase_count is 'Number of accepted coinbase transactions with an '
+  'output to it.';
+comment on column balances.received is 'Sum of the outputs to it of accepted transactions, change '
+  'included, sompi.';
 comment on column balances.sent is 'Sum of the inputs from it of accepted transactions, sompi.';
 
--- A transaction is counted when the block in which it was first seen is merged. Most are accepted then, so each row of balances changes once instead
--- of twice.
+-- A transaction is counted when the block in which it was first seen is merged. Most are accepted
+-- then, so each row of balances changes once instead of twice.
 create table unmerged_touches (
   block_id bigint not null,
   script_ids bigint[] not null,
   constraint unmerged_touches_pkey primary key (block_id)
 );
-comment on table unmerged_touches is 'Scripts of transactions that balances.transaction_count does not count yet: one row for each block that is not merged. It is counted and deleted when the block is merged, or after 300 further blocks.';
+comment on table unmerged_touches is 'Scripts of transactions that balances.transaction_count does '
+  'not count yet: one row for each block that is not merged. It is counted and deleted when the '
+  'block is merged, or after 300 further blocks.';
 comment on column unmerged_touches.block_id is 'Block in which the transactions were first seen.';
-comment on column unmerged_touches.script_ids is 'Scripts that its transactions touch, repeated for each transaction.';
+comment on column unmerged_touches.script_ids is 'Scripts that its transactions touch, repeated '
+  'for each transaction.';
 
 create table balance_tiers (
   tier integer not null,
@@ -782,8 +927,10 @@ create table balance_tiers (
   balance numeric not null,
   constraint balance_tiers_pkey primary key (tier)
 );
-comment on table balance_tiers is 'How many addresses hold how much. Triggers of balances keep it; scripts without an address do not count.';
-comment on column balance_tiers.tier is '0 for balances below 1 KAS, else the number of digits of the whole KAS.';
+comment on table balance_tiers is 'How many addresses hold how much. Triggers of balances keep it; '
+  'scripts without an address do not count.';
+comment on column balance_tiers.tier is '0 for balances below 1 KAS, else the number of digits of '
+  'the whole KAS.';
 comment on column balance_tiers.addresses is 'Addresses whose balance is in this tier.';
 comment on column balance_tiers.balance is 'Sum of these balances in sompi.';
 
@@ -815,48 +962,63 @@ begin
   end if;
   return null;
 end $$;
-comment on function keep_balance_tiers is 'Trigger of balances: adds its changes to balance_tiers. Rows of balances are never deleted.';
+comment on function keep_balance_tiers is 'Trigger of balances: adds its changes to balance_tiers. '
+  'Rows of balances are never deleted.';
 
 create trigger balances_keep_tiers_inserted after insert on balances referencing new table as made for each statement execute function keep_balance_tiers();
 create trigger balances_keep_tiers_updated after update on balances referencing old table as gone new table as made for each statement execute function keep_balance_tiers();
 create trigger balances_keep_tiers_truncated after truncate on balances for each statement execute function keep_balance_tiers();
 
--- The latest hour of each script is in balances, whose row changes anyway. So a change seldom writes a row here, and a script that is used within
--- one hour has none.
+-- The latest hour of each script is in balances, whose row changes anyway. So a change seldom
+-- writes a row here, and a script that is used within one hour has none.
 create table previous_balance_changes (
   script_id bigint not null,
   hour integer not null,
   change bigint not null,
   constraint previous_balance_changes_pkey primary key (script_id, hour)
 );
-comment on table previous_balance_changes is 'The balance_changes of hours before balances.last_change_hour.';
+comment on table previous_balance_changes is 'The balance_changes of hours before '
+  'balances.last_change_hour.';
 comment on column previous_balance_changes.script_id is 'The script.';
-comment on column previous_balance_changes.hour is 'Hours since 1970 (UTC), by chain_time of the accepting block.';
-comment on column previous_balance_changes.change is 'Sum of the net changes by transactions accepted in that hour, sompi.';
+comment on column previous_balance_changes.hour is 'Hours since 1970 (UTC), by chain_time of the '
+  'accepting block.';
+comment on column previous_balance_changes.change is 'Sum of the net changes by transactions '
+  'accepted in that hour, sompi.';
 
--- Neither part has a condition: in a join, Postgres would then read all of it instead of looking up one script.
+-- Neither part has a condition: in a join, Postgres would then read all of it instead of looking up
+-- one script.
 create view balance_changes as
 select script_id, hour, change from previous_balance_changes
 union all
 select script_id, last_change_hour, last_change from balances;
-comment on view balance_changes is 'By how much each script''s balance changed in each hour: the sum up to an hour is the balance at its end, and never negative. Hours in which nothing changed have no row, or 0; a script whose balance never changed has 0 in hour 0. In the hour of a bootstrap block, what the script holds there beyond its balance before is a change too: what is before the bootstrap block is not known.';
+comment on view balance_changes is 'By how much each script''s balance changed in each hour: the '
+  'sum up to an hour is the balance at its end, and never negative. Hours in which nothing changed '
+  'have no row, or 0; a script whose balance never changed has 0 in hour 0. In the hour of a '
+  'bootstrap block, what the script holds there beyond its balance before is a change too: what is '
+  'before the bootstrap block is not known.';
 comment on column balance_changes.script_id is 'The script.';
-comment on column balance_changes.hour is 'Hours since 1970 (UTC), by chain_time of the accepting block.';
-comment on column balance_changes.change is 'Sum of the net changes by transactions accepted in that hour, sompi.';
+comment on column balance_changes.hour is 'Hours since 1970 (UTC), by chain_time of the accepting '
+  'block.';
+comment on column balance_changes.change is 'Sum of the net changes by transactions accepted in '
+  'that hour, sompi.';
 
--- Not in the WAL: without it, which is how a crash leaves it, a reorg computes the same from the rows of the chain.
+-- Not in the WAL: without it, which is how a crash leaves it, a reorg computes the same from the
+-- rows of the chain.
 create unlogged table seen_before (
   chain_index bigint not null,
   script_ids bigint[] not null,
   last_seen bigint[] not null,
   constraint seen_before_pkey primary key (chain_index)
 );
-comment on table seen_before is 'Previous balances.last_seen of the scripts that each of the latest chain blocks touches; a reorg restores it.';
+comment on table seen_before is 'Previous balances.last_seen of the scripts that each of the '
+  'latest chain blocks touches; a reorg restores it.';
 comment on column seen_before.chain_index is 'chain_blocks.index.';
-comment on column seen_before.script_ids is 'Scripts that its accepted transactions touch, each once.';
-comment on column seen_before.last_seen is 'balances.last_seen of each before this block; null when it was never seen before.';
+comment on column seen_before.script_ids is 'Scripts that its accepted transactions touch, each '
+  'once.';
+comment on column seen_before.last_seen is 'balances.last_seen of each before this block; null '
+  'when it was never seen before.';
 
--- Network intervals ---------------------------------------------------------------------------------------------------------
+-- Network intervals -------------------------------------------------------------------------------
 
 create table network_intervals (
   length interval_length not null,
@@ -875,20 +1037,26 @@ create table network_intervals (
   constraint network_intervals_pkey primary key (length, start)
 );
 create index network_intervals_time on network_intervals (length, to_timestamp(start / 1000::double precision));
-comment on table network_intervals is 'Totals of the network for each minute, hour and day of the chain. A chain block belongs to the interval of its chain_time, and with it what it merges and accepts; intervals without a chain block have no row.';
+comment on table network_intervals is 'Totals of the network for each minute, hour and day of the '
+  'chain. A chain block belongs to the interval of its chain_time, and with it what it merges and '
+  'accepts; intervals without a chain block have no row.';
 comment on column network_intervals.length is 'How long it is.';
 comment on column network_intervals.start is 'When it begins, Unix milliseconds.';
 comment on column network_intervals.chain_blocks is 'Chain blocks.';
 comment on column network_intervals.blocks is 'Blocks merged by them, blue and red.';
 comment on column network_intervals.red_blocks is 'Red ones among these.';
 comment on column network_intervals.transactions is 'Accepted transactions other than coinbases.';
-comment on column network_intervals.fees is 'Fees of these, sompi. Numeric, since the same amounts may be paid as fees again and again.';
+comment on column network_intervals.fees is 'Fees of these, sompi. Numeric, since the same amounts '
+  'may be paid as fees again and again.';
 comment on column network_intervals.volume is 'Outputs of these, change included, sompi.';
-comment on column network_intervals.minted is 'Outputs minus inputs of all accepted transactions: by how much the supply grew, sompi.';
+comment on column network_intervals.minted is 'Outputs minus inputs of all accepted transactions: '
+  'by how much the supply grew, sompi.';
 comment on column network_intervals.supply is 'Circulating supply at its end, sompi.';
-comment on column network_intervals.active_scripts is 'Scripts that accepted transactions touch, each once.';
+comment on column network_intervals.active_scripts is 'Scripts that accepted transactions touch, '
+  'each once.';
 comment on column network_intervals.new_scripts is 'Those among these that were never seen before.';
-comment on column network_intervals.work is 'Work of the merged blocks: the number of hashes that it takes to find them, on average.';
+comment on column network_intervals.work is 'Work of the merged blocks: the number of hashes that '
+  'it takes to find them, on average.';
 
 create table miner_hours (
   hour integer not null,
@@ -899,17 +1067,20 @@ create table miner_hours (
   constraint miner_hours_pkey primary key (hour, script_id)
 );
 comment on table miner_hours is 'Blocks and rewards of each miner in each hour of the chain.';
-comment on column miner_hours.hour is 'Hours since 1970 (UTC) by the chain_time of the merging chain block.';
+comment on column miner_hours.hour is 'Hours since 1970 (UTC) by the chain_time of the merging '
+  'chain block.';
 comment on column miner_hours.script_id is 'The script that the coinbases of the blocks name.';
 comment on column miner_hours.blocks is 'Merged blocks, blue and red.';
 comment on column miner_hours.red_blocks is 'Red ones among these.';
-comment on column miner_hours.rewards is 'Sompi that the coinbases of the merging blocks pay to the script.';
+comment on column miner_hours.rewards is 'Sompi that the coinbases of the merging blocks pay to '
+  'the script.';
 
 -- The rewards that a chain block pays do not count if it merges blocks that are not indexed.
 create function count_miner_hours(first_index bigint, last_index bigint) returns table (
   hour integer, script_id bigint, blocks bigint, red_blocks bigint, rewards numeric)
 language sql stable set search_path = public as $$
-  -- An array keeps the planner from expecting a two-hundredth of the chain in a range with unknown ends, for which it would read all blocks.
+  -- An array keeps the planner from expecting a two-hundredth of the chain in a range with unknown
+  -- ends, for which it would read all blocks.
   with merging as (
     select c.block_id, (c.chain_time / 3600000)::integer as hour, b.merge_set_blues, b.merge_set_reds
       from unnest(array(select index from chain_blocks where index between first_index and last_index)) as range (index)
@@ -931,7 +1102,8 @@ language sql stable set search_path = public as $$
             join transaction_outputs o on o.transaction_id = bt.transaction_id) counted
    group by counted.hour, counted.script_id
 $$;
-comment on function count_miner_hours(bigint, bigint) is 'The part of miner_hours that comes from a range of chain blocks, of 100,000 at most.';
+comment on function count_miner_hours(bigint, bigint) is 'The part of miner_hours that comes from '
+  'a range of chain blocks, of 100,000 at most.';
 
 create function count_miner_hours() returns table (hour integer, script_id bigint, blocks bigint, red_blocks bigint, rewards numeric)
 language sql stable set search_path = public as $$
@@ -941,14 +1113,17 @@ language sql stable set search_path = public as $$
    cross join lateral count_miner_hours(first.index, first.index + 99999) c
    group by c.hour, c.script_id
 $$;
-comment on function count_miner_hours() is 'The part of miner_hours that comes from all chain blocks.';
+comment on function count_miner_hours() is 'The part of miner_hours that comes from all chain '
+  'blocks.';
 
 create function next_position_after(previous bigint, positions bigint[]) returns bigint language sql immutable as $$
   select coalesce(min(position), previous) from unnest(positions) position where position > coalesce(previous, -1)
 $$;
-comment on function next_position_after is 'The first of these positions that is after the previous one; that one if there is none.';
+comment on function next_position_after is 'The first of these positions that is after the '
+  'previous one; that one if there is none.';
 create aggregate ascending_positions(bigint[]) (sfunc = next_position_after, stype = bigint);
-comment on aggregate ascending_positions(bigint[]) is 'As a window function: the lowest ascending positions, one of each row''s array.';
+comment on aggregate ascending_positions(bigint[]) is 'As a window function: the lowest ascending '
+  'positions, one of each row''s array.';
 
 create function mergeset_rewards(merging bigint, window_blue_scores bigint) returns table (
   block_id bigint, is_blue boolean, is_rewarded boolean, subsidy bigint, fees bigint)
@@ -963,8 +1138,9 @@ language sql stable set search_path = public as $$
      cross join lateral (select id, true as is_blue, position from unnest(m.merge_set_blues) with ordinality blues (id, position)
                          union all select unnest(m.merge_set_reds), false, null) listed
       join blocks b on b.id = listed.id),
-  -- By the position of the block in the mergeset, then of the transaction in the block: the order in which the node accepts. Read from the merged blocks,
-  -- since any number of other blocks may contain the same transactions.
+  -- By the position of the block in the mergeset, then of the transaction in the block: the order
+  -- in which the node accepts. Read from the merged blocks, since any number of other blocks may
+  -- contain the same transactions.
   contained as materialized (
     select bt.transaction_id, bt.variant, merged.mergeset_position << 32 | bt.index as copy_position
       from merged cross join lateral (select * from block_transactions bt where bt.block_id = merged.id offset 0) bt),
@@ -975,13 +1151,15 @@ language sql stable set search_path = public as $$
       join contained on contained.transaction_id = accepted.id
       join transactions t on t.id = accepted.id and t.subnetwork_id <> 1 and contained.variant = coalesce(t.accepted_variant, contained.variant)
      group by accepted.position, t.fee),
-  -- A copy that comes before what the previous transaction was accepted from was not accepted: an input of it was only created later in the mergeset.
+  -- A copy that comes before what the previous transaction was accepted from was not accepted: an
+  -- input of it was only created later in the mergeset.
   accepted_copies as (
     select fee, copy_positions, ascending_positions(copy_positions) over (order by position) as copy_position from copies),
   earned as (
     select copy_position >> 32 as mergeset_position, sum(fee)::bigint as fees
       from accepted_copies where copy_position = any(copy_positions) group by copy_position >> 32),
-  -- The coinbase pays each blue, so their fees are known even if nobody knows which variant of a transaction was accepted.
+  -- The coinbase pays each blue, so their fees are known even if nobody knows which variant of a
+  -- transaction was accepted.
   paid as (
     select blue.id, o.amount - blue.subsidy as fees
       from (select id, subsidy, row_number() over (order by position) - 1 as output
@@ -991,10 +1169,12 @@ language sql stable set search_path = public as $$
   select merged.id, merged.is_blue, merged.is_rewarded, merged.subsidy, coalesce(paid.fees, earned.fees, 0)
     from merged left join earned using (mergeset_position) left join paid using (id)
 $$;
-comment on function mergeset_rewards is 'Earnings of each block of a mergeset, in sompi: its subsidy, and the fees of the transactions that the merging chain block accepted from it.';
+comment on function mergeset_rewards is 'Earnings of each block of a mergeset, in sompi: its '
+  'subsidy, and the fees of the transactions that the merging chain block accepted from it.';
 
--- Without an exception block, which would start a subtransaction for each value. NUL is the only byte that LATIN1 does not have.
--- Analysts choose how their sessions read literals, those of function bodies included.
+-- Without an exception block, which would start a subtransaction for each value. NUL is the only
+-- byte that LATIN1 does not have. Analysts choose how their sessions read literals, those of
+-- function bodies included.
 create function text_of(bytes bytea) returns text language plpgsql immutable strict parallel safe
 set search_path = public set standard_conforming_strings = on as $$
 declare
@@ -1013,8 +1193,9 @@ begin
     return null;
   end if;
   decoded := convert_from(bytes, 'UTF8');
-  -- Control characters, line and paragraph separators, noncharacters, and all that are invisible or change the direction of others:
-  -- general categories Cc, Cf, Zl and Zp, and the property Default_Ignorable_Code_Point. Written out, since classes depend on the locale.
+  -- Control characters, line and paragraph separators, noncharacters, and all that are invisible or
+  -- change the direction of others: general categories Cc, Cf, Zl and Zp, and the property
+  -- Default_Ignorable_Code_Point. Written out, since classes depend on the locale.
   if decoded ~ ('[\u0001-\u001f\u007f-\u009f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5'
                 '\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb'
                 '\ufffe\uffff\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a'
@@ -1023,7 +1204,8 @@ begin
   end if;
   return decoded;
 end $$;
-comment on function text_of is 'Bytes as text; null if they are not UTF-8 or contain control, bidirectional or invisible characters.';
+comment on function text_of is 'Bytes as text; null if they are not UTF-8 or contain control, '
+  'bidirectional or invisible characters.';
 
 -- As packages/programs reads them (protocols/pools.ts); a test compares the two.
 create function pool_of(extra_data bytea) returns text language sql immutable strict parallel safe
@@ -1034,12 +1216,14 @@ set search_path = public set standard_conforming_strings = on as $$
      and length(segment) <= 100 and segment ~ '^(?:(?:[a-z0-9-]+\.)+[a-z]{2,24}|miningcore)$'
    order by position limit 1
 $$;
-comment on function pool_of(bytea) is 'Domain of a mining pool in the extra data of a coinbase payload: a claim of the miner.';
+comment on function pool_of(bytea) is 'Domain of a mining pool in the extra data of a coinbase '
+  'payload: a claim of the miner.';
 
 create function extra_data_of(payload bytea) returns bytea language sql immutable strict parallel safe set search_path = public as $$
   select substring(payload from 20 + get_byte(payload, 18))
 $$;
-comment on function extra_data_of(bytea) is 'Bytes that a miner added to the payload of a coinbase, after the script.';
+comment on function extra_data_of(bytea) is 'Bytes that a miner added to the payload of a '
+  'coinbase, after the script.';
 
 create function work_of_bits(bits bigint) returns numeric language sql immutable strict parallel safe set search_path = public as $$
   select case
@@ -1051,7 +1235,8 @@ create function work_of_bits(bits bigint) returns numeric language sql immutable
                 end)
          end
 $$;
-comment on function work_of_bits(bigint) is 'How many hashes it takes on average to find a block with these bits: 2^256 / (target + 1), as the node counts it.';
+comment on function work_of_bits(bigint) is 'How many hashes it takes on average to find a block '
+  'with these bits: 2^256 / (target + 1), as the node counts it.';
 
 -- Without a search path, so that the planner can inline it.
 create function accepted_by_chain() returns table (chain_index bigint, chain_time bigint, transaction_id bigint, is_coinbase boolean)
@@ -1071,12 +1256,15 @@ create unlogged table accepted_deltas (
   amount_received bigint not null,
   is_coinbase boolean not null
 );
-comment on table accepted_deltas is 'One row for each script that an accepted transaction touches, by the chain block that accepts it. Empty except while derived state is computed from all rows.';
+comment on table accepted_deltas is 'One row for each script that an accepted transaction touches, '
+  'by the chain block that accepts it. Empty except while derived state is computed from all rows.';
 comment on column accepted_deltas.chain_index is 'chain_blocks.index.';
 comment on column accepted_deltas.chain_time is 'chain_blocks.chain_time.';
 comment on column accepted_deltas.script_id is 'The script.';
-comment on column accepted_deltas.amount_sent is 'Sum of the inputs that spend UTXOs of the script, sompi.';
-comment on column accepted_deltas.amount_received is 'Sum of the outputs that pay the script, sompi.';
+comment on column accepted_deltas.amount_sent is 'Sum of the inputs that spend UTXOs of the '
+  'script, sompi.';
+comment on column accepted_deltas.amount_received is 'Sum of the outputs that pay the script, '
+  'sompi.';
 comment on column accepted_deltas.is_coinbase is 'Whether the transaction is a coinbase.';
 
 create function fill_accepted_deltas() returns void language plpgsql set search_path = public as $$
@@ -1089,10 +1277,12 @@ begin
    group by d.script_id, chain.transaction_id, chain.chain_index, chain.chain_time, chain.is_coinbase;
   analyze accepted_deltas;
 end $$;
-comment on function fill_accepted_deltas() is 'Fills accepted_deltas, which script_rollups, make_network_intervals and hourly_balance_changes read.';
+comment on function fill_accepted_deltas() is 'Fills accepted_deltas, which script_rollups, '
+  'make_network_intervals and hourly_balance_changes read.';
 
--- A bootstrap block after a gap does not change the sums of the history before it: a script counts as seen at a bootstrap block only if the chain had not touched it before,
--- and permanently, even if a later bootstrap block does not have its UTXOs.
+-- A bootstrap block after a gap does not change the sums of the history before it: a script counts
+-- as seen at a bootstrap block only if the chain had not touched it before, and permanently, even
+-- if a later bootstrap block does not have its UTXOs.
 create function first_holdings() returns table (script_id bigint, chain_index bigint, chain_time bigint) language sql stable as $$
   select held.script_id, held.chain_index, c.chain_time
     from (select holders.script_id, min(holders.chain_index) as chain_index
@@ -1102,7 +1292,8 @@ create function first_holdings() returns table (script_id bigint, chain_index bi
            group by holders.script_id) held
     join chain_blocks c on c.index = held.chain_index
 $$;
-comment on function first_holdings() is 'The first bootstrap block at which each script held UTXOs.';
+comment on function first_holdings() is 'The first bootstrap block at which each script held '
+  'UTXOs.';
 
 create function script_rollups() returns table (
   script_id bigint, accepted_count bigint, receiving_count bigint, sending_count bigint, coinbase_count bigint,
@@ -1120,7 +1311,8 @@ language sql stable as $$
            group by script_id) t
     full join first_holdings() held using (script_id)
 $$;
-comment on function script_rollups() is 'Sums of accepted transactions in balances, for every script that has any or that held UTXOs at a bootstrap block; from accepted_deltas.';
+comment on function script_rollups() is 'Sums of accepted transactions in balances, for every '
+  'script that has any or that held UTXOs at a bootstrap block; from accepted_deltas.';
 
 create function make_network_intervals() returns void language sql set search_path = public as $$
   delete from network_intervals;
@@ -1142,7 +1334,8 @@ create function make_network_intervals() returns void language sql set search_pa
            count(*) filter (where seen_before is null and not was_held) as new_scripts
       from touches group by chain_index),
   counted as (select chain_index, count(*) as transactions from accepted_by_chain() where not is_coinbase group by chain_index),
-  -- The blocks that a bootstrap block merges are before it, unless it was made on a chain block that was there.
+  -- The blocks that a bootstrap block merges are before it, unless it was made on a chain block
+  -- that was there.
   bare_starts as (
     select s.chain_index from bootstrap_blocks s join blocks b on b.id = s.block_id
      where s.chain_index = (select min(index) from chain_blocks) or b.hash in (select before_block_hash from gaps)),
@@ -1177,7 +1370,8 @@ create function make_network_intervals() returns void language sql set search_pa
    group by 1, 2
    order by 1, 2
 $$;
-comment on function make_network_intervals() is 'Computes network_intervals from all rows and accepted_deltas.';
+comment on function make_network_intervals() is 'Computes network_intervals from all rows and '
+  'accepted_deltas.';
 
 create function hourly_balance_changes() returns table (script_id bigint, hour integer, change bigint, is_latest boolean) language sql stable as $$
   with parts as (
@@ -1204,12 +1398,14 @@ create function hourly_balance_changes() returns table (script_id bigint, hour i
     from changes
    group by changes.script_id, changes.hour
 $$;
-comment on function hourly_balance_changes() is 'Computes balance_changes from accepted_deltas and the UTXO sets of bootstrap blocks: those of 0, too, and which is the latest of each script.';
+comment on function hourly_balance_changes() is 'Computes balance_changes from accepted_deltas and '
+  'the UTXO sets of bootstrap blocks: those of 0, too, and which is the latest of each script.';
 
--- Covenants, programs, lanes and inscriptions ---------------------------------------------------------------------------------
+-- Covenants, programs, lanes and inscriptions -----------------------------------------------------
 
 create type covenant_event_kind as enum ('genesis', 'transition', 'burn');
-comment on type covenant_event_kind is 'Effect of a transaction on a covenant: it creates its first UTXOs, spends and creates some, or only spends some.';
+comment on type covenant_event_kind is 'Effect of a transaction on a covenant: it creates its '
+  'first UTXOs, spends and creates some, or only spends some.';
 
 create table covenants (
   id bigint generated by default as identity,
@@ -1229,16 +1425,25 @@ create index covenants_covenant_id_text on covenants using hash (encode(covenant
 create index covenants_first_seen on covenants (first_seen, covenant_id);
 create index covenants_last_seen on covenants (last_seen, covenant_id);
 create index covenants_template_id on covenants (template_id, last_seen, covenant_id) where template_id is not null;
-comment on table covenants is 'Every covenant that the indexed chain has touched, or that the UTXO set of a bootstrap block has.';
+comment on table covenants is 'Every covenant that the indexed chain has touched, or that the UTXO '
+  'set of a bootstrap block has.';
 comment on column covenants.id is 'Key.';
-comment on column covenants.genesis_transaction_id is 'transactions.id of the accepted transaction that created its first UTXOs; null if that was before the index. The row is gone if retention removed it.';
-comment on column covenants.event_count is 'Number of accepted transactions that spent or created UTXOs of it, as far as they are known. Retention keeps the count.';
+comment on column covenants.genesis_transaction_id is 'transactions.id of the accepted transaction '
+  'that created its first UTXOs; null if that was before the index. The row is gone if retention '
+  'removed it.';
+comment on column covenants.event_count is 'Number of accepted transactions that spent or created '
+  'UTXOs of it, as far as they are known. Retention keeps the count.';
 comment on column covenants.balance is 'Sum of its UTXOs at the checkpoint, sompi.';
-comment on column covenants.first_seen is 'chain_blocks.chain_time of its first event, or of the bootstrap block whose UTXO set had it.';
-comment on column covenants.last_seen is 'chain_blocks.chain_time of its last event; first_seen while there is none. What happened in a gap is not seen.';
+comment on column covenants.first_seen is 'chain_blocks.chain_time of its first event, or of the '
+  'bootstrap block whose UTXO set had it.';
+comment on column covenants.last_seen is 'chain_blocks.chain_time of its last event; first_seen '
+  'while there is none. What happened in a gap is not seen.';
 comment on column covenants.utxo_count is 'Number of its UTXOs at the checkpoint.';
-comment on column covenants.template_id is 'program_templates.id of the last program that a spend of one of its UTXOs revealed; null before. Bare scripts and programs that do not parse leave it.';
-comment on column covenants.is_complete is 'Whether every event since its genesis was counted: false if it began before the index, or lived before a gap.';
+comment on column covenants.template_id is 'program_templates.id of the last program that a spend '
+  'of one of its UTXOs revealed; null before. Bare scripts and programs that do not parse leave '
+  'it.';
+comment on column covenants.is_complete is 'Whether every event since its genesis was counted: '
+  'false if it began before the index, or lived before a gap.';
 comment on column covenants.covenant_id is 'Covenant id, 32 bytes.';
 
 create table covenant_events (
@@ -1254,15 +1459,21 @@ create table covenant_events (
 create index covenant_events_covenant_id on covenant_events (covenant_id, chain_index, position);
 create index covenant_events_chain_index on covenant_events (chain_index, position);
 create index covenant_events_transaction_id on covenant_events (transaction_id);
-comment on table covenant_events is 'One row for each covenant and accepted transaction that spends or creates UTXOs of it.';
+comment on table covenant_events is 'One row for each covenant and accepted transaction that '
+  'spends or creates UTXOs of it.';
 comment on column covenant_events.covenant_id is 'covenants.id.';
-comment on column covenant_events.chain_index is 'chain_blocks.index of the block that accepts the transaction.';
+comment on column covenant_events.chain_index is 'chain_blocks.index of the block that accepts the '
+  'transaction.';
 comment on column covenant_events.transaction_id is 'The transaction.';
-comment on column covenant_events.position is 'Position of the transaction among those that the block accepts, from 0.';
+comment on column covenant_events.position is 'Position of the transaction among those that the '
+  'block accepts, from 0.';
 comment on column covenant_events.kind is 'Effect of the transaction on the covenant.';
-comment on column covenant_events.template_id is 'program_templates.id of the last program that its inputs from the covenant reveal; null if they reveal none that parses.';
-comment on column covenant_events.previous_seen is 'covenants.last_seen before it, which a reorg restores; null if it is the first that is known of the covenant.';
-comment on column covenant_events.previous_template_id is 'covenants.template_id before it, which a reorg restores.';
+comment on column covenant_events.template_id is 'program_templates.id of the last program that '
+  'its inputs from the covenant reveal; null if they reveal none that parses.';
+comment on column covenant_events.previous_seen is 'covenants.last_seen before it, which a reorg '
+  'restores; null if it is the first that is known of the covenant.';
+comment on column covenant_events.previous_template_id is 'covenants.template_id before it, which '
+  'a reorg restores.';
 
 create table covenant_hours (
   hour integer not null,
@@ -1287,13 +1498,17 @@ create table program_templates (
 create unique index program_templates_template on program_templates (template);
 create index program_templates_template_text on program_templates using hash (encode(template, 'hex'));
 create index program_templates_spend_count on program_templates (spend_count, template);
-comment on table program_templates is 'Templates: programs with the same opcodes in the same order, with any pushes.';
+comment on table program_templates is 'Templates: programs with the same opcodes in the same '
+  'order, with any pushes.';
 comment on column program_templates.id is 'Key.';
 comment on column program_templates.program_count is 'Number of its programs.';
 comment on column program_templates.spend_count is 'Sum of programs.spend_count.';
-comment on column program_templates.covenant_count is 'Number of covenants whose last known program has it.';
-comment on column program_templates.first_seen is 'chain_blocks.chain_time of the first of its programs.';
-comment on column program_templates.template is 'BLAKE2b-256 of the opcodes, each push replaced by one zero byte.';
+comment on column program_templates.covenant_count is 'Number of covenants whose last known '
+  'program has it.';
+comment on column program_templates.first_seen is 'chain_blocks.chain_time of the first of its '
+  'programs.';
+comment on column program_templates.template is 'BLAKE2b-256 of the opcodes, each push replaced by '
+  'one zero byte.';
 
 create table programs (
   transaction_id bigint not null,
@@ -1314,18 +1529,31 @@ create index programs_template_id on programs (template_id);
 create index programs_script_id on programs (script_id) where script_id is not null;
 create index programs_kcc_template on programs (kcc_template) where kcc_template is not null;
 create index programs_transaction_id on programs (transaction_id);
-comment on table programs is 'Programs that accepted spends revealed, if the spent output had a covenant or the program uses opcodes of introspection, covenants, sequencing or zero knowledge; and bare scripts that use such opcodes, from the acceptance of their first output, or the bootstrap block whose UTXO set has them.';
-comment on column programs.transaction_id is 'The accepted transaction that revealed it first, or created the first output with the bare script; of a UTXO set of a bootstrap block, the lowest one. The row is gone if retention removed it.';
-comment on column programs.first_seen is 'chain_blocks.chain_time of that acceptance, or of the bootstrap block whose UTXO set had it.';
-comment on column programs.spend_count is 'Number of accepted inputs that revealed it or spent the bare script, and qualify for this table.';
-comment on column programs.script_id is 'scripts.id of the same bytes as a bare script, by which spends of it are found; null if no accepted output and no UTXO set of a bootstrap block had it. A reorg leaves it.';
-comment on column programs.template_id is 'program_templates.id; null if the program does not parse.';
+comment on table programs is 'Programs that accepted spends revealed, if the spent output had a '
+  'covenant or the program uses opcodes of introspection, covenants, sequencing or zero knowledge; '
+  'and bare scripts that use such opcodes, from the acceptance of their first output, or the '
+  'bootstrap block whose UTXO set has them.';
+comment on column programs.transaction_id is 'The accepted transaction that revealed it first, or '
+  'created the first output with the bare script; of a UTXO set of a bootstrap block, the lowest '
+  'one. The row is gone if retention removed it.';
+comment on column programs.first_seen is 'chain_blocks.chain_time of that acceptance, or of the '
+  'bootstrap block whose UTXO set had it.';
+comment on column programs.spend_count is 'Number of accepted inputs that revealed it or spent the '
+  'bare script, and qualify for this table.';
+comment on column programs.script_id is 'scripts.id of the same bytes as a bare script, by which '
+  'spends of it are found; null if no accepted output and no UTXO set of a bootstrap block had it. '
+  'A reorg leaves it.';
+comment on column programs.template_id is 'program_templates.id; null if the program does not '
+  'parse.';
 comment on column programs.index is 'Index of the input, or of the output of a bare script.';
 comment on column programs.length is 'Bytes.';
-comment on column programs.uses is 'Families of opcodes, as bits: 1 introspection, 2 covenants, 4 sequencing, 8 Groth16, 16 RISC Zero, 32 other zero knowledge.';
-comment on column programs.is_bare is 'Whether it was known first as an output script itself, and not as the preimage of a P2SH script.';
+comment on column programs.uses is 'Families of opcodes, as bits: 1 introspection, 2 covenants, 4 '
+  'sequencing, 8 Groth16, 16 RISC Zero, 32 other zero knowledge.';
+comment on column programs.is_bare is 'Whether it was known first as an output script itself, and '
+  'not as the preimage of a P2SH script.';
 comment on column programs.hash is 'BLAKE2b-256 of its bytes, to which a P2SH script commits.';
-comment on column programs.kcc_template is 'Template hash of KCC-1, where a file of names says which pushes are the state; else null.';
+comment on column programs.kcc_template is 'Template hash of KCC-1, where a file of names says '
+  'which pushes are the state; else null.';
 
 create table program_use_hours (
   hour integer not null,
@@ -1334,10 +1562,12 @@ create table program_use_hours (
   fees numeric not null,
   constraint program_use_hours_pkey primary key (hour, use)
 );
-comment on table program_use_hours is 'Accepted spends of programs by hour of chain_time and family of opcodes.';
+comment on table program_use_hours is 'Accepted spends of programs by hour of chain_time and '
+  'family of opcodes.';
 comment on column program_use_hours.hour is 'Hours since 1970 (UTC).';
 comment on column program_use_hours.use is 'One bit of programs.uses.';
-comment on column program_use_hours.spends is 'Number of inputs that revealed a program with the family, or spent such a bare script.';
+comment on column program_use_hours.spends is 'Number of inputs that revealed a program with the '
+  'family, or spent such a bare script.';
 comment on column program_use_hours.fees is 'Fees of their transactions, each counted once, sompi.';
 
 create table lanes (
@@ -1356,7 +1586,8 @@ comment on column lanes.fees is 'Sum of their fees, sompi.';
 comment on column lanes.first_seen is 'chain_blocks.chain_time of the first.';
 comment on column lanes.last_seen is 'chain_blocks.chain_time of the last.';
 comment on column lanes.subnetwork_id is 'subnetworks.id.';
-comment on column lanes.gas is 'Sum of the gas that they commit to; each is an unsigned 64-bit number.';
+comment on column lanes.gas is 'Sum of the gas that they commit to; each is an unsigned 64-bit '
+  'number.';
 
 create table lane_hours (
   transactions bigint not null,
@@ -1383,7 +1614,8 @@ create table lane_totals (
   gas numeric not null,
   constraint lane_totals_pkey primary key (hour)
 );
-comment on table lane_totals is 'Sums of lane_hours: anybody can use any number of lanes in an hour.';
+comment on table lane_totals is 'Sums of lane_hours: anybody can use any number of lanes in an '
+  'hour.';
 comment on column lane_totals.transactions is 'Number of accepted transactions.';
 comment on column lane_totals.fees is 'Sum of their fees, sompi.';
 comment on column lane_totals.hour is 'Hours since 1970 (UTC).';
@@ -1393,7 +1625,8 @@ create function lane_namespace(subnetwork_id bytea) returns text language sql im
   select case when substring(subnetwork_id from 5) = decode(repeat('00', 16), 'hex') and substring(subnetwork_id from 2) <> decode(repeat('00', 19), 'hex')
               then encode(substring(subnetwork_id for 4), 'hex') end
 $$;
-comment on function lane_namespace(bytea) is 'Namespace of a user lane, hex; null for any other subnetwork id.';
+comment on function lane_namespace(bytea) is 'Namespace of a user lane, hex; null for any other '
+  'subnetwork id.';
 
 create function count_lane_hours() returns table (
   subnetwork_id integer, hour integer, transactions bigint, fees numeric, gas numeric, first_seen bigint, last_seen bigint)
@@ -1410,7 +1643,8 @@ begin
       join subnetworks n on n.id = t.subnetwork_id and lane_namespace(n.subnetwork_id) is not null
      group by 1, 2;
 end $$;
-comment on function count_lane_hours() is 'lane_hours as all rows give it, with the first time, too.';
+comment on function count_lane_hours() is 'lane_hours as all rows give it, with the first time, '
+  'too.';
 
 create table inscription_kinds (
   id bigint generated by default as identity,
@@ -1422,10 +1656,12 @@ create table inscription_kinds (
 -- Empty texts stand for none: nulls could not be compared by an index and a join at once.
 create unique index inscription_kinds_all on inscription_kinds (protocol, operation, tick);
 create index inscription_kinds_tick on inscription_kinds (lower(tick), tick) where tick <> '';
-comment on table inscription_kinds is 'Combinations of protocol, operation and tick that occur, once each.';
+comment on table inscription_kinds is 'Combinations of protocol, operation and tick that occur, '
+  'once each.';
 comment on column inscription_kinds.id is 'Key.';
 comment on column inscription_kinds.protocol is 'Protocol, such as krc-20.';
-comment on column inscription_kinds.operation is 'The protocol''s name of the operation; empty if it has none, undecodable if the bytes are no operation of the protocol.';
+comment on column inscription_kinds.operation is 'The protocol''s name of the operation; empty if '
+  'it has none, undecodable if the bytes are no operation of the protocol.';
 comment on column inscription_kinds.tick is 'Ticker, token id, name or channel; empty without one.';
 
 create table inscriptions (
@@ -1437,9 +1673,12 @@ create table inscriptions (
 create index inscriptions_transaction_id on inscriptions (transaction_id);
 create index inscriptions_kind_id on inscriptions (kind_id, transaction_id);
 create index inscriptions_owner_script_id on inscriptions (owner_script_id, transaction_id);
-comment on table inscriptions is 'Operations of protocols that accepted transactions state, in their payload or in a program that an input reveals. Whether one has an effect, only the indexer of the protocol knows.';
+comment on table inscriptions is 'Operations of protocols that accepted transactions state, in '
+  'their payload or in a program that an input reveals. Whether one has an effect, only the '
+  'indexer of the protocol knows.';
 comment on column inscriptions.transaction_id is 'The transaction.';
-comment on column inscriptions.owner_script_id is 'Script that the protocol takes as the sender''s: that of the keys of an envelope, or the one that input 0 spends.';
+comment on column inscriptions.owner_script_id is 'Script that the protocol takes as the '
+  'sender''s: that of the keys of an envelope, or the one that input 0 spends.';
 comment on column inscriptions.kind_id is 'inscription_kinds.id.';
 comment on column inscriptions.input is 'The input whose program states it; -1 for the payload.';
 
@@ -1450,7 +1689,8 @@ create table protocol_hours (
   protocol text not null,
   constraint protocol_hours_pkey primary key (hour, protocol)
 );
-comment on table protocol_hours is 'Accepted transactions with operations of each protocol, by hour of chain_time.';
+comment on table protocol_hours is 'Accepted transactions with operations of each protocol, by '
+  'hour of chain_time.';
 comment on column protocol_hours.transactions is 'Number of accepted transactions.';
 comment on column protocol_hours.fees is 'Sum of their fees, sompi.';
 comment on column protocol_hours.hour is 'Hours since 1970 (UTC).';
@@ -1463,10 +1703,12 @@ create table inscription_decoders (
   constraint inscription_decoders_pkey primary key (one_row),
   constraint inscription_decoders_one_row check (one_row)
 );
-comment on table inscription_decoders is 'Which decoders made the inscriptions: one row, or none before the end of the first catch-up.';
+comment on table inscription_decoders is 'Which decoders made the inscriptions: one row, or none '
+  'before the end of the first catch-up.';
 comment on column inscription_decoders.one_row is 'Always true: keeps the table at one row.';
 comment on column inscription_decoders.version is 'Version of the decoders.';
-comment on column inscription_decoders.transaction_id is 'While those of a later version decode everything again: the last transaction that they have decoded; null otherwise.';
+comment on column inscription_decoders.transaction_id is 'While those of a later version decode '
+  'everything again: the last transaction that they have decoded; null otherwise.';
 
 create function count_protocol_hours() returns table (hour integer, protocol text, transactions bigint, fees numeric)
 language plpgsql stable set search_path = public as $$
@@ -1508,17 +1750,21 @@ create table template_sources (
   constraint template_sources_pkey primary key (id)
 );
 create unique index template_sources_name on template_sources (name);
-comment on table template_names is 'Names of templates by the files that give them: claims, since look-alikes with other constants have the same template.';
+comment on table template_names is 'Names of templates by the files that give them: claims, since '
+  'look-alikes with other constants have the same template.';
 comment on column template_names.source_id is 'template_sources.id.';
-comment on column template_names.template is 'The template, as in program_templates; a file may name one that has not occurred.';
-comment on column template_names.entry is 'The entry of the file: name, source, and names and types of numbered pushes.';
+comment on column template_names.template is 'The template, as in program_templates; a file may '
+  'name one that has not occurred.';
+comment on column template_names.entry is 'The entry of the file: name, source, and names and '
+  'types of numbered pushes.';
 comment on table template_sources is 'Files with names of templates that were imported.';
 comment on column template_sources.id is 'Key.';
-comment on column template_sources.name is 'Name of the source; an import replaces what the same source gave before.';
+comment on column template_sources.name is 'Name of the source; an import replaces what the same '
+  'source gave before.';
 comment on column template_sources.checksum is 'SHA-256 of the file, hex.';
 comment on column template_sources.imported_at is 'When it was imported last.';
 
--- Tags ----------------------------------------------------------------------------------------------------------------------
+-- Tags --------------------------------------------------------------------------------------------
 
 create table tags (
   address text not null,
@@ -1532,7 +1778,8 @@ create table tags (
 );
 create index tags_name on tags (name collate "C", address collate "C");
 create index tags_name_prefix on tags (lower(name) collate "C", name collate "C");
-comment on table tags is 'The tag of each address: of what its sources say (attributions) that with the most confidence, then the latest, then by the name of the source.';
+comment on table tags is 'The tag of each address: of what its sources say (attributions) that '
+  'with the most confidence, then the latest, then by the name of the source.';
 comment on column tags.address is 'The address.';
 comment on column tags.name is 'Name of its owner.';
 comment on column tags.link is 'Where to read more; empty when there is nothing.';
@@ -1547,7 +1794,8 @@ create table tag_labels (
   address text collate "C" not null,
   constraint tag_labels_pkey primary key (label, name, address)
 );
-comment on table tag_labels is 'The labels of tags, one row each, in the order of the listing; kept by a trigger on tags.';
+comment on table tag_labels is 'The labels of tags, one row each, in the order of the listing; '
+  'kept by a trigger on tags.';
 comment on column tag_labels.label is 'The label.';
 comment on column tag_labels.name is 'tags.name.';
 comment on column tag_labels.address is 'tags.address.';
@@ -1612,23 +1860,30 @@ comment on column attributions.name is 'Name of its owner.';
 comment on column attributions.link is 'Where to read more; empty when there is nothing.';
 comment on column attributions.labels is 'Kinds of owner, such as exchange.';
 comment on column attributions.category is 'Category, as the source says; null when it says none.';
-comment on column attributions.confidence is 'How the source knows, in its words; null when it does not say.';
+comment on column attributions.confidence is 'How the source knows, in its words; null when it '
+  'does not say.';
 comment on column attributions.confidence_level is 'The same from 0 to 100.';
-comment on column attributions.last_modified is 'When it was last changed, as the source says; null when it does not.';
-comment on column attributions.actor is 'Id of the owner, as the source says, by which several spellings of its name are one owner; empty when it says none.';
-comment on column attributions.names_cluster is 'Whether it names the owner of the whole cluster, and not of this address only.';
+comment on column attributions.last_modified is 'When it was last changed, as the source says; '
+  'null when it does not.';
+comment on column attributions.actor is 'Id of the owner, as the source says, by which several '
+  'spellings of its name are one owner; empty when it says none.';
+comment on column attributions.names_cluster is 'Whether it names the owner of the whole cluster, '
+  'and not of this address only.';
 
 create table pending_tag_flags (
   script_id bigint not null,
   at_script_id bigint not null,
   constraint pending_tag_flags_pkey primary key (script_id)
 );
-comment on table pending_tag_flags is 'Stretches of the rings of clusters along which balances.is_tagged is still to be set, since a name came or went, or members came to one.';
-comment on column pending_tag_flags.script_id is 'The member before which the stretch ends; the whole ring where both are the same.';
+comment on table pending_tag_flags is 'Stretches of the rings of clusters along which '
+  'balances.is_tagged is still to be set, since a name came or went, or members came to one.';
+comment on column pending_tag_flags.script_id is 'The member before which the stretch ends; the '
+  'whole ring where both are the same.';
 comment on column pending_tag_flags.at_script_id is 'The next member to be flagged.';
 
--- Anybody can mine payments to a script that nobody accepts, but only new ones. So of the keys from its oldest to its newest transaction, the newer
--- half, the quarter before, the eighth before and so on are looked at in turn, 1,000 transactions of each, until 200 accepted ones are found.
+-- Anybody can mine payments to a script that nobody accepts, but only new ones. So of the keys from
+-- its oldest to its newest transaction, the newer half, the quarter before, the eighth before and
+-- so on are looked at in turn, 1,000 transactions of each, until 200 accepted ones are found.
 create function has_many_counterparties(of_script_id bigint) returns boolean language sql stable strict parallel safe set search_path = public as $$
   with span as materialized (
     select (select d.transaction_id from script_deltas d where d.script_id = of_script_id order by d.transaction_id limit (select 1)) as first,
@@ -1638,7 +1893,8 @@ create function has_many_counterparties(of_script_id bigint) returns boolean lan
                  exists (select from transaction_inputs i where i.transaction_id = t.id and i.script_id = of_script_id) as is_sent
             from span
            cross join generate_series(0, 15) halving
-           -- With a constant limit, Postgres expects to read all rows, since it has no statistics of a union, and would.
+           -- With a constant limit, Postgres expects to read all rows, since it has no statistics
+           -- of a union, and would.
            cross join lateral (
              select distinct d.transaction_id from script_deltas d
               where d.script_id = of_script_id
@@ -1657,9 +1913,12 @@ create function has_many_counterparties(of_script_id bigint) returns boolean lan
    ) other
    where other.script_id <> of_script_id
 $$;
-comment on function has_many_counterparties(bigint) is 'Whether the newest 200 accepted transactions of a script have 100 other scripts: senders of payments to it, and receivers of payments from it, by the first ten inputs or outputs of each transaction.';
+comment on function has_many_counterparties(bigint) is 'Whether the newest 200 accepted '
+  'transactions of a script have 100 other scripts: senders of payments to it, and receivers of '
+  'payments from it, by the first ten inputs or outputs of each transaction.';
 
--- A view, since a call of a function takes longer than these rules. The array is in the order of the labels.
+-- A view, since a call of a function takes longer than these rules. The array is in the order of
+-- the labels.
 create view script_labels as
 select b.script_id,
        array_remove(array[
@@ -1667,13 +1926,15 @@ select b.script_id,
          case when b.balance > 0 and b.last_seen < (
            select c.chain_time - 365 * 86400000::bigint from checkpoint p join chain_blocks c on c.index = p.chain_index) then 'dormant' end,
 
-         -- It receives less than 1 KAS at a time, and spends at least ten such UTXOs at once, on average over its whole history.
+         -- It receives less than 1 KAS at a time, and spends at least ten such UTXOs at once, on
+         -- average over its whole history.
          case when b.sending_count >= 3
            and b.received < b.receiving_count * 100000000::numeric
            and b.receiving_count - b.utxo_count >= 10 * b.sending_count then 'dust-sweeper' end,
 
-         -- It has 500 deposits and as many withdrawals in a month or more, and many counterparties. A deposit is a transaction that touches it,
-         -- does not spend from it and is no coinbase. The inner condition is evaluated only if the outer one holds.
+         -- It has 500 deposits and as many withdrawals in a month or more, and many counterparties.
+         -- A deposit is a transaction that touches it, does not spend from it and is no coinbase.
+         -- The inner condition is evaluated only if the outer one holds.
          case when b.accepted_count - b.sending_count - b.coinbase_count >= 500
            and b.sending_count >= 500
            and b.last_seen - b.first_seen >= 30 * 86400000::bigint
@@ -1685,16 +1946,19 @@ select b.script_id,
          -- More than one transaction paid it.
          case when b.receiving_count > 1 then 'reused' end], null) as labels
   from balances b;
-comment on view script_labels is 'Labels of every script with a balance by what it does. They come and go with the chain, and do not say who its owner is.';
+comment on view script_labels is 'Labels of every script with a balance by what it does. They come '
+  'and go with the chain, and do not say who its owner is.';
 comment on column script_labels.script_id is 'The script.';
-comment on column script_labels.labels is 'The labels, sorted; empty for a script without accepted transactions.';
+comment on column script_labels.labels is 'The labels, sorted; empty for a script without accepted '
+  'transactions.';
 
 create function automatic_labels(of_script_id bigint) returns text[] language sql stable strict parallel safe set search_path = public as $$
   select coalesce((select labels from script_labels where script_id = of_script_id), '{}')
 $$;
-comment on function automatic_labels(bigint) is 'script_labels.labels of a script; empty for a script without a balance.';
+comment on function automatic_labels(bigint) is 'script_labels.labels of a script; empty for a '
+  'script without a balance.';
 
--- Clusters ------------------------------------------------------------------------------------------------------------------
+-- Clusters ----------------------------------------------------------------------------------------
 
 create table clustering (
   one_row boolean not null default true,
@@ -1706,10 +1970,13 @@ create table clustering (
   constraint clustering_pkey primary key (one_row),
   constraint clustering_one_row check (one_row)
 );
-comment on table clustering is 'How far clustering is: one row, changed in the same transaction as the clusters. No row before its first step.';
+comment on table clustering is 'How far clustering is: one row, changed in the same transaction as '
+  'the clusters. No row before its first step.';
 comment on column clustering.one_row is 'Always true: keeps the table at one row.';
-comment on column clustering.chain_index is 'chain_blocks.index of the last chain block whose accepted transactions are clustered.';
-comment on column clustering.block_id is 'That block: when it has left the chain, clusters are undone down to what remains.';
+comment on column clustering.chain_index is 'chain_blocks.index of the last chain block whose '
+  'accepted transactions are clustered.';
+comment on column clustering.block_id is 'That block: when it has left the chain, clusters are '
+  'undone down to what remains.';
 comment on column clustering.next_merge_id is 'Key that the next merge gets.';
 comment on column clustering.next_held_merge_id is 'Key that the next held merge gets.';
 comment on column clustering.updated_at is 'When this row was written.';
@@ -1726,11 +1993,14 @@ create table clusters (
 ) with (fillfactor = 80);
 create index clusters_name on clusters (name) where name is not null;
 comment on table clusters is 'Groups of two or more scripts that belong together by clustering.';
-comment on column clusters.id is 'scripts.id of the member at the root: the same on every index of the same chain, by its address.';
+comment on column clusters.id is 'scripts.id of the member at the root: the same on every index of '
+  'the same chain, by its address.';
 comment on column clusters.size is 'Number of its members.';
 comment on column clusters.balance is 'Sum of balances.balance of its members, sompi.';
-comment on column clusters.size_limit is 'Up to which size it may grow, where a person has said so; null for the configured limit.';
-comment on column clusters.name is 'Name of the owner: that of its members'' tags when these agree; null while nobody knows or they do not.';
+comment on column clusters.size_limit is 'Up to which size it may grow, where a person has said '
+  'so; null for the configured limit.';
+comment on column clusters.name is 'Name of the owner: that of its members'' tags when these '
+  'agree; null while nobody knows or they do not.';
 comment on column clusters.link is 'Where to read more; empty when there is nothing.';
 comment on column clusters.labels is 'Kinds of owner: the labels of these tags.';
 
@@ -1742,10 +2012,13 @@ create table cluster_members (
   previous_id bigint not null,
   constraint cluster_members_pkey primary key (script_id)
 ) with (fillfactor = 80);
-comment on table cluster_members is 'Which script is in which cluster; a script is in one at most, and those that are in none have no row.';
+comment on table cluster_members is 'Which script is in which cluster; a script is in one at most, '
+  'and those that are in none have no row.';
 comment on column cluster_members.script_id is 'The script.';
-comment on column cluster_members.parent_id is 'The member above it in the tree of the cluster; null at the root, whose script is clusters.id.';
-comment on column cluster_members.merge_id is 'The merge that put it below its parent; null at the root.';
+comment on column cluster_members.parent_id is 'The member above it in the tree of the cluster; '
+  'null at the root, whose script is clusters.id.';
+comment on column cluster_members.merge_id is 'The merge that put it below its parent; null at the '
+  'root.';
 comment on column cluster_members.next_id is 'The next member in the ring of the cluster.';
 comment on column cluster_members.previous_id is 'The member before it in the ring.';
 
@@ -1762,17 +2035,24 @@ create table cluster_merges (
   merged_size_limit bigint,
   constraint cluster_merges_pkey primary key (id) with (fillfactor = 100)
 );
-comment on table cluster_merges is 'Why scripts are together: every merge of two clusters (or single scripts), in order, with the transaction that has inputs of both.';
+comment on table cluster_merges is 'Why scripts are together: every merge of two clusters (or '
+  'single scripts), in order, with the transaction that has inputs of both.';
 comment on column cluster_merges.id is 'Key, in the order of merging; undone from the last.';
-comment on column cluster_merges.chain_index is 'clustering.chain_index with which it was made: the chain block that accepts the transaction, or a later one where the merge was held.';
-comment on column cluster_merges.transaction_id is 'The transaction. Retention may have removed it.';
-comment on column cluster_merges.cluster_id is 'Root of the cluster that stayed: the larger one; of two of one size that of the earlier input.';
+comment on column cluster_merges.chain_index is 'clustering.chain_index with which it was made: '
+  'the chain block that accepts the transaction, or a later one where the merge was held.';
+comment on column cluster_merges.transaction_id is 'The transaction. Retention may have removed '
+  'it.';
+comment on column cluster_merges.cluster_id is 'Root of the cluster that stayed: the larger one; '
+  'of two of one size that of the earlier input.';
 comment on column cluster_merges.merged_cluster_id is 'Root of the cluster that was put below it.';
 comment on column cluster_merges.script_id is 'The input''s script on the side that stayed.';
 comment on column cluster_merges.merged_script_id is 'The input''s script on the other side.';
-comment on column cluster_merges.held_merge_id is 'The held merge that this one carries out; null otherwise.';
-comment on column cluster_merges.size_limit is 'clusters.size_limit of the cluster that stayed, before; what undoing gives back.';
-comment on column cluster_merges.merged_size_limit is 'clusters.size_limit of the other; null for a single script.';
+comment on column cluster_merges.held_merge_id is 'The held merge that this one carries out; null '
+  'otherwise.';
+comment on column cluster_merges.size_limit is 'clusters.size_limit of the cluster that stayed, '
+  'before; what undoing gives back.';
+comment on column cluster_merges.merged_size_limit is 'clusters.size_limit of the other; null for '
+  'a single script.';
 
 create table held_merges (
   id bigint not null,
@@ -1794,17 +2074,23 @@ create unique index held_merges_pair on held_merges (cluster_id, other_cluster_i
 create index held_merges_settled_chain_index on held_merges (settled_chain_index) where settled_chain_index is not null;
 create index held_merges_transaction_id on held_merges (transaction_id);
 create index held_merges_waiting on held_merges (state, id) where state in ('held', 'approved');
-comment on table held_merges is 'Merges that would make a cluster larger than its limit, until a person has looked at it: one row for two clusters, however many transactions tie them.';
+comment on table held_merges is 'Merges that would make a cluster larger than its limit, until a '
+  'person has looked at it: one row for two clusters, however many transactions tie them.';
 comment on column held_merges.id is 'Key, in order.';
 comment on column held_merges.chain_index is 'Chain block that accepts the transaction.';
 comment on column held_merges.transaction_id is 'The first transaction that ties the two.';
 comment on column held_merges.script_id is 'An input''s script.';
 comment on column held_merges.other_script_id is 'Another input''s script, in another cluster.';
-comment on column held_merges.state is 'held: waits for a person; approved: a person has raised a limit, and the indexer carries it out next, or holds it again; merged: carried out (or the two were together by then); rejected: never will be.';
-comment on column held_merges.settled_chain_index is 'clustering.chain_index when it became merged; null otherwise.';
-comment on column held_merges.cluster_id is 'The smaller root of the two clusters (or single scripts) when it was first held.';
+comment on column held_merges.state is 'held: waits for a person; approved: a person has raised a '
+  'limit, and the indexer carries it out next, or holds it again; merged: carried out (or the two '
+  'were together by then); rejected: never will be.';
+comment on column held_merges.settled_chain_index is 'clustering.chain_index when it became '
+  'merged; null otherwise.';
+comment on column held_merges.cluster_id is 'The smaller root of the two clusters (or single '
+  'scripts) when it was first held.';
 comment on column held_merges.other_cluster_id is 'The larger root.';
-comment on column held_merges.transactions is 'Number of transactions that tie the two: the first, and those of held_merge_repeats.';
+comment on column held_merges.transactions is 'Number of transactions that tie the two: the first, '
+  'and those of held_merge_repeats.';
 
 create table held_merge_repeats (
   chain_index bigint not null,
@@ -1812,7 +2098,8 @@ create table held_merge_repeats (
   transactions bigint not null,
   constraint held_merge_repeats_pkey primary key (chain_index, held_merge_id)
 );
-comment on table held_merge_repeats is 'Further transactions that tie two clusters whose merge is held already, so that undoing takes them back.';
+comment on table held_merge_repeats is 'Further transactions that tie two clusters whose merge is '
+  'held already, so that undoing takes them back.';
 comment on column held_merge_repeats.chain_index is 'Chain block that accepts them.';
 comment on column held_merge_repeats.held_merge_id is 'held_merges.id.';
 comment on column held_merge_repeats.transactions is 'Their number.';
@@ -1827,7 +2114,8 @@ create table change_links (
 create index change_links_chain_index on change_links (chain_index);
 create index change_links_change_script_id on change_links (change_script_id, transaction_id);
 create index change_links_script_id on change_links (script_id, transaction_id);
-comment on table change_links is 'Suppositions of the weaker heuristic, where it is switched on: which output of a transaction is its sender''s change. Never merged into clusters.';
+comment on table change_links is 'Suppositions of the weaker heuristic, where it is switched on: '
+  'which output of a transaction is its sender''s change. Never merged into clusters.';
 comment on column change_links.transaction_id is 'The transaction.';
 comment on column change_links.script_id is 'Script of its first input.';
 comment on column change_links.change_script_id is 'Script of the output that is taken for change.';
@@ -1840,7 +2128,8 @@ create table cluster_names (
   actor text not null default '',
   constraint cluster_names_pkey primary key (cluster_id, name, actor)
 );
-comment on table cluster_names is 'Names that the tags of a cluster''s members give it; more than one: they do not agree.';
+comment on table cluster_names is 'Names that the tags of a cluster''s members give it; more than '
+  'one: they do not agree.';
 comment on column cluster_names.cluster_id is 'clusters.id.';
 comment on column cluster_names.name is 'tags.name.';
 comment on column cluster_names.addresses is 'Number of members with a tag of that name and actor.';
@@ -1879,9 +2168,10 @@ create function cluster_of(of_script_id bigint) returns bigint language sql stab
   )
   select script_id from up where parent_id is null
 $$;
-comment on function cluster_of(bigint) is 'clusters.id of the cluster that a script is in; null when it is in none. Some twenty look-ups at most, however large the cluster.';
+comment on function cluster_of(bigint) is 'clusters.id of the cluster that a script is in; null '
+  'when it is in none. Some twenty look-ups at most, however large the cluster.';
 
--- Keys of the API -----------------------------------------------------------------------------------------------------------
+-- Keys of the API ---------------------------------------------------------------------------------
 
 create table api_keys (
   id bigint generated always as identity,
@@ -1908,12 +2198,14 @@ comment on column api_keys.name is 'Whose key it is.';
 comment on column api_keys.key_hash is 'SHA-256 of the key.';
 comment on column api_keys.rate_ru is 'Request units allowed in a window.';
 comment on column api_keys.window_seconds is 'Length of the window.';
-comment on column api_keys.quota_ru is 'Request units allowed in a quota period; null for no quota.';
+comment on column api_keys.quota_ru is 'Request units allowed in a quota period; null for no '
+  'quota.';
 comment on column api_keys.quota_period is 'day or month (UTC); null for no quota.';
 comment on column api_keys.expires_at is 'When the key ends by itself; null for never.';
 comment on column api_keys.revoked_at is 'When the key was revoked; null while it is good.';
 comment on column api_keys.created_at is 'When the key was made.';
-comment on column api_keys.concurrency is 'Requests that may be in flight at once, in each API process.';
+comment on column api_keys.concurrency is 'Requests that may be in flight at once, in each API '
+  'process.';
 comment on column api_keys.read_only is 'Whether submitting transactions and blocks is forbidden.';
 
 create table webhooks (
@@ -1947,23 +2239,31 @@ create index webhooks_api_key_id on webhooks (api_key_id);
 comment on table webhooks is 'URLs that `kasgres webhooks` delivers events to.';
 comment on column webhooks.id is 'Key of the row.';
 comment on column webhooks.api_key_id is 'The key that owns the webhook.';
-comment on column webhooks.failing_ms is 'Duration of these attempts and the pauses between them, in milliseconds.';
+comment on column webhooks.failing_ms is 'Duration of these attempts and the pauses between them, '
+  'in milliseconds.';
 comment on column webhooks.failures is 'Failed attempts since the last success.';
-comment on column webhooks.pause_ms is 'The pause after the latest of these attempts, in milliseconds.';
+comment on column webhooks.pause_ms is 'The pause after the latest of these attempts, in '
+  'milliseconds.';
 comment on column webhooks.revision is 'Grows with each change by its owner.';
-comment on column webhooks.confirmations is 'Blue scores after which accepted transactions of its addresses are confirmed; null for none.';
-comment on column webhooks.with_ids is 'Whether added chain blocks list the ids of accepted transactions.';
-comment on column webhooks.sequence is 'Number of the latest delivery of a step that succeeded or was given up.';
+comment on column webhooks.confirmations is 'Blue scores after which accepted transactions of its '
+  'addresses are confirmed; null for none.';
+comment on column webhooks.with_ids is 'Whether added chain blocks list the ids of accepted '
+  'transactions.';
+comment on column webhooks.sequence is 'Number of the latest delivery of a step that succeeded or '
+  'was given up.';
 comment on column webhooks.created_at is 'When it was created.';
-comment on column webhooks.failing_since is 'When the first of these failures happened; null without failures.';
-comment on column webhooks.next_attempt_at is 'End of the pause after a failure; null without failures: a delivery is attempted at once.';
+comment on column webhooks.failing_since is 'When the first of these failures happened; null '
+  'without failures.';
+comment on column webhooks.next_attempt_at is 'End of the pause after a failure; null without '
+  'failures: a delivery is attempted at once.';
 comment on column webhooks.previous_secret_until is 'Until when the previous secret signs, too.';
 comment on column webhooks.status is 'active or disabled.';
 comment on column webhooks.status_reason is 'Why it was disabled; null while it is active.';
 comment on column webhooks.url is 'Where deliveries are sent.';
 comment on column webhooks.events is 'Kinds of events: chain, address, covenant.';
 comment on column webhooks.addresses is 'Addresses whose activity is delivered.';
-comment on column webhooks.template is 'Template of the covenants whose events are delivered, in hex; null if they are listed.';
+comment on column webhooks.template is 'Template of the covenants whose events are delivered, in '
+  'hex; null if they are listed.';
 comment on column webhooks.covenants is 'Ids of the covenants whose events are delivered, in hex.';
 comment on column webhooks.cursor is 'Hash of the block up to which everything was delivered.';
 comment on column webhooks.secret is 'Secret of the signatures, encrypted with WEBHOOK_SECRET_KEY.';
@@ -1988,20 +2288,25 @@ create table webhook_deliveries (
 create index webhook_deliveries_webhook_id on webhook_deliveries (webhook_id, id);
 create unique index webhook_deliveries_pending on webhook_deliveries (webhook_id) where is_pending and sequence is not null;
 create index webhook_deliveries_pending_tests on webhook_deliveries (id) where is_pending and sequence is null;
-comment on table webhook_deliveries is 'Pending deliveries of webhooks, and a log of the latest ones.';
+comment on table webhook_deliveries is 'Pending deliveries of webhooks, and a log of the latest '
+  'ones.';
 comment on column webhook_deliveries.id is 'Key of the row.';
 comment on column webhook_deliveries.webhook_id is 'Key of the webhook.';
-comment on column webhook_deliveries.sequence is 'Number of the step among those of its webhook; null for a test.';
+comment on column webhook_deliveries.sequence is 'Number of the step among those of its webhook; '
+  'null for a test.';
 comment on column webhook_deliveries.attempts is 'Attempts so far.';
-comment on column webhook_deliveries.status_code is 'HTTP status of the latest attempt; null if there was no response.';
+comment on column webhook_deliveries.status_code is 'HTTP status of the latest attempt; null if '
+  'there was no response.';
 comment on column webhook_deliveries.latency_ms is 'Duration of the latest attempt.';
 comment on column webhook_deliveries.created_at is 'When its body was stored.';
 comment on column webhook_deliveries.attempted_at is 'When the latest attempt began.';
 comment on column webhook_deliveries.delivered_at is 'When the receiver confirmed it.';
 comment on column webhook_deliveries.is_pending is 'Whether it will be attempted again.';
-comment on column webhook_deliveries.error is 'Why the latest attempt failed; null if it succeeded.';
+comment on column webhook_deliveries.error is 'Why the latest attempt failed; null if it '
+  'succeeded.';
 comment on column webhook_deliveries.cursor is 'Hash of the block that the step reaches.';
-comment on column webhook_deliveries.body is 'The body, byte for byte; null once it is no longer pending.';
+comment on column webhook_deliveries.body is 'The body, byte for byte; null once it is no longer '
+  'pending.';
 
 create table api_key_usage (
   api_key_id bigint not null,
@@ -2022,21 +2327,26 @@ create unlogged table rate_limits (
   expire bigint not null,
   constraint rate_limits_pkey primary key (key)
 );
-comment on table rate_limits is 'Windows of rate limits, where API processes share them (API_WORKERS, RATE_LIMIT_STORE=postgres).';
-comment on column rate_limits.key is 'The bucket that is limited: `key:` and the id of a key, or `anonymous:` and an address.';
+comment on table rate_limits is 'Windows of rate limits, where API processes share them '
+  '(API_WORKERS, RATE_LIMIT_STORE=postgres).';
+comment on column rate_limits.key is 'The bucket that is limited: `key:` and the id of a key, or '
+  '`anonymous:` and an address.';
 comment on column rate_limits.points is 'Charged in the window: hundredths of a request unit.';
-comment on column rate_limits.expire is 'End of the window by the clock of the database, Unix milliseconds.';
+comment on column rate_limits.expire is 'End of the window by the clock of the database, Unix '
+  'milliseconds.';
 
 create table notification_secret (
   secret text not null default replace(gen_random_uuid()::text, '-', ''),
   constraint notification_secret_pkey primary key (secret),
   constraint notification_secret_format check (secret ~ '^[0-9a-f]{32}$')
 );
-comment on table notification_secret is 'One row, made by the migration. The channels of notifications end with it: nobody else can notify listeners, or make them receive what they do not wait for.';
+comment on table notification_secret is 'One row, made by the migration. The channels of '
+  'notifications end with it: nobody else can notify listeners, or make them receive what they do '
+  'not wait for.';
 comment on column notification_secret.secret is 'Hexadecimal digits.';
 insert into notification_secret default values;
 
--- Functions of the API ------------------------------------------------------------------------------------------------------
+-- Functions of the API ----------------------------------------------------------------------------
 
 -- Values that responses seldom need are in functions, whose plans cost nothing until they run.
 
@@ -2060,7 +2370,8 @@ begin
   end loop;
   return result;
 end $$;
-comment on function unpack_parents is 'Unpacks blocks.parents_by_level to JSON: a comma and an array of hashes for each level.';
+comment on function unpack_parents is 'Unpacks blocks.parents_by_level to JSON: a comma and an '
+  'array of hashes for each level.';
 
 create function index_state() returns json language plpgsql stable parallel safe set search_path = public as $$
 begin
@@ -2079,38 +2390,44 @@ begin
       'bootstrapBlocks', (select count(*) from bootstrap_blocks), 'gaps', (select count(*) from gaps))
     from checkpoint cross join meta join blocks on blocks.id = checkpoint.block_id);
 end $$;
-comment on function index_state is 'The state of the index as JSON, with 64-bit numbers as text; null while nothing is indexed.';
+comment on function index_state is 'The state of the index as JSON, with 64-bit numbers as text; '
+  'null while nothing is indexed.';
 
 create function bootstrap_blue_score() returns bigint language plpgsql stable parallel safe set search_path = public as $$
 begin
   return (
     select blocks.blue_score from bootstrap_blocks join blocks on blocks.id = bootstrap_blocks.block_id order by bootstrap_blocks.chain_index desc limit 1);
 end $$;
-comment on function bootstrap_blue_score is 'Blue score of the latest bootstrap block: an upper bound for the accepting blocks of pre-bootstrap transactions.';
+comment on function bootstrap_blue_score is 'Blue score of the latest bootstrap block: an upper '
+  'bound for the accepting blocks of pre-bootstrap transactions.';
 
 create function is_pre_bootstrap(transaction bigint) returns boolean language plpgsql stable parallel safe set search_path = public as $$
 begin
   return exists (select from pre_bootstrap_transactions where id = transaction);
 end $$;
-comment on function is_pre_bootstrap is 'Whether the transaction with a key was accepted before a bootstrap block; false for null.';
+comment on function is_pre_bootstrap is 'Whether the transaction with a key was accepted before a '
+  'bootstrap block; false for null.';
 
 create function is_pre_bootstrap_id(hex text) returns boolean language plpgsql stable parallel safe set search_path = public as $$
 begin
   return exists (select from pre_bootstrap_transactions where transaction_id = decode(hex, 'hex'));
 end $$;
-comment on function is_pre_bootstrap_id is 'Whether the transaction with an id in hex was accepted before a bootstrap block.';
+comment on function is_pre_bootstrap_id is 'Whether the transaction with an id in hex was accepted '
+  'before a bootstrap block.';
 
 create function pre_bootstrap_transaction_id(transaction bigint) returns bytea language plpgsql stable parallel safe set search_path = public as $$
 begin
   return (select transaction_id from pre_bootstrap_transactions where id = transaction);
 end $$;
-comment on function pre_bootstrap_transaction_id is 'The id of a pre-bootstrap transaction by its key.';
+comment on function pre_bootstrap_transaction_id is 'The id of a pre-bootstrap transaction by its '
+  'key.';
 
 create function pre_bootstrap_block_hash(block bigint) returns bytea language plpgsql stable parallel safe set search_path = public as $$
 begin
   return (select hash from pre_bootstrap_blocks where id = block);
 end $$;
-comment on function pre_bootstrap_block_hash is 'The hash of a block that is known by its hash alone, by its key.';
+comment on function pre_bootstrap_block_hash is 'The hash of a block that is known by its hash '
+  'alone, by its key.';
 
 create function variant_of(transaction bigint, number integer) returns transaction_variants language plpgsql stable parallel safe set search_path = public as $$
 declare
@@ -2129,7 +2446,8 @@ begin
   select * into input from transaction_variant_inputs where transaction_id = transaction and variant = number and index = input_index;
   return input;
 end $$;
-comment on function variant_input is 'Columns of an input that differ in a further variant of its transaction.';
+comment on function variant_input is 'Columns of an input that differ in a further variant of its '
+  'transaction.';
 
 create function accepted_spender_id(of_transaction bigint, of_index bigint) returns bytea language plpgsql stable parallel safe set search_path = public as $$
 begin
@@ -2137,7 +2455,8 @@ begin
     select spender.transaction_id from contested_outputs c join transactions spender on spender.id = c.spender_id
      where c.transaction_id = of_transaction and c.index = of_index);
 end $$;
-comment on function accepted_spender_id is 'Id of the accepted transaction that spends an output of contested_outputs; null without one.';
+comment on function accepted_spender_id is 'Id of the accepted transaction that spends an output '
+  'of contested_outputs; null without one.';
 
 create function blocks_with_accepting(of_transaction bigint, accepting_block bigint, first_blocks bigint[]) returns bigint[]
 language plpgsql stable parallel safe set search_path = public as $$
@@ -2152,13 +2471,15 @@ begin
        select bt.block_id from block_transactions bt where bt.transaction_id = of_transaction and bt.block_id = merged.id offset 0) bt
      where bt.block_id <> all (first_blocks));
 end $$;
-comment on function blocks_with_accepting is 'The first blocks that contain a transaction; if it is accepted from none of them, also those that the accepting block merges.';
+comment on function blocks_with_accepting is 'The first blocks that contain a transaction; if it '
+  'is accepted from none of them, also those that the accepting block merges.';
 
 create function block_count_of(of_transaction bigint) returns bigint language plpgsql stable parallel safe set search_path = public as $$
 begin
   return (select block_count from repeated_transactions where transaction_id = of_transaction);
 end $$;
-comment on function block_count_of is 'Number of blocks that contain a transaction of repeated_transactions.';
+comment on function block_count_of is 'Number of blocks that contain a transaction of '
+  'repeated_transactions.';
 
 create function inputs_minus_outputs(transaction bigint) returns bigint language plpgsql stable parallel safe set search_path = public as $$
 begin
@@ -2168,9 +2489,11 @@ begin
       select (select case when count(*) = count(amount) then sum(amount) end from transaction_inputs where transaction_id = transaction)
         - (select coalesce(sum(amount), 0) from transaction_outputs where transaction_id = transaction) as fee) summed);
 end $$;
-comment on function inputs_minus_outputs is 'Inputs of a transaction minus its outputs, sompi; null while the UTXO of an input is unknown, and outside of 0 and the maximum supply.';
+comment on function inputs_minus_outputs is 'Inputs of a transaction minus its outputs, sompi; '
+  'null while the UTXO of an input is unknown, and outside of 0 and the maximum supply.';
 
--- With the rights of its owner, since a function in a view runs with those of the analyst. One statement: the newest transactions of a listing need it.
+-- With the rights of its owner, since a function in a view runs with those of the analyst. One
+-- statement: the newest transactions of a listing need it.
 create function fee_of_existing_utxos(transaction bigint) returns bigint
 language plpgsql stable parallel safe security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -2187,23 +2510,29 @@ begin
      cross join lateral (select coalesce(sum(amount), 0) as amount from transaction_outputs where transaction_id = t.id) paid
      where t.id = transaction);
 end $$;
-comment on function fee_of_existing_utxos is 'Fee of a transaction that is not accepted; null if a UTXO that it spends does not exist, since the transaction of that UTXO is not accepted, and if the outputs are more than the inputs.';
+comment on function fee_of_existing_utxos is 'Fee of a transaction that is not accepted; null if a '
+  'UTXO that it spends does not exist, since the transaction of that UTXO is not accepted, and if '
+  'the outputs are more than the inputs.';
 
--- Schema kaspa: the views of analysts ---------------------------------------------------------------------------------------
+-- Schema kaspa: the views of analysts -------------------------------------------------------------
 
--- It is a contract with a version (docs/sql.md): views keep their columns and types until the version changes, even if the tables change. Hashes
--- and ids are lower-case hex, times are timestamptz, amounts are in sompi and in KAS.
+-- It is a contract with a version (docs/sql.md): views keep their columns and types until the
+-- version changes, even if the tables change. Hashes and ids are lower-case hex, times are
+-- timestamptz, amounts are in sompi and in KAS.
 --
--- Views read with the rights of their owner, so an analyst needs no right on a table. A function in a view, however, runs with the rights of the
--- analyst, so the walk to the root of a cluster is written out.
+-- Views read with the rights of their owner, so an analyst needs no right on a table. A function in
+-- a view, however, runs with the rights of the analyst, so the walk to the root of a cluster is
+-- written out.
 --
--- Tables that a filter may start from are joined, by left joins on unique keys, which Postgres leaves out if no column of theirs is used. Everything
--- else is looked up for the rows that are returned, since Postgres plans no more than eight tables together.
+-- Tables that a filter may start from are joined, by left joins on unique keys, which Postgres
+-- leaves out if no column of theirs is used. Everything else is looked up for the rows that are
+-- returned, since Postgres plans no more than eight tables together.
 
 create schema kaspa;
 comment on schema kaspa is 'The public contract: views and functions for analysts, version 1.';
 
--- Payloads are what anybody has written: neither function fails on any bytes, and nesting is bounded by the number of brackets.
+-- Payloads are what anybody has written: neither function fails on any bytes, and nesting is
+-- bounded by the number of brackets.
 create function kaspa.text_of(hex text) returns text
 language plpgsql immutable strict parallel safe security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -2212,7 +2541,8 @@ begin
   end if;
   return text_of(decode(hex, 'hex'));
 end $$;
-comment on function kaspa.text_of(text) is 'Hex, such as a payload, as text; null if it is not UTF-8 or contains control, bidirectional or invisible characters.';
+comment on function kaspa.text_of(text) is 'Hex, such as a payload, as text; null if it is not '
+  'UTF-8 or contains control, bidirectional or invisible characters.';
 
 -- Not in parallel workers: before Postgres 16 it needs a subtransaction.
 create function kaspa.json_of(hex text) returns jsonb
@@ -2242,7 +2572,8 @@ begin
     end if;
     decoded := convert_from(decode(hex, 'hex'), 'UTF8');
   end if;
-  -- jsonb writes 1e131071 as 131,072 digits: 64 KiB of such numbers outside of strings would become 900 MB of text.
+  -- jsonb writes 1e131071 as 131,072 digits: 64 KiB of such numbers outside of strings would become
+  -- 900 MB of text.
   if decoded ~ '[0-9][eE][+-]?[0-9]{3}' and regexp_replace(decoded, '"(?:[^"\\]|\\.)*"', '""', 'g') ~ '[0-9][eE][+-]?[0-9]{3}' then
     return null;
   end if;
@@ -2255,10 +2586,13 @@ begin
     return null;
   end;
 end $$;
-comment on function kaspa.json_of(text) is 'Hex, such as a payload, as a JSON object or array of at most 64 KiB and 1,000 brackets; null if it is none, or has escapes that jsonb cannot hold, or exponents of three digits.';
+comment on function kaspa.json_of(text) is 'Hex, such as a payload, as a JSON object or array of '
+  'at most 64 KiB and 1,000 brackets; null if it is none, or has escapes that jsonb cannot hold, '
+  'or exponents of three digits.';
 
 create function kaspa.schema_version() returns integer language sql immutable parallel safe as 'select 1';
-comment on function kaspa.schema_version() is 'Version of this contract. While it stays, no view or column of it goes away or changes its type or meaning; new ones may come.';
+comment on function kaspa.schema_version() is 'Version of this contract. While it stays, no view '
+  'or column of it goes away or changes its type or meaning; new ones may come.';
 
 create view kaspa.blocks as
 select encode(b.hash, 'hex') as hash,
@@ -2288,29 +2622,39 @@ select encode(b.hash, 'hex') as hash,
        b.subsidy as subsidy_sompi,
        (b.subsidy * 0.00000001)::numeric(38,8) as subsidy_kas
   from blocks b;
-comment on view kaspa.blocks is 'Every block seen: header, and what the chain made of it. Fast by hash, and by time.';
+comment on view kaspa.blocks is 'Every block seen: header, and what the chain made of it. Fast by '
+  'hash, and by time.';
 comment on column kaspa.blocks.hash is 'Block hash.';
 comment on column kaspa.blocks.time is 'Time of the header, as claimed by the miner.';
 comment on column kaspa.blocks.blue_score is 'Number of blue blocks in its past.';
-comment on column kaspa.blocks.daa_score is 'Difficulty adjustment score: about the number of blocks in its past, red ones too.';
+comment on column kaspa.blocks.daa_score is 'Difficulty adjustment score: about the number of '
+  'blocks in its past, red ones too.';
 comment on column kaspa.blocks.blue_work is 'Accumulated work of its blue past.';
 comment on column kaspa.blocks.version is 'Header version.';
 comment on column kaspa.blocks.bits is 'Compact difficulty target.';
 comment on column kaspa.blocks.difficulty is 'The largest target divided by the target of bits.';
 comment on column kaspa.blocks.nonce is 'Proof-of-work nonce.';
-comment on column kaspa.blocks.is_chain_block is 'Whether it is on the virtual selected parent chain now.';
-comment on column kaspa.blocks.color is 'blue or red, as the chain block that merges it says; null while it is not merged.';
+comment on column kaspa.blocks.is_chain_block is 'Whether it is on the virtual selected parent '
+  'chain now.';
+comment on column kaspa.blocks.color is 'blue or red, as the chain block that merges it says; null '
+  'while it is not merged.';
 comment on column kaspa.blocks.selected_parent_hash is 'Its selected parent; null for genesis.';
-comment on column kaspa.blocks.merging_block_hash is 'Chain block that merges it; null while it is not merged.';
+comment on column kaspa.blocks.merging_block_hash is 'Chain block that merges it; null while it is '
+  'not merged.';
 comment on column kaspa.blocks.merged_at is 'Time of the merging block.';
-comment on column kaspa.blocks.transaction_count is 'Number of transactions in it, the coinbase included, accepted or not.';
+comment on column kaspa.blocks.transaction_count is 'Number of transactions in it, the coinbase '
+  'included, accepted or not.';
 comment on column kaspa.blocks.pruning_point is 'Pruning point of the header.';
 comment on column kaspa.blocks.utxo_commitment is 'MuHash of the UTXO set.';
 comment on column kaspa.blocks.hash_merkle_root is 'Merkle root of the hashes of its transactions.';
-comment on column kaspa.blocks.accepted_id_merkle_root is 'Commitment to the accepted transactions.';
-comment on column kaspa.blocks.block_key is 'Key of the block. Joins views fast; differs from one database to another.';
-comment on column kaspa.blocks.miner_address is 'Address that its coinbase names for its reward; null for a script without an address, and for genesis.';
-comment on column kaspa.blocks.subsidy_sompi is 'Subsidy that its coinbase names, without fees; null for genesis.';
+comment on column kaspa.blocks.accepted_id_merkle_root is 'Commitment to the accepted '
+  'transactions.';
+comment on column kaspa.blocks.block_key is 'Key of the block. Joins views fast; differs from one '
+  'database to another.';
+comment on column kaspa.blocks.miner_address is 'Address that its coinbase names for its reward; '
+  'null for a script without an address, and for genesis.';
+comment on column kaspa.blocks.subsidy_sompi is 'Subsidy that its coinbase names, without fees; '
+  'null for genesis.';
 comment on column kaspa.blocks.subsidy_kas is 'The same in KAS.';
 
 create view kaspa.chain_blocks as
@@ -2326,17 +2670,24 @@ select c.index,
        c.block_id as block_key
   from chain_blocks c
   left join blocks b on b.id = c.block_id;
-comment on view kaspa.chain_blocks is 'The virtual selected parent chain, from the first bootstrap block to the sink. Fast by index, hash, time and chain_time.';
-comment on column kaspa.chain_blocks.index is 'Position on the chain, from 0; the highest is the sink.';
+comment on view kaspa.chain_blocks is 'The virtual selected parent chain, from the first bootstrap '
+  'block to the sink. Fast by index, hash, time and chain_time.';
+comment on column kaspa.chain_blocks.index is 'Position on the chain, from 0; the highest is the '
+  'sink.';
 comment on column kaspa.chain_blocks.hash is 'Block hash.';
-comment on column kaspa.chain_blocks.time is 'Time of the header, as claimed by the miner: may be before that of the block below.';
-comment on column kaspa.chain_blocks.chain_time is 'The latest time of this block and of those below it: never goes back. Rollups count by it.';
+comment on column kaspa.chain_blocks.time is 'Time of the header, as claimed by the miner: may be '
+  'before that of the block below.';
+comment on column kaspa.chain_blocks.chain_time is 'The latest time of this block and of those '
+  'below it: never goes back. Rollups count by it.';
 comment on column kaspa.chain_blocks.blue_score is 'Number of blue blocks in its past.';
 comment on column kaspa.chain_blocks.daa_score is 'Difficulty adjustment score.';
-comment on column kaspa.chain_blocks.accepted_transaction_count is 'Number of transactions it accepts, coinbases included.';
-comment on column kaspa.chain_blocks.blue_count is 'Number of blue blocks in its mergeset, the selected parent included.';
+comment on column kaspa.chain_blocks.accepted_transaction_count is 'Number of transactions it '
+  'accepts, coinbases included.';
+comment on column kaspa.chain_blocks.blue_count is 'Number of blue blocks in its mergeset, the '
+  'selected parent included.';
 comment on column kaspa.chain_blocks.red_count is 'Number of red blocks in its mergeset.';
-comment on column kaspa.chain_blocks.block_key is 'Key of the block. Joins views fast; differs from one database to another.';
+comment on column kaspa.chain_blocks.block_key is 'Key of the block. Joins views fast; differs '
+  'from one database to another.';
 
 -- A parent is in one of the two tables: so a filter on either hash finds an index.
 create view kaspa.block_parents as
@@ -2352,8 +2703,10 @@ select encode(b.hash, 'hex'), p.index, encode(parent.hash, 'hex'), p.block_id
 comment on view kaspa.block_parents is 'Direct parents of each block. Fast by either hash.';
 comment on column kaspa.block_parents.block_hash is 'The child.';
 comment on column kaspa.block_parents.index is 'Position among the parents in the header, from 0.';
-comment on column kaspa.block_parents.parent_hash is 'The parent. Blocks before the bootstrap block are not in kaspa.blocks.';
-comment on column kaspa.block_parents.block_key is 'Key of the child. Joins views fast; differs from one database to another.';
+comment on column kaspa.block_parents.parent_hash is 'The parent. Blocks before the bootstrap '
+  'block are not in kaspa.blocks.';
+comment on column kaspa.block_parents.block_key is 'Key of the child. Joins views fast; differs '
+  'from one database to another.';
 
 create view kaspa.block_transactions as
 select encode(b.hash, 'hex') as block_hash, x.index, encode(t.transaction_id, 'hex') as transaction_id,
@@ -2361,17 +2714,22 @@ select encode(b.hash, 'hex') as block_hash, x.index, encode(t.transaction_id, 'h
   from block_transactions x
   left join blocks b on b.id = x.block_id
   left join transactions t on t.id = x.transaction_id;
-comment on view kaspa.block_transactions is 'Which block contains which transaction, accepted or not. One transaction may be in several blocks. Fast by either column.';
+comment on view kaspa.block_transactions is 'Which block contains which transaction, accepted or '
+  'not. One transaction may be in several blocks. Fast by either column.';
 comment on column kaspa.block_transactions.block_hash is 'The block.';
 comment on column kaspa.block_transactions.index is 'Position in the block; 0 is the coinbase.';
 comment on column kaspa.block_transactions.transaction_id is 'The transaction.';
-comment on column kaspa.block_transactions.block_key is 'Key of the block. Joins views fast; differs from one database to another.';
-comment on column kaspa.block_transactions.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+comment on column kaspa.block_transactions.block_key is 'Key of the block. Joins views fast; '
+  'differs from one database to another.';
+comment on column kaspa.block_transactions.transaction_key is 'Key of the transaction. Joins views '
+  'fast; differs from one database to another.';
 
--- Both conditions say the same, but for blocks that were merged again after a gap: one is the way down from the chain block, the other the way up to
--- it. Postgres takes the second for independent of the first and would expect hardly any row of an inner join. Of an outer one it expects a row for
--- each block of a mergeset, and half of them after the case. A filter on block_hash turns it into an inner join and goes up; a join on block_key must
--- not, so that many rows are expected where there are many.
+-- Both conditions say the same, but for blocks that were merged again after a gap: one is the way
+-- down from the chain block, the other the way up to it. Postgres takes the second for independent
+-- of the first and would expect hardly any row of an inner join. Of an outer one it expects a row
+-- for each block of a mergeset, and half of them after the case. A filter on block_hash turns it
+-- into an inner join and goes up; a join on block_key must not, so that many rows are expected
+-- where there are many.
 create view kaspa.mergesets as
 select encode(c.hash, 'hex') as chain_block_hash, encode(b.hash, 'hex') as block_hash, case when b.is_blue then 'blue' else 'red' end as color,
        merged.id as block_key, k.index as chain_index
@@ -2380,11 +2738,14 @@ select encode(c.hash, 'hex') as chain_block_hash, encode(b.hash, 'hex') as block
  cross join lateral unnest(c.merge_set_blues || c.merge_set_reds) merged (id)
   left join blocks b on b.id = merged.id and b.merging_block_id = c.id
  where case when b.id is null then false else true end;
-comment on view kaspa.mergesets is 'Which chain block merges which block. Every merged block is here once. Fast by either hash, and by chain_index.';
+comment on view kaspa.mergesets is 'Which chain block merges which block. Every merged block is '
+  'here once. Fast by either hash, and by chain_index.';
 comment on column kaspa.mergesets.chain_block_hash is 'The chain block.';
-comment on column kaspa.mergesets.block_hash is 'A block of its mergeset; the selected parent is one.';
+comment on column kaspa.mergesets.block_hash is 'A block of its mergeset; the selected parent is '
+  'one.';
 comment on column kaspa.mergesets.color is 'blue or red.';
-comment on column kaspa.mergesets.block_key is 'Key of the merged block. Joins views fast; differs from one database to another.';
+comment on column kaspa.mergesets.block_key is 'Key of the merged block. Joins views fast; differs '
+  'from one database to another.';
 comment on column kaspa.mergesets.chain_index is 'Position of the chain block on the chain.';
 
 create view kaspa.transactions as
@@ -2401,7 +2762,8 @@ select encode(t.transaction_id, 'hex') as transaction_id,
        t.lock_time::numeric(38,0) as lock_time,
        t.gas::numeric(38,0) as gas,
        encode(t.payload, 'hex') as payload,
-       -- A transaction commits to its storage mass as an unsigned 64-bit number, which nodes check only when they accept it.
+       -- A transaction commits to its storage mass as an unsigned 64-bit number, which nodes check
+       -- only when they accept it.
        least(case when t.accepted_variant > 0
                   then (select x.storage_mass from transaction_variants x where x.transaction_id = t.id and x.variant = t.accepted_variant)
                   else t.storage_mass end, 9223372036854775807)::bigint as storage_mass,
@@ -2415,29 +2777,42 @@ select encode(t.transaction_id, 'hex') as transaction_id,
        t.id as transaction_key
   from transactions t
   left join chain_blocks c on c.index = t.accepting_index;
-comment on view kaspa.transactions is 'Every transaction seen in a block, once, accepted or not. Fast by transaction_id; for those of a time, go by kaspa.accepted_transactions.';
+comment on view kaspa.transactions is 'Every transaction seen in a block, once, accepted or not. '
+  'Fast by transaction_id; for those of a time, go by kaspa.accepted_transactions.';
 comment on column kaspa.transactions.transaction_id is 'Transaction id.';
-comment on column kaspa.transactions.accepted_at is 'Time of the accepting block; null while not accepted.';
+comment on column kaspa.transactions.accepted_at is 'Time of the accepting block; null while not '
+  'accepted.';
 comment on column kaspa.transactions.is_coinbase is 'Whether it is the coinbase of a block.';
-comment on column kaspa.transactions.acceptance is 'accepted, or not accepted: only an accepted transaction changes balances.';
-comment on column kaspa.transactions.accepting_block_hash is 'Chain block that accepts it; null while not accepted.';
+comment on column kaspa.transactions.acceptance is 'accepted, or not accepted: only an accepted '
+  'transaction changes balances.';
+comment on column kaspa.transactions.accepting_block_hash is 'Chain block that accepts it; null '
+  'while not accepted.';
 comment on column kaspa.transactions.accepting_blue_score is 'Blue score of that block.';
-comment on column kaspa.transactions.fee_sompi is 'Inputs minus outputs; 0 for a coinbase. Of a transaction that is not accepted: null unless every output that it spends is of an accepted transaction, and if its outputs are more than its inputs.';
+comment on column kaspa.transactions.fee_sompi is 'Inputs minus outputs; 0 for a coinbase. Of a '
+  'transaction that is not accepted: null unless every output that it spends is of an accepted '
+  'transaction, and if its outputs are more than its inputs.';
 comment on column kaspa.transactions.fee_kas is 'The same in KAS.';
-comment on column kaspa.transactions.subnetwork_id is 'Subnetwork: 0000… is the native one, 0100… that of coinbases.';
+comment on column kaspa.transactions.subnetwork_id is 'Subnetwork: 0000… is the native one, 0100… '
+  'that of coinbases.';
 comment on column kaspa.transactions.version is 'Transaction version.';
 comment on column kaspa.transactions.lock_time is 'Lock time.';
 comment on column kaspa.transactions.gas is 'Gas.';
 comment on column kaspa.transactions.payload is 'Payload, hex; empty for most.';
-comment on column kaspa.transactions.storage_mass is 'Committed storage mass (KIP-9). Of several variants of one id, that of the accepted one, else of the first.';
-comment on column kaspa.transactions.compute_mass is 'Compute mass; of which variant, as with storage_mass.';
-comment on column kaspa.transactions.hash is 'Hash over everything, signatures included; of which variant, as with storage_mass.';
-comment on column kaspa.transactions.chain_index is 'Position of the accepting block on the chain; null while not accepted.';
-comment on column kaspa.transactions.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+comment on column kaspa.transactions.storage_mass is 'Committed storage mass (KIP-9). Of several '
+  'variants of one id, that of the accepted one, else of the first.';
+comment on column kaspa.transactions.compute_mass is 'Compute mass; of which variant, as with '
+  'storage_mass.';
+comment on column kaspa.transactions.hash is 'Hash over everything, signatures included; of which '
+  'variant, as with storage_mass.';
+comment on column kaspa.transactions.chain_index is 'Position of the accepting block on the chain; '
+  'null while not accepted.';
+comment on column kaspa.transactions.transaction_key is 'Key of the transaction. Joins views fast; '
+  'differs from one database to another.';
 
--- The second condition of the join matters only after a gap, but Postgres takes it for independent of the first and expects hardly any row. So columns
--- that are often filtered must not turn the outer join into an inner one: hence the cases. A filter on transaction_id does, and goes up from the
--- transaction.
+-- The second condition of the join matters only after a gap, but Postgres takes it for independent
+-- of the first and expects hardly any row. So columns that are often filtered must not turn the
+-- outer join into an inner one: hence the cases. A filter on transaction_id does, and goes up from
+-- the transaction.
 create view kaspa.accepted_transactions as
 select c.index as chain_index,
        (accepted.position - 1)::integer as index,
@@ -2452,16 +2827,25 @@ select c.index as chain_index,
  cross join lateral unnest(c.accepted_transactions) with ordinality accepted (id, position)
   left join transactions t on t.id = accepted.id and t.accepting_index = c.index
   left join blocks b on b.id = c.block_id;
-comment on view kaspa.accepted_transactions is 'Accepted transactions in the order of acceptance: chain_index, then index. Fast by accepted_at, chain_index, accepting_block_hash and transaction_id: the way to the transactions of a time.';
-comment on column kaspa.accepted_transactions.chain_index is 'Position of the accepting block on the chain.';
-comment on column kaspa.accepted_transactions.index is 'Position among what that block accepts, from 0.';
-comment on column kaspa.accepted_transactions.accepting_block_hash is 'The chain block that accepts it.';
+comment on view kaspa.accepted_transactions is 'Accepted transactions in the order of acceptance: '
+  'chain_index, then index. Fast by accepted_at, chain_index, accepting_block_hash and '
+  'transaction_id: the way to the transactions of a time.';
+comment on column kaspa.accepted_transactions.chain_index is 'Position of the accepting block on '
+  'the chain.';
+comment on column kaspa.accepted_transactions.index is 'Position among what that block accepts, '
+  'from 0.';
+comment on column kaspa.accepted_transactions.accepting_block_hash is 'The chain block that '
+  'accepts it.';
 comment on column kaspa.accepted_transactions.accepted_at is 'Time of that block.';
-comment on column kaspa.accepted_transactions.transaction_id is 'The transaction. If it is accepted again after a gap, this and the columns about it are null in the earlier row.';
-comment on column kaspa.accepted_transactions.is_coinbase is 'Whether it is the coinbase of a block.';
-comment on column kaspa.accepted_transactions.fee_sompi is 'Inputs minus outputs; 0 for a coinbase.';
+comment on column kaspa.accepted_transactions.transaction_id is 'The transaction. If it is '
+  'accepted again after a gap, this and the columns about it are null in the earlier row.';
+comment on column kaspa.accepted_transactions.is_coinbase is 'Whether it is the coinbase of a '
+  'block.';
+comment on column kaspa.accepted_transactions.fee_sompi is 'Inputs minus outputs; 0 for a '
+  'coinbase.';
 comment on column kaspa.accepted_transactions.fee_kas is 'The same in KAS.';
-comment on column kaspa.accepted_transactions.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+comment on column kaspa.accepted_transactions.transaction_key is 'Key of the transaction. Joins '
+  'views fast; differs from one database to another.';
 
 create view kaspa.inputs as
 select encode(t.transaction_id, 'hex') as transaction_id,
@@ -2494,23 +2878,35 @@ select encode(t.transaction_id, 'hex') as transaction_id,
   from transaction_inputs i
   left join transactions t on t.id = i.transaction_id
   left join scripts s on s.id = i.script_id;
-comment on view kaspa.inputs is 'Inputs of transactions, accepted or not, with the UTXO that each spends. Fast by transaction_id and by address. Who spent an output is in kaspa.outputs.';
+comment on view kaspa.inputs is 'Inputs of transactions, accepted or not, with the UTXO that each '
+  'spends. Fast by transaction_id and by address. Who spent an output is in kaspa.outputs.';
 comment on column kaspa.inputs.transaction_id is 'The spending transaction.';
 comment on column kaspa.inputs.index is 'Position of the input, from 0.';
 comment on column kaspa.inputs.previous_transaction_id is 'The transaction that created the UTXO.';
 comment on column kaspa.inputs.previous_index is 'Its output.';
-comment on column kaspa.inputs.address is 'Address that held the UTXO; null for a script without one, and while the UTXO is unknown.';
-comment on column kaspa.inputs.amount_sompi is 'Amount of the UTXO; null while it is unknown, which is possible only in transactions that were never accepted.';
+comment on column kaspa.inputs.address is 'Address that held the UTXO; null for a script without '
+  'one, and while the UTXO is unknown.';
+comment on column kaspa.inputs.amount_sompi is 'Amount of the UTXO; null while it is unknown, '
+  'which is possible only in transactions that were never accepted.';
 comment on column kaspa.inputs.amount_kas is 'The same in KAS.';
-comment on column kaspa.inputs.signature_script is 'Signature script, hex. Of several variants of one id, that of the accepted one, else of the first.';
+comment on column kaspa.inputs.signature_script is 'Signature script, hex. Of several variants of '
+  'one id, that of the accepted one, else of the first.';
 comment on column kaspa.inputs.sequence is 'Sequence.';
-comment on column kaspa.inputs.is_accepted is 'Whether the spending transaction is accepted: the UTXO is spent only then.';
-comment on column kaspa.inputs.accepted_at is 'Time of the accepting block; null while not accepted.';
-comment on column kaspa.inputs.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
-comment on column kaspa.inputs.previous_transaction_key is 'Key of the transaction that created the UTXO; null while it is unknown. Joins views fast; differs from one database to another.';
-comment on column kaspa.inputs.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
-comment on column kaspa.inputs.utxo_daa_score is 'DAA score of the block that accepted the UTXO, also of UTXOs older than the index; null while it is unknown or not accepted. kaspa.time_of_daa_score has its time.';
-comment on column kaspa.inputs.covenant_id is 'Covenant id of the UTXO, also of UTXOs older than the index; null without a covenant, and while the UTXO is unknown.';
+comment on column kaspa.inputs.is_accepted is 'Whether the spending transaction is accepted: the '
+  'UTXO is spent only then.';
+comment on column kaspa.inputs.accepted_at is 'Time of the accepting block; null while not '
+  'accepted.';
+comment on column kaspa.inputs.transaction_key is 'Key of the transaction. Joins views fast; '
+  'differs from one database to another.';
+comment on column kaspa.inputs.previous_transaction_key is 'Key of the transaction that created '
+  'the UTXO; null while it is unknown. Joins views fast; differs from one database to another.';
+comment on column kaspa.inputs.address_key is 'Key of the address, or of a script without one. '
+  'Joins views fast; differs from one database to another.';
+comment on column kaspa.inputs.utxo_daa_score is 'DAA score of the block that accepted the UTXO, '
+  'also of UTXOs older than the index; null while it is unknown or not accepted. '
+  'kaspa.time_of_daa_score has its time.';
+comment on column kaspa.inputs.covenant_id is 'Covenant id of the UTXO, also of UTXOs older than '
+  'the index; null without a covenant, and while the UTXO is unknown.';
 
 create view kaspa.outputs as
 select encode(t.transaction_id, 'hex') as transaction_id,
@@ -2537,7 +2933,8 @@ select encode(t.transaction_id, 'hex') as transaction_id,
   from transaction_outputs o
   left join transactions t on t.id = o.transaction_id
   left join scripts s on s.id = o.script_id;
-comment on view kaspa.outputs is 'Outputs of transactions, accepted or not. Fast by transaction_id and by address.';
+comment on view kaspa.outputs is 'Outputs of transactions, accepted or not. Fast by transaction_id '
+  'and by address.';
 comment on column kaspa.outputs.transaction_id is 'The transaction.';
 comment on column kaspa.outputs.index is 'Position of the output, from 0.';
 comment on column kaspa.outputs.address is 'Address that it pays; null for a script without one.';
@@ -2546,12 +2943,18 @@ comment on column kaspa.outputs.script_type is 'pubkey, pubkeyecdsa, scripthash 
 comment on column kaspa.outputs.amount_sompi is 'Amount.';
 comment on column kaspa.outputs.amount_kas is 'The same in KAS.';
 comment on column kaspa.outputs.covenant_id is 'Covenant id; null without a covenant.';
-comment on column kaspa.outputs.is_accepted is 'Whether the transaction is accepted: the UTXO exists only then.';
-comment on column kaspa.outputs.accepted_at is 'Time of the accepting block; null while not accepted.';
-comment on column kaspa.outputs.spent_by is 'The accepted transaction that spends it; null while unspent, and where a gap holds the spender. Looked up for each row that is read.';
-comment on column kaspa.outputs.is_coinbase is 'Whether the transaction is the coinbase of a block.';
-comment on column kaspa.outputs.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
-comment on column kaspa.outputs.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
+comment on column kaspa.outputs.is_accepted is 'Whether the transaction is accepted: the UTXO '
+  'exists only then.';
+comment on column kaspa.outputs.accepted_at is 'Time of the accepting block; null while not '
+  'accepted.';
+comment on column kaspa.outputs.spent_by is 'The accepted transaction that spends it; null while '
+  'unspent, and where a gap holds the spender. Looked up for each row that is read.';
+comment on column kaspa.outputs.is_coinbase is 'Whether the transaction is the coinbase of a '
+  'block.';
+comment on column kaspa.outputs.transaction_key is 'Key of the transaction. Joins views fast; '
+  'differs from one database to another.';
+comment on column kaspa.outputs.address_key is 'Key of the address, or of a script without one. '
+  'Joins views fast; differs from one database to another.';
 
 create view kaspa.utxos as
 select coalesce((select encode(t.transaction_id, 'hex') from transactions t where t.id = u.transaction_id),
@@ -2566,7 +2969,8 @@ select coalesce((select encode(t.transaction_id, 'hex') from transactions t wher
        u.script_id as address_key
   from utxos u
   left join scripts s on s.id = u.script_id;
-comment on view kaspa.utxos is 'Unspent outputs of accepted transactions, at the sink, also of those before the bootstrap block. Fast by address.';
+comment on view kaspa.utxos is 'Unspent outputs of accepted transactions, at the sink, also of '
+  'those before the bootstrap block. Fast by address.';
 comment on column kaspa.utxos.transaction_id is 'The transaction that created the UTXO.';
 comment on column kaspa.utxos.index is 'Output index.';
 comment on column kaspa.utxos.address is 'Whose it is; null for a script without an address.';
@@ -2574,8 +2978,10 @@ comment on column kaspa.utxos.amount_sompi is 'Amount.';
 comment on column kaspa.utxos.amount_kas is 'The same in KAS.';
 comment on column kaspa.utxos.block_daa_score is 'DAA score of the block that accepted it.';
 comment on column kaspa.utxos.is_coinbase is 'Whether a coinbase made it.';
-comment on column kaspa.utxos.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
-comment on column kaspa.utxos.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
+comment on column kaspa.utxos.transaction_key is 'Key of the transaction. Joins views fast; '
+  'differs from one database to another.';
+comment on column kaspa.utxos.address_key is 'Key of the address, or of a script without one. '
+  'Joins views fast; differs from one database to another.';
 
 create view kaspa.addresses as
 select s.address,
@@ -2617,33 +3023,53 @@ select s.address,
   from balances b
   left join scripts s on s.id = b.script_id
   left join tags t on t.address = s.address
- -- A partial index has the few scripts without an address, so that sums of balances do not read all scripts.
+ -- A partial index has the few scripts without an address, so that sums of balances do not read all
+ -- scripts.
  where not exists (select from scripts n where n.id = b.script_id and n.address is null);
-comment on view kaspa.addresses is 'Every address seen, and what it adds up to at the sink. An address that was first seen in a block that is not merged yet may be missing. Fast by address; the richest by: where balance_sompi > 0 order by balance_sompi desc limit n.';
+comment on view kaspa.addresses is 'Every address seen, and what it adds up to at the sink. An '
+  'address that was first seen in a block that is not merged yet may be missing. Fast by address; '
+  'the richest by: where balance_sompi > 0 order by balance_sompi desc limit n.';
 comment on column kaspa.addresses.address is 'The address.';
 comment on column kaspa.addresses.script_type is 'pubkey, pubkeyecdsa or scripthash.';
 comment on column kaspa.addresses.balance_sompi is 'Sum of its unspent outputs.';
 comment on column kaspa.addresses.balance_kas is 'The same in KAS.';
 comment on column kaspa.addresses.utxo_count is 'Number of its unspent outputs.';
-comment on column kaspa.addresses.transaction_count is 'Number of accepted transactions that touch it.';
-comment on column kaspa.addresses.receiving_count is 'Number of accepted transactions with an output to it.';
-comment on column kaspa.addresses.sending_count is 'Number of accepted transactions with an input from it.';
-comment on column kaspa.addresses.coinbase_count is 'Number of accepted coinbases with an output to it.';
-comment on column kaspa.addresses.received_sompi is 'Sum of the outputs to it of accepted transactions, change included.';
+comment on column kaspa.addresses.transaction_count is 'Number of accepted transactions that touch '
+  'it.';
+comment on column kaspa.addresses.receiving_count is 'Number of accepted transactions with an '
+  'output to it.';
+comment on column kaspa.addresses.sending_count is 'Number of accepted transactions with an input '
+  'from it.';
+comment on column kaspa.addresses.coinbase_count is 'Number of accepted coinbases with an output '
+  'to it.';
+comment on column kaspa.addresses.received_sompi is 'Sum of the outputs to it of accepted '
+  'transactions, change included.';
 comment on column kaspa.addresses.received_kas is 'The same in KAS.';
-comment on column kaspa.addresses.sent_sompi is 'Sum of the inputs from it of accepted transactions.';
+comment on column kaspa.addresses.sent_sompi is 'Sum of the inputs from it of accepted '
+  'transactions.';
 comment on column kaspa.addresses.sent_kas is 'The same in KAS.';
-comment on column kaspa.addresses.first_seen is 'chain_time of the first block that accepts a transaction that touches it, or of the first bootstrap block when it held UTXOs there before; null while there is none.';
-comment on column kaspa.addresses.last_seen is 'chain_time of the last block that accepts a transaction that touches it; first_seen while there is none. What happened in a gap is not seen.';
-comment on column kaspa.addresses.tag is 'Name of its owner, from its tag, else from its cluster; null while unknown.';
-comment on column kaspa.addresses.labels is 'Kinds of owner: the labels of that tag. kaspa.automatic_labels has labels from measured behaviour.';
-comment on column kaspa.addresses.cluster is 'The cluster that it is in: kaspa.clusters.cluster; null when it stands alone.';
-comment on column kaspa.addresses.address_key is 'Key of the address. Joins views fast; differs from one database to another.';
+comment on column kaspa.addresses.first_seen is 'chain_time of the first block that accepts a '
+  'transaction that touches it, or of the first bootstrap block when it held UTXOs there before; '
+  'null while there is none.';
+comment on column kaspa.addresses.last_seen is 'chain_time of the last block that accepts a '
+  'transaction that touches it; first_seen while there is none. What happened in a gap is not '
+  'seen.';
+comment on column kaspa.addresses.tag is 'Name of its owner, from its tag, else from its cluster; '
+  'null while unknown.';
+comment on column kaspa.addresses.labels is 'Kinds of owner: the labels of that tag. '
+  'kaspa.automatic_labels has labels from measured behaviour.';
+comment on column kaspa.addresses.cluster is 'The cluster that it is in: kaspa.clusters.cluster; '
+  'null when it stands alone.';
+comment on column kaspa.addresses.address_key is 'Key of the address. Joins views fast; differs '
+  'from one database to another.';
 
--- The sums are computed once for each transaction, in two look-ups, and not for each row: whoever reads many transactions, by a scan or by a join, starts
--- at `t`. Whoever has an address starts at `a`, whose members select from one table each, so that conditions reach its indexes. The first row of a script
--- in a transaction represents it in `a`. A group over all rows would be computed from all rows wherever the view is joined. Postgres has no statistics
--- of a union, and would expect one row in 200 to satisfy an equality, where about one in five does: it expects half of the rows of each `coalesce`.
+-- The sums are computed once for each transaction, in two look-ups, and not for each row: whoever
+-- reads many transactions, by a scan or by a join, starts at `t`. Whoever has an address starts at
+-- `a`, whose members select from one table each, so that conditions reach its indexes. The first
+-- row of a script in a transaction represents it in `a`. A group over all rows would be computed
+-- from all rows wherever the view is joined. Postgres has no statistics of a union, and would
+-- expect one row in 200 to satisfy an equality, where about one in five does: it expects half of
+-- the rows of each `coalesce`.
 create view kaspa.address_transactions as
 select s.address,
        encode(t.transaction_id, 'hex') as transaction_id,
@@ -2672,18 +3098,27 @@ select s.address,
     on a.transaction_id = t.id and coalesce(a.position = g.position, false) and coalesce(a.script_id = g.script_id, false)
        and coalesce(a.position <= g.position, false)
   left join scripts s on s.id = a.script_id;
-comment on view kaspa.address_transactions is 'One row for each address that a transaction, accepted or not, spends from or pays to. Fast by address and by transaction_id.';
-comment on column kaspa.address_transactions.address is 'The address; null for a script without one.';
+comment on view kaspa.address_transactions is 'One row for each address that a transaction, '
+  'accepted or not, spends from or pays to. Fast by address and by transaction_id.';
+comment on column kaspa.address_transactions.address is 'The address; null for a script without '
+  'one.';
 comment on column kaspa.address_transactions.transaction_id is 'The transaction.';
-comment on column kaspa.address_transactions.accepted_at is 'Time of the accepting block; null while not accepted.';
-comment on column kaspa.address_transactions.is_accepted is 'Whether the transaction is accepted: it changes a balance only then.';
-comment on column kaspa.address_transactions.received_sompi is 'Sum of its outputs to the address, change included.';
+comment on column kaspa.address_transactions.accepted_at is 'Time of the accepting block; null '
+  'while not accepted.';
+comment on column kaspa.address_transactions.is_accepted is 'Whether the transaction is accepted: '
+  'it changes a balance only then.';
+comment on column kaspa.address_transactions.received_sompi is 'Sum of its outputs to the address, '
+  'change included.';
 comment on column kaspa.address_transactions.sent_sompi is 'Sum of its inputs from the address.';
-comment on column kaspa.address_transactions.change_sompi is 'Received minus sent: by how much it changes the balance of the address.';
+comment on column kaspa.address_transactions.change_sompi is 'Received minus sent: by how much it '
+  'changes the balance of the address.';
 comment on column kaspa.address_transactions.change_kas is 'The same in KAS.';
-comment on column kaspa.address_transactions.is_coinbase is 'Whether the transaction is the coinbase of a block.';
-comment on column kaspa.address_transactions.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
-comment on column kaspa.address_transactions.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
+comment on column kaspa.address_transactions.is_coinbase is 'Whether the transaction is the '
+  'coinbase of a block.';
+comment on column kaspa.address_transactions.transaction_key is 'Key of the transaction. Joins '
+  'views fast; differs from one database to another.';
+comment on column kaspa.address_transactions.address_key is 'Key of the address, or of a script '
+  'without one. Joins views fast; differs from one database to another.';
 
 create view kaspa.address_hours as
 select s.address,
@@ -2694,12 +3129,17 @@ select s.address,
   from balance_changes h
   left join scripts s on s.id = h.script_id
  where h.change <> 0;
-comment on view kaspa.address_hours is 'By how much the balance of each address changed in each hour: the sum up to an hour is the balance at its end. Fast by address.';
+comment on view kaspa.address_hours is 'By how much the balance of each address changed in each '
+  'hour: the sum up to an hour is the balance at its end. Fast by address.';
 comment on column kaspa.address_hours.address is 'The address; null for a script without one.';
-comment on column kaspa.address_hours.hour is 'Beginning of the hour (UTC), by chain_time of the accepting block. In the hour of a bootstrap block, what the address holds there beyond its balance before is a change too.';
-comment on column kaspa.address_hours.change_sompi is 'Sum of the changes by transactions accepted in that hour.';
+comment on column kaspa.address_hours.hour is 'Beginning of the hour (UTC), by chain_time of the '
+  'accepting block. In the hour of a bootstrap block, what the address holds there beyond its '
+  'balance before is a change too.';
+comment on column kaspa.address_hours.change_sompi is 'Sum of the changes by transactions accepted '
+  'in that hour.';
 comment on column kaspa.address_hours.change_kas is 'The same in KAS.';
-comment on column kaspa.address_hours.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
+comment on column kaspa.address_hours.address_key is 'Key of the address, or of a script without '
+  'one. Joins views fast; differs from one database to another.';
 
 create view kaspa.tags as
 select t.address, t.name, t.link, t.labels from tags t;
@@ -2721,16 +3161,20 @@ create view kaspa.attributions as
 select s.name as source, a.address, a.name, a.link, a.labels, a.category, a.confidence, a.confidence_level, a.last_modified
   from attributions a
   left join tag_sources s on s.id = a.source_id;
-comment on view kaspa.attributions is 'Statements of each source about an address. Of several, kaspa.tags has what is said with the most confidence, then the latest.';
+comment on view kaspa.attributions is 'Statements of each source about an address. Of several, '
+  'kaspa.tags has what is said with the most confidence, then the latest.';
 comment on column kaspa.attributions.source is 'kaspa.tag_sources.name.';
 comment on column kaspa.attributions.address is 'The address.';
 comment on column kaspa.attributions.name is 'Name of its owner.';
 comment on column kaspa.attributions.link is 'Where to read more; empty when there is nothing.';
 comment on column kaspa.attributions.labels is 'Kinds of owner, such as exchange.';
-comment on column kaspa.attributions.category is 'Category, as the source says; null when it says none.';
-comment on column kaspa.attributions.confidence is 'How the source knows, in its words; null when it does not say.';
+comment on column kaspa.attributions.category is 'Category, as the source says; null when it says '
+  'none.';
+comment on column kaspa.attributions.confidence is 'How the source knows, in its words; null when '
+  'it does not say.';
 comment on column kaspa.attributions.confidence_level is 'The same from 0 to 100.';
-comment on column kaspa.attributions.last_modified is 'When it was last changed, as the source says; null when it does not.';
+comment on column kaspa.attributions.last_modified is 'When it was last changed, as the source '
+  'says; null when it does not.';
 
 create view kaspa.clusters as
 select root.address as cluster,
@@ -2742,12 +3186,15 @@ select root.address as cluster,
        k.labels
   from clusters k
   left join scripts root on root.id = k.id;
-comment on view kaspa.clusters is 'Groups of two or more addresses that inputs of one transaction tie together. Fast by cluster and by name.';
-comment on column kaspa.clusters.cluster is 'Address of the member at its root, which names the cluster. It may change when clusters merge.';
+comment on view kaspa.clusters is 'Groups of two or more addresses that inputs of one transaction '
+  'tie together. Fast by cluster and by name.';
+comment on column kaspa.clusters.cluster is 'Address of the member at its root, which names the '
+  'cluster. It may change when clusters merge.';
 comment on column kaspa.clusters.size is 'Number of its members.';
 comment on column kaspa.clusters.balance_sompi is 'Sum of the balances of its members.';
 comment on column kaspa.clusters.balance_kas is 'The same in KAS.';
-comment on column kaspa.clusters.name is 'Name of the owner: that of its members'' tags when these agree; null while nobody knows or they do not.';
+comment on column kaspa.clusters.name is 'Name of the owner: that of its members'' tags when these '
+  'agree; null while nobody knows or they do not.';
 comment on column kaspa.clusters.link is 'Where to read more; empty when there is nothing.';
 comment on column kaspa.clusters.labels is 'Kinds of owner: the labels of these tags.';
 
@@ -2763,7 +3210,8 @@ select root.address as cluster, s.address
    )
    select script_id from ring) member
   left join scripts s on s.id = member.script_id;
-comment on view kaspa.cluster_members is 'Which addresses are in which cluster. Fast by cluster; that of one address is kaspa.addresses.cluster.';
+comment on view kaspa.cluster_members is 'Which addresses are in which cluster. Fast by cluster; '
+  'that of one address is kaspa.addresses.cluster.';
 comment on column kaspa.cluster_members.cluster is 'kaspa.clusters.cluster.';
 comment on column kaspa.cluster_members.address is 'A member; the one at the root is one.';
 
@@ -2780,9 +3228,11 @@ select m.id,
   left join scripts merged on merged.id = m.merged_script_id
   left join scripts kept_root on kept_root.id = m.cluster_id
   left join scripts merged_root on merged_root.id = m.merged_cluster_id;
-comment on view kaspa.cluster_merges is 'Why addresses are together: every merge of two clusters, or single addresses, in order, with the transaction that has inputs of both.';
+comment on view kaspa.cluster_merges is 'Why addresses are together: every merge of two clusters, '
+  'or single addresses, in order, with the transaction that has inputs of both.';
 comment on column kaspa.cluster_merges.id is 'Its position in the order.';
-comment on column kaspa.cluster_merges.transaction_id is 'The transaction; null if it is older than the retention of the index.';
+comment on column kaspa.cluster_merges.transaction_id is 'The transaction; null if it is older '
+  'than the retention of the index.';
 comment on column kaspa.cluster_merges.address is 'Address of an input, on the side that stayed.';
 comment on column kaspa.cluster_merges.merged_address is 'Address of an input, on the other side.';
 comment on column kaspa.cluster_merges.cluster is 'The cluster that stayed, as it was named then.';
@@ -2809,14 +3259,19 @@ select root.address as cluster,
   left join transactions t on t.id = m.transaction_id
   left join scripts kept on kept.id = m.script_id
   left join scripts merged on merged.id = m.merged_script_id;
-comment on view kaspa.cluster_evidence is 'Why the addresses of a cluster are together: all merges that made it what it is today. Fast by cluster.';
+comment on view kaspa.cluster_evidence is 'Why the addresses of a cluster are together: all merges '
+  'that made it what it is today. Fast by cluster.';
 comment on column kaspa.cluster_evidence.cluster is 'kaspa.clusters.cluster, as it is named today.';
-comment on column kaspa.cluster_evidence.id is 'kaspa.cluster_merges.id: the position of the merge in the order of all.';
-comment on column kaspa.cluster_evidence.transaction_id is 'The transaction that has inputs of both; null if it is older than the retention of the index.';
+comment on column kaspa.cluster_evidence.id is 'kaspa.cluster_merges.id: the position of the merge '
+  'in the order of all.';
+comment on column kaspa.cluster_evidence.transaction_id is 'The transaction that has inputs of '
+  'both; null if it is older than the retention of the index.';
 comment on column kaspa.cluster_evidence.accepted_at is 'Time of the block that accepts it.';
 comment on column kaspa.cluster_evidence.address is 'Address of an input, on the side that stayed.';
-comment on column kaspa.cluster_evidence.merged_address is 'Address of an input, on the other side.';
-comment on column kaspa.cluster_evidence.was_held is 'Whether the merge was held until a person approved it.';
+comment on column kaspa.cluster_evidence.merged_address is 'Address of an input, on the other '
+  'side.';
+comment on column kaspa.cluster_evidence.was_held is 'Whether the merge was held until a person '
+  'approved it.';
 
 create view kaspa.cluster_name_conflicts as
 select root.address as cluster, k.size, n.name, n.addresses
@@ -2824,11 +3279,13 @@ select root.address as cluster, k.size, n.name, n.addresses
   join clusters k on k.id = n.cluster_id and k.name is null
   left join scripts root on root.id = k.id
  where exists (select from cluster_names other where other.cluster_id = n.cluster_id and other.name <> n.name);
-comment on view kaspa.cluster_name_conflicts is 'Clusters without a name because the tags of their members do not agree: one row for each of the names.';
+comment on view kaspa.cluster_name_conflicts is 'Clusters without a name because the tags of their '
+  'members do not agree: one row for each of the names.';
 comment on column kaspa.cluster_name_conflicts.cluster is 'kaspa.clusters.cluster.';
 comment on column kaspa.cluster_name_conflicts.size is 'Number of its members.';
 comment on column kaspa.cluster_name_conflicts.name is 'A name that tags of members give.';
-comment on column kaspa.cluster_name_conflicts.addresses is 'Number of members with a tag of that name.';
+comment on column kaspa.cluster_name_conflicts.addresses is 'Number of members with a tag of that '
+  'name.';
 
 create view kaspa.held_merges as
 select h.id,
@@ -2846,19 +3303,25 @@ select h.id,
   left join scripts other on other.id = h.other_script_id
   left join scripts one_root on one_root.id = h.cluster_id
   left join scripts other_root on other_root.id = h.other_cluster_id;
-comment on view kaspa.held_merges is 'Merges that would make a cluster larger than its limit: a person decides (docs/clustering.md). One row for two clusters.';
+comment on view kaspa.held_merges is 'Merges that would make a cluster larger than its limit: a '
+  'person decides (docs/clustering.md). One row for two clusters.';
 comment on column kaspa.held_merges.id is 'Its position in the order.';
-comment on column kaspa.held_merges.state is 'held: waits for a person; approved: will be carried out next; merged; rejected.';
-comment on column kaspa.held_merges.transaction_id is 'The first transaction that ties the two; null if it is older than the retention of the index.';
+comment on column kaspa.held_merges.state is 'held: waits for a person; approved: will be carried '
+  'out next; merged; rejected.';
+comment on column kaspa.held_merges.transaction_id is 'The first transaction that ties the two; '
+  'null if it is older than the retention of the index.';
 comment on column kaspa.held_merges.accepted_at is 'Time of the block that accepts it.';
 comment on column kaspa.held_merges.address is 'Address of an input.';
-comment on column kaspa.held_merges.other_address is 'Address of another input, in the other cluster.';
-comment on column kaspa.held_merges.cluster is 'The one cluster, or single address, as it was named when the merge was first held; null in rows of before that was kept.';
+comment on column kaspa.held_merges.other_address is 'Address of another input, in the other '
+  'cluster.';
+comment on column kaspa.held_merges.cluster is 'The one cluster, or single address, as it was '
+  'named when the merge was first held; null in rows of before that was kept.';
 comment on column kaspa.held_merges.other_cluster is 'The other one.';
 comment on column kaspa.held_merges.transactions is 'Number of transactions that tie the two.';
 
--- Three views of one form. An interval that has begun before the index or has not ended yet is as long as the index knows of it. Retention removes
--- chain blocks but no intervals, so the index began in the first minute of these.
+-- Three views of one form. An interval that has begun before the index or has not ended yet is as
+-- long as the index knows of it. Retention removes chain blocks but no intervals, so the index
+-- began in the first minute of these.
 do $do$
 declare
   each_length text;
@@ -2905,14 +3368,17 @@ begin
       comment on column %1$s.fees_kas is 'The same in KAS.';
       comment on column %1$s.volume_sompi is 'Outputs of these, change included.';
       comment on column %1$s.volume_kas is 'The same in KAS.';
-      comment on column %1$s.minted_sompi is 'Outputs minus inputs of all accepted transactions: by how much the supply grew.';
+      comment on column %1$s.minted_sompi is 'Outputs minus inputs of all accepted transactions: '
+        'by how much the supply grew.';
       comment on column %1$s.minted_kas is 'The same in KAS.';
       comment on column %1$s.supply_sompi is 'Circulating supply at its end.';
       comment on column %1$s.supply_kas is 'The same in KAS.';
-      comment on column %1$s.active_addresses is 'Addresses, and scripts without one, that accepted transactions touch, each once.';
+      comment on column %1$s.active_addresses is 'Addresses, and scripts without one, that '
+        'accepted transactions touch, each once.';
       comment on column %1$s.new_addresses is 'Those among these that were never seen before.';
       comment on column %1$s.difficulty is 'Mean difficulty of the merged blocks.';
-      comment on column %1$s.hash_rate is 'Hashes a second: the work of the merged blocks by the time that passed.';
+      comment on column %1$s.hash_rate is 'Hashes a second: the work of the merged blocks by the '
+        'time that passed.';
     $comments$, name);
   end loop;
 end $do$;
@@ -2929,14 +3395,16 @@ select lane_namespace(n.subnetwork_id) as namespace,
   from lanes l
   join subnetworks n on n.id = l.subnetwork_id;
 comment on view kaspa.lanes is 'User lanes (KIP-21) by their accepted transactions.';
-comment on column kaspa.lanes.namespace is 'The first four bytes of the subnetwork id, hex; the others are zero.';
+comment on column kaspa.lanes.namespace is 'The first four bytes of the subnetwork id, hex; the '
+  'others are zero.';
 comment on column kaspa.lanes.transaction_count is 'Accepted transactions.';
 comment on column kaspa.lanes.gas is 'Sum of the gas that they commit to.';
 comment on column kaspa.lanes.fees_sompi is 'Sum of their fees.';
 comment on column kaspa.lanes.fees_kas is 'The same in KAS.';
 comment on column kaspa.lanes.first_seen is 'chain_time of the first of them.';
 comment on column kaspa.lanes.last_seen is 'chain_time of the last of them.';
-comment on column kaspa.lanes.lane_key is 'Key of the lane. Joins views fast; differs from one database to another.';
+comment on column kaspa.lanes.lane_key is 'Key of the lane. Joins views fast; differs from one '
+  'database to another.';
 
 create view kaspa.lane_hours as
 select lane_namespace(n.subnetwork_id) as namespace,
@@ -2948,14 +3416,17 @@ select lane_namespace(n.subnetwork_id) as namespace,
        h.subnetwork_id::bigint as lane_key
   from lane_hours h
   join subnetworks n on n.id = h.subnetwork_id;
-comment on view kaspa.lane_hours is 'Accepted transactions of user lanes by hour; an hour without any has no row.';
+comment on view kaspa.lane_hours is 'Accepted transactions of user lanes by hour; an hour without '
+  'any has no row.';
 comment on column kaspa.lane_hours.namespace is 'Namespace of the lane, hex.';
-comment on column kaspa.lane_hours.hour is 'Beginning of the hour (UTC), by chain_time of the accepting block.';
+comment on column kaspa.lane_hours.hour is 'Beginning of the hour (UTC), by chain_time of the '
+  'accepting block.';
 comment on column kaspa.lane_hours.transactions is 'Accepted transactions.';
 comment on column kaspa.lane_hours.gas is 'Sum of the gas that they commit to.';
 comment on column kaspa.lane_hours.fees_sompi is 'Sum of their fees.';
 comment on column kaspa.lane_hours.fees_kas is 'The same in KAS.';
-comment on column kaspa.lane_hours.lane_key is 'Key of the lane. Joins views fast; differs from one database to another.';
+comment on column kaspa.lane_hours.lane_key is 'Key of the lane. Joins views fast; differs from '
+  'one database to another.';
 
 create view kaspa.covenants as
 select encode(c.covenant_id, 'hex') as covenant_id,
@@ -2973,20 +3444,29 @@ select encode(c.covenant_id, 'hex') as covenant_id,
        c.genesis_transaction_id as genesis_transaction_key,
        c.id as covenant_key
   from covenants c;
-comment on view kaspa.covenants is 'Every covenant that accepted transactions touch, or that the UTXO set of a bootstrap block has. Fast by covenant_id.';
+comment on view kaspa.covenants is 'Every covenant that accepted transactions touch, or that the '
+  'UTXO set of a bootstrap block has. Fast by covenant_id.';
 comment on column kaspa.covenants.covenant_id is 'Covenant id.';
-comment on column kaspa.covenants.is_complete is 'Whether all its events are counted: false if it began before the index, or lived before a gap.';
-comment on column kaspa.covenants.genesis_transaction_id is 'The transaction that created it; null if that was before the index, or is older than the retention of the index.';
+comment on column kaspa.covenants.is_complete is 'Whether all its events are counted: false if it '
+  'began before the index, or lived before a gap.';
+comment on column kaspa.covenants.genesis_transaction_id is 'The transaction that created it; null '
+  'if that was before the index, or is older than the retention of the index.';
 comment on column kaspa.covenants.is_live is 'Whether it has UTXOs.';
 comment on column kaspa.covenants.utxo_count is 'Number of its UTXOs.';
 comment on column kaspa.covenants.balance_sompi is 'Sum of them.';
 comment on column kaspa.covenants.balance_kas is 'The same in KAS.';
-comment on column kaspa.covenants.event_count is 'Number of accepted transactions that spent or created UTXOs of it.';
-comment on column kaspa.covenants.first_seen is 'chain_time of its first event, or of the bootstrap block whose UTXO set had it.';
-comment on column kaspa.covenants.last_seen is 'chain_time of its last event; first_seen while there is none. What happened in a gap is not seen.';
-comment on column kaspa.covenants.template is 'Template of the last program that a spend of one of its UTXOs revealed; null before. Look-alikes have the same.';
-comment on column kaspa.covenants.genesis_transaction_key is 'Key of the transaction that created it. Joins views fast; differs from one database to another.';
-comment on column kaspa.covenants.covenant_key is 'Key of the covenant. Joins views fast; differs from one database to another.';
+comment on column kaspa.covenants.event_count is 'Number of accepted transactions that spent or '
+  'created UTXOs of it.';
+comment on column kaspa.covenants.first_seen is 'chain_time of its first event, or of the '
+  'bootstrap block whose UTXO set had it.';
+comment on column kaspa.covenants.last_seen is 'chain_time of its last event; first_seen while '
+  'there is none. What happened in a gap is not seen.';
+comment on column kaspa.covenants.template is 'Template of the last program that a spend of one of '
+  'its UTXOs revealed; null before. Look-alikes have the same.';
+comment on column kaspa.covenants.genesis_transaction_key is 'Key of the transaction that created '
+  'it. Joins views fast; differs from one database to another.';
+comment on column kaspa.covenants.covenant_key is 'Key of the covenant. Joins views fast; differs '
+  'from one database to another.';
 
 create view kaspa.covenant_events as
 select encode(c.covenant_id, 'hex') as covenant_id,
@@ -3003,17 +3483,26 @@ select encode(c.covenant_id, 'hex') as covenant_id,
   join covenants c on c.id = e.covenant_id
   join transactions t on t.id = e.transaction_id
   join chain_blocks b on b.index = e.chain_index;
-comment on view kaspa.covenant_events is 'Effects of accepted transactions on covenants whose UTXOs they spend or create. In order by chain_index, position. Fast by covenant_id, transaction_id and chain_index.';
+comment on view kaspa.covenant_events is 'Effects of accepted transactions on covenants whose '
+  'UTXOs they spend or create. In order by chain_index, position. Fast by covenant_id, '
+  'transaction_id and chain_index.';
 comment on column kaspa.covenant_events.covenant_id is 'Covenant id.';
 comment on column kaspa.covenant_events.transaction_id is 'The transaction.';
-comment on column kaspa.covenant_events.kind is 'genesis: it creates the first UTXOs of the covenant; transition: it spends and creates some; burn: it only spends some.';
-comment on column kaspa.covenant_events.chain_index is 'Position on the chain of the block that accepts the transaction.';
-comment on column kaspa.covenant_events.position is 'Position of the transaction among those that the block accepts, from 0.';
+comment on column kaspa.covenant_events.kind is 'genesis: it creates the first UTXOs of the '
+  'covenant; transition: it spends and creates some; burn: it only spends some.';
+comment on column kaspa.covenant_events.chain_index is 'Position on the chain of the block that '
+  'accepts the transaction.';
+comment on column kaspa.covenant_events.position is 'Position of the transaction among those that '
+  'the block accepts, from 0.';
 comment on column kaspa.covenant_events.time is 'Time of the block that accepts the transaction.';
-comment on column kaspa.covenant_events.chain_time is 'chain_time of that block, which never decreases.';
-comment on column kaspa.covenant_events.template is 'Template of the last program that its inputs from the covenant reveal; null if they reveal none.';
-comment on column kaspa.covenant_events.covenant_key is 'Key of the covenant. Joins views fast; differs from one database to another.';
-comment on column kaspa.covenant_events.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
+comment on column kaspa.covenant_events.chain_time is 'chain_time of that block, which never '
+  'decreases.';
+comment on column kaspa.covenant_events.template is 'Template of the last program that its inputs '
+  'from the covenant reveal; null if they reveal none.';
+comment on column kaspa.covenant_events.covenant_key is 'Key of the covenant. Joins views fast; '
+  'differs from one database to another.';
+comment on column kaspa.covenant_events.transaction_key is 'Key of the transaction. Joins views '
+  'fast; differs from one database to another.';
 
 create view kaspa.covenant_utxos as
 select encode(c.covenant_id, 'hex') as covenant_id,
@@ -3039,16 +3528,22 @@ comment on column kaspa.covenant_utxos.address is 'Its address; null for a scrip
 comment on column kaspa.covenant_utxos.script is 'Its script public key, in hex.';
 comment on column kaspa.covenant_utxos.amount_sompi is 'Amount.';
 comment on column kaspa.covenant_utxos.amount_kas is 'The same in KAS.';
-comment on column kaspa.covenant_utxos.block_daa_score is 'DAA score of the block that accepted it.';
-comment on column kaspa.covenant_utxos.covenant_key is 'Key of the covenant. Joins views fast; differs from one database to another.';
-comment on column kaspa.covenant_utxos.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
-comment on column kaspa.covenant_utxos.address_key is 'Key of the address, or of a script without one. Joins views fast; differs from one database to another.';
+comment on column kaspa.covenant_utxos.block_daa_score is 'DAA score of the block that accepted '
+  'it.';
+comment on column kaspa.covenant_utxos.covenant_key is 'Key of the covenant. Joins views fast; '
+  'differs from one database to another.';
+comment on column kaspa.covenant_utxos.transaction_key is 'Key of the transaction. Joins views '
+  'fast; differs from one database to another.';
+comment on column kaspa.covenant_utxos.address_key is 'Key of the address, or of a script without '
+  'one. Joins views fast; differs from one database to another.';
 
 create view kaspa.covenant_hours as
 select to_timestamp(h.hour * 3600::double precision) as hour, h.kind::text as kind, h.events
   from covenant_hours h where h.events <> 0;
-comment on view kaspa.covenant_hours is 'Number of covenant events by hour and kind, also of those that are older than the retention of the index.';
-comment on column kaspa.covenant_hours.hour is 'Beginning of the hour (UTC), by chain_time of the accepting block.';
+comment on view kaspa.covenant_hours is 'Number of covenant events by hour and kind, also of those '
+  'that are older than the retention of the index.';
+comment on column kaspa.covenant_hours.hour is 'Beginning of the hour (UTC), by chain_time of the '
+  'accepting block.';
 comment on column kaspa.covenant_hours.kind is 'genesis, transition or burn.';
 comment on column kaspa.covenant_hours.events is 'Number of events.';
 
@@ -3070,19 +3565,30 @@ select encode(p.hash, 'hex') as hash,
        p.transaction_id as transaction_key,
        p.template_id as template_key
   from programs p;
-comment on view kaspa.programs is 'Programs that accepted spends revealed, if the spent output had a covenant or the program uses a family of opcodes that is named in uses; and bare scripts that use one, from their first output, or the bootstrap block whose UTXO set has them. Fast by hash.';
-comment on column kaspa.programs.hash is 'BLAKE2b-256 of its bytes, to which a P2SH script commits.';
+comment on view kaspa.programs is 'Programs that accepted spends revealed, if the spent output had '
+  'a covenant or the program uses a family of opcodes that is named in uses; and bare scripts that '
+  'use one, from their first output, or the bootstrap block whose UTXO set has them. Fast by hash.';
+comment on column kaspa.programs.hash is 'BLAKE2b-256 of its bytes, to which a P2SH script '
+  'commits.';
 comment on column kaspa.programs.template is 'Its template; null if the program does not parse.';
 comment on column kaspa.programs.length is 'Bytes.';
-comment on column kaspa.programs.uses is 'Families of opcodes: introspection, covenants, sequencing, groth16, risc0, unknownZk.';
-comment on column kaspa.programs.is_bare is 'Whether it was known first as the script of an output itself, and not by a spend of a P2SH output.';
-comment on column kaspa.programs.spend_count is 'Number of accepted inputs that revealed it, or spent the bare script.';
-comment on column kaspa.programs.first_seen is 'chain_time of the block that accepts the transaction, or of the bootstrap block whose UTXO set had it.';
-comment on column kaspa.programs.transaction_id is 'The first transaction that revealed it or created an output with it; null if it is older than the retention of the index.';
+comment on column kaspa.programs.uses is 'Families of opcodes: introspection, covenants, '
+  'sequencing, groth16, risc0, unknownZk.';
+comment on column kaspa.programs.is_bare is 'Whether it was known first as the script of an output '
+  'itself, and not by a spend of a P2SH output.';
+comment on column kaspa.programs.spend_count is 'Number of accepted inputs that revealed it, or '
+  'spent the bare script.';
+comment on column kaspa.programs.first_seen is 'chain_time of the block that accepts the '
+  'transaction, or of the bootstrap block whose UTXO set had it.';
+comment on column kaspa.programs.transaction_id is 'The first transaction that revealed it or '
+  'created an output with it; null if it is older than the retention of the index.';
 comment on column kaspa.programs.index is 'Index of that input, or of the output of a bare script.';
-comment on column kaspa.programs.kcc_template is 'Template hash of KCC-1, where a published name says which pushes are the state.';
-comment on column kaspa.programs.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
-comment on column kaspa.programs.template_key is 'Key of the template. Joins views fast; differs from one database to another.';
+comment on column kaspa.programs.kcc_template is 'Template hash of KCC-1, where a published name '
+  'says which pushes are the state.';
+comment on column kaspa.programs.transaction_key is 'Key of the transaction. Joins views fast; '
+  'differs from one database to another.';
+comment on column kaspa.programs.template_key is 'Key of the template. Joins views fast; differs '
+  'from one database to another.';
 
 create view kaspa.program_templates as
 select encode(t.template, 'hex') as template,
@@ -3093,14 +3599,20 @@ select encode(t.template, 'hex') as template,
        array(select distinct n.entry ->> 'name' from template_names n where n.template = t.template and n.entry ->> 'name' is not null order by 1) as names,
        t.id as template_key
   from program_templates t;
-comment on view kaspa.program_templates is 'Templates: programs with the same opcodes in the same order, with any pushes. Fast by template.';
-comment on column kaspa.program_templates.template is 'BLAKE2b-256 of the opcodes, each push replaced by one zero byte.';
+comment on view kaspa.program_templates is 'Templates: programs with the same opcodes in the same '
+  'order, with any pushes. Fast by template.';
+comment on column kaspa.program_templates.template is 'BLAKE2b-256 of the opcodes, each push '
+  'replaced by one zero byte.';
 comment on column kaspa.program_templates.program_count is 'Number of its programs.';
-comment on column kaspa.program_templates.spend_count is 'Number of accepted inputs that revealed one of them.';
-comment on column kaspa.program_templates.covenant_count is 'Number of covenants whose last known program has it.';
+comment on column kaspa.program_templates.spend_count is 'Number of accepted inputs that revealed '
+  'one of them.';
+comment on column kaspa.program_templates.covenant_count is 'Number of covenants whose last known '
+  'program has it.';
 comment on column kaspa.program_templates.first_seen is 'chain_time of the first of its programs.';
-comment on column kaspa.program_templates.names is 'Names that imported files give it: claims, since look-alikes with other constants have the same template.';
-comment on column kaspa.program_templates.template_key is 'Key of the template. Joins views fast; differs from one database to another.';
+comment on column kaspa.program_templates.names is 'Names that imported files give it: claims, '
+  'since look-alikes with other constants have the same template.';
+comment on column kaspa.program_templates.template_key is 'Key of the template. Joins views fast; '
+  'differs from one database to another.';
 
 create view kaspa.program_use_hours as
 select to_timestamp(h.hour * 3600::double precision) as hour,
@@ -3110,11 +3622,16 @@ select to_timestamp(h.hour * 3600::double precision) as hour,
        least(h.fees, 9223372036854775807)::bigint as fees_sompi,
        (h.fees * 0.00000001)::numeric(38,8) as fees_kas
   from program_use_hours h where h.spends <> 0;
-comment on view kaspa.program_use_hours is 'Accepted spends of programs by hour and family of opcodes, also of those that are older than the retention of the index. A program of several families is in the row of each.';
-comment on column kaspa.program_use_hours.hour is 'Beginning of the hour (UTC), by chain_time of the accepting block.';
+comment on view kaspa.program_use_hours is 'Accepted spends of programs by hour and family of '
+  'opcodes, also of those that are older than the retention of the index. A program of several '
+  'families is in the row of each.';
+comment on column kaspa.program_use_hours.hour is 'Beginning of the hour (UTC), by chain_time of '
+  'the accepting block.';
 comment on column kaspa.program_use_hours.use is 'Family of opcodes, as in kaspa.programs.uses.';
-comment on column kaspa.program_use_hours.spends is 'Number of inputs that revealed a program of the family, or spent such a bare script.';
-comment on column kaspa.program_use_hours.fees_sompi is 'Fees of their transactions, each counted once.';
+comment on column kaspa.program_use_hours.spends is 'Number of inputs that revealed a program of '
+  'the family, or spent such a bare script.';
+comment on column kaspa.program_use_hours.fees_sompi is 'Fees of their transactions, each counted '
+  'once.';
 comment on column kaspa.program_use_hours.fees_kas is 'The same in KAS.';
 
 create view kaspa.inscriptions as
@@ -3133,18 +3650,26 @@ select encode(t.transaction_id, 'hex') as transaction_id,
   join inscription_kinds k on k.id = i.kind_id
   left join transactions t on t.id = i.transaction_id
   left join chain_blocks c on c.index = t.accepting_index;
-comment on view kaspa.inscriptions is 'Operations of protocols that accepted transactions state. Whether one has an effect, only the indexer of the protocol knows. Fast by transaction_key, and by protocol with tick.';
+comment on view kaspa.inscriptions is 'Operations of protocols that accepted transactions state. '
+  'Whether one has an effect, only the indexer of the protocol knows. Fast by transaction_key, and '
+  'by protocol with tick.';
 comment on column kaspa.inscriptions.transaction_id is 'The transaction.';
-comment on column kaspa.inscriptions.source is 'payload, or input: the program that an input reveals.';
+comment on column kaspa.inscriptions.source is 'payload, or input: the program that an input '
+  'reveals.';
 comment on column kaspa.inscriptions.input is 'Position of that input; null for a payload.';
 comment on column kaspa.inscriptions.protocol is 'Protocol, such as krc-20.';
-comment on column kaspa.inscriptions.operation is 'The protocol''s name of the operation; null if it has none; undecodable if the bytes are no operation of the protocol.';
+comment on column kaspa.inscriptions.operation is 'The protocol''s name of the operation; null if '
+  'it has none; undecodable if the bytes are no operation of the protocol.';
 comment on column kaspa.inscriptions.tick is 'Ticker, token id, name or channel; null without one.';
-comment on column kaspa.inscriptions.owner_address is 'The sender: the key of an envelope, or the address that input 0 spends from; null for a script without an address.';
+comment on column kaspa.inscriptions.owner_address is 'The sender: the key of an envelope, or the '
+  'address that input 0 spends from; null for a script without an address.';
 comment on column kaspa.inscriptions.accepted_at is 'Time of the accepting block.';
-comment on column kaspa.inscriptions.payload_json is 'kaspa.json_of the payload; null for what an input states.';
-comment on column kaspa.inscriptions.transaction_key is 'Key of the transaction. Joins views fast; differs from one database to another.';
-comment on column kaspa.inscriptions.address_key is 'Key of the sender''s address, or script. Joins views fast; differs from one database to another.';
+comment on column kaspa.inscriptions.payload_json is 'kaspa.json_of the payload; null for what an '
+  'input states.';
+comment on column kaspa.inscriptions.transaction_key is 'Key of the transaction. Joins views fast; '
+  'differs from one database to another.';
+comment on column kaspa.inscriptions.address_key is 'Key of the sender''s address, or script. '
+  'Joins views fast; differs from one database to another.';
 
 create view kaspa.protocol_hours as
 select to_timestamp(h.hour * 3600::double precision) as hour,
@@ -3153,10 +3678,13 @@ select to_timestamp(h.hour * 3600::double precision) as hour,
        least(h.fees, 9223372036854775807)::bigint as fees_sompi,
        (h.fees * 0.00000001)::numeric(38,8) as fees_kas
   from protocol_hours h;
-comment on view kaspa.protocol_hours is 'Accepted transactions with operations of each protocol by hour; an hour without any has no row. A transaction may be of several protocols. Fast by hour.';
-comment on column kaspa.protocol_hours.hour is 'Beginning of the hour (UTC), by chain_time of the accepting block.';
+comment on view kaspa.protocol_hours is 'Accepted transactions with operations of each protocol by '
+  'hour; an hour without any has no row. A transaction may be of several protocols. Fast by hour.';
+comment on column kaspa.protocol_hours.hour is 'Beginning of the hour (UTC), by chain_time of the '
+  'accepting block.';
 comment on column kaspa.protocol_hours.protocol is 'Protocol, such as krc-20.';
-comment on column kaspa.protocol_hours.transactions is 'Accepted transactions with an operation of it.';
+comment on column kaspa.protocol_hours.transactions is 'Accepted transactions with an operation of '
+  'it.';
 comment on column kaspa.protocol_hours.fees_sompi is 'Sum of their fees.';
 comment on column kaspa.protocol_hours.fees_kas is 'The same in KAS.';
 
@@ -3179,18 +3707,23 @@ select meta.network,
   left join blocks b on b.id = p.block_id
   left join clustering on true
   left join blocks k on k.id = clustering.block_id;
-comment on view kaspa.index_status is 'Where the index is: one row, or none while nothing is indexed.';
+comment on view kaspa.index_status is 'Where the index is: one row, or none while nothing is '
+  'indexed.';
 comment on column kaspa.index_status.network is 'mainnet, testnet-10, simnet or devnet.';
 comment on column kaspa.index_status.sink is 'The last chain block that is indexed.';
 comment on column kaspa.index_status.blue_score is 'Its blue score.';
 comment on column kaspa.index_status.daa_score is 'Its DAA score.';
 comment on column kaspa.index_status.time is 'Its time.';
 comment on column kaspa.index_status.lag is 'How long ago that is.';
-comment on column kaspa.index_status.blue_scores_behind is 'How far the node was ahead when this row was written.';
-comment on column kaspa.index_status.circulating_sompi is 'Circulating supply at the sink. Not kept while first_catch_up.';
+comment on column kaspa.index_status.blue_scores_behind is 'How far the node was ahead when this '
+  'row was written.';
+comment on column kaspa.index_status.circulating_sompi is 'Circulating supply at the sink. Not '
+  'kept while first_catch_up.';
 comment on column kaspa.index_status.circulating_kas is 'The same in KAS.';
-comment on column kaspa.index_status.first_catch_up is 'True during the first catch-up: UTXOs, balances and rollups are empty, and filters are slow. False after a gap.';
-comment on column kaspa.index_status.clustered_to is 'Time of the last chain block whose transactions are clustered; null while none is.';
+comment on column kaspa.index_status.first_catch_up is 'True during the first catch-up: UTXOs, '
+  'balances and rollups are empty, and filters are slow. False after a gap.';
+comment on column kaspa.index_status.clustered_to is 'Time of the last chain block whose '
+  'transactions are clustered; null while none is.';
 comment on column kaspa.index_status.updated_at is 'When the indexer last wrote.';
 comment on column kaspa.index_status.migration is 'Number of the last migration of the database.';
 
@@ -3204,7 +3737,8 @@ select encode(g.after_block_hash, 'hex') as after_block_hash,
   from gaps g
   left join blocks a on a.hash = g.after_block_hash
   left join blocks b on b.hash = g.before_block_hash;
-comment on view kaspa.gaps is 'Parts of the chain that are not indexed; no rows if nothing is missing. Balances and UTXOs are nevertheless right; histories are incomplete.';
+comment on view kaspa.gaps is 'Parts of the chain that are not indexed; no rows if nothing is '
+  'missing. Balances and UTXOs are nevertheless right; histories are incomplete.';
 comment on column kaspa.gaps.after_block_hash is 'Last chain block before the gap.';
 comment on column kaspa.gaps.after_time is 'Its time.';
 comment on column kaspa.gaps.before_block_hash is 'First chain block after the gap.';
@@ -3222,7 +3756,8 @@ select s.chain_index,
        s.started_at
   from bootstrap_blocks s
   left join blocks b on b.id = s.block_id;
-comment on view kaspa.starts is 'Blocks from which this index counts: genesis, or a pruning point with its UTXO set. What happened before the first, and in gaps, is not indexed.';
+comment on view kaspa.starts is 'Blocks from which this index counts: genesis, or a pruning point '
+  'with its UTXO set. What happened before the first, and in gaps, is not indexed.';
 comment on column kaspa.starts.chain_index is 'Position of the block on the chain.';
 comment on column kaspa.starts.block_hash is 'The block.';
 comment on column kaspa.starts.time is 'Its time.';
@@ -3263,7 +3798,10 @@ language sql stable strict parallel safe security definer set search_path = pg_c
          * (select case when is_forward then 1 else -1 end from moment)
   end
 $$;
-comment on function kaspa.balance_at(text, timestamptz) is 'Balance of an address, in sompi, after all chain blocks with a chain_time up to this time. 0 for an address that never held a UTXO; null before the first indexed block and during the first catch-up. In a gap it is the balance at one of its ends.';
+comment on function kaspa.balance_at(text, timestamptz) is 'Balance of an address, in sompi, after '
+  'all chain blocks with a chain_time up to this time. 0 for an address that never held a UTXO; '
+  'null before the first indexed block and during the first catch-up. In a gap it is the balance '
+  'at one of its ends.';
 
 create function kaspa.balances_at(addresses text[], at timestamptz) returns table (address text, balance_sompi numeric)
 language sql stable strict parallel safe security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -3303,7 +3841,9 @@ language sql stable strict parallel safe security definer set search_path = pg_c
          end
     from script left join changed on changed.id = script.id
 $$;
-comment on function kaspa.balances_at(text[], timestamptz) is 'Balances of many addresses, in sompi: as kaspa.balance_at of each, in one pass over the chain. One row for each different address, in no order.';
+comment on function kaspa.balances_at(text[], timestamptz) is 'Balances of many addresses, in '
+  'sompi: as kaspa.balance_at of each, in one pass over the chain. One row for each different '
+  'address, in no order.';
 
 create function kaspa.time_of_daa_score(daa_score bigint) returns timestamptz
 language sql stable strict parallel safe security definer set search_path = pg_catalog, public, pg_temp as $$
@@ -3325,15 +3865,19 @@ language sql stable strict parallel safe security definer set search_path = pg_c
                 * (time_of_daa_score.daa_score - lower.daa_score) / (upper.daa_score - lower.daa_score) end) / 1000)
     from lower left join upper on true
 $$;
-comment on function kaspa.time_of_daa_score(bigint) is 'When the chain had a DAA score: the time of its chain block, or interpolated between its neighbours. Before the first indexed block, from times that a node estimates. Null above the sink, and where nothing is known below.';
+comment on function kaspa.time_of_daa_score(bigint) is 'When the chain had a DAA score: the time '
+  'of its chain block, or interpolated between its neighbours. Before the first indexed block, '
+  'from times that a node estimates. Null above the sink, and where nothing is known below.';
 
 create function kaspa.automatic_labels(address text) returns text[]
 language sql stable strict parallel safe security definer set search_path = pg_catalog, public, pg_temp as $$
   select public.automatic_labels(s.id) from scripts s where s.address = automatic_labels.address
 $$;
-comment on function kaspa.automatic_labels(text) is 'Labels of an address by what it does, such as miner or reused (docs/labels.md); null for an address that was never seen. They come and go with the chain, and say nothing of who its owner is.';
+comment on function kaspa.automatic_labels(text) is 'Labels of an address by what it does, such as '
+  'miner or reused (docs/labels.md); null for an address that was never seen. They come and go '
+  'with the chain, and say nothing of who its owner is.';
 
--- Analysts ------------------------------------------------------------------------------------------------------------------
+-- Analysts ----------------------------------------------------------------------------------------
 
 create table analysts (
   login text not null,
@@ -3342,14 +3886,17 @@ create table analysts (
   constraint analysts_pkey primary key (login),
   constraint analysts_timeout check (timeout_seconds > 0)
 );
-comment on table analysts is 'Logins of analysts that kasgres analysts has made, with the limit that the indexer holds them to: a login could change its own settings.';
+comment on table analysts is 'Logins of analysts that kasgres analysts has made, with the limit '
+  'that the indexer holds them to: a login could change its own settings.';
 comment on column analysts.login is 'Name of the login.';
-comment on column analysts.timeout_seconds is 'How long a statement may take, and a transaction be idle; a whole transaction ten times that.';
+comment on column analysts.timeout_seconds is 'How long a statement may take, and a transaction be '
+  'idle; a whole transaction ten times that.';
 comment on column analysts.created_at is 'When it was made.';
 
--- Everything else ------------------------------------------------------------------------------------------------------------
+-- Everything else ---------------------------------------------------------------------------------
 
--- Analysts are kept from what Postgres lets everybody do, also where the owner of the database is no superuser, and from other databases.
+-- Analysts are kept from what Postgres lets everybody do, also where the owner of the database is
+-- no superuser, and from other databases.
 create or replace function admit_analysts() returns void language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
   program text;
@@ -3376,7 +3923,8 @@ begin
   grant select on all tables in schema kaspa to kasgres_analyst;
   alter default privileges in schema kaspa grant select on tables to kasgres_analyst;
 
-  -- Who has the rights of a login sees how long its statements take, and may end them. For logins that kasgres analysts has not made.
+  -- Who has the rights of a login sees how long its statements take, and may end them. For logins
+  -- that kasgres analysts has not made.
   if exists (select from pg_roles where rolname = 'kasgres_indexer') then
     for each_login in
       select r.rolname from pg_auth_members m join pg_roles r on r.oid = m.member
@@ -3397,9 +3945,11 @@ begin
     execute format('grant usage on schema public to %I', program);
   end loop;
 
-  -- Postgres lets everybody make large objects, take the locks that the programs take (they may release their own, as pools of asyncpg do), write to the WAL, fill the queue of notifications, write a file for each snapshot they
-  -- export, use up transaction ids, and run loops on the server. Only the owner of these functions can take that away; REVOKE by others
-  -- is a mere warning.
+  -- Postgres lets everybody make large objects, take the locks that the programs take (they may
+  -- release their own, as pools of asyncpg do), write to the WAL, fill the queue of notifications,
+  -- write a file for each snapshot they export, use up transaction ids, and run loops on the
+  -- server. Only the owner of these functions can take that away; REVOKE by others is a mere
+  -- warning.
   may_revoke := pg_has_role((select proowner from pg_proc where oid = 'pg_catalog.lo_create(oid)'::regprocedure), 'usage');
   for each_function in
     select oid::regprocedure from pg_proc
@@ -3425,7 +3975,8 @@ begin
     raise warning '%', format('the programs may not take advisory locks in database %I. A superuser must let them: psql -d %I -c "select admit_analysts()"', current_database(), current_database());
   end if;
 end $$;
-comment on function admit_analysts() is 'Makes the role kasgres_analyst, which sees schema kaspa and nothing else, and takes from everybody what it must not have. Can be repeated.';
+comment on function admit_analysts() is 'Makes the role kasgres_analyst, which sees schema kaspa '
+  'and nothing else, and takes from everybody what it must not have. Can be repeated.';
 
 revoke execute on function admit_analysts() from public;
 
@@ -3435,7 +3986,8 @@ declare
   may_revoke boolean;
   still_open text[] := '{}';
 begin
-  -- Everybody may connect to a database unless its owner revoked that, and make temporary tables and large objects there without a limit.
+  -- Everybody may connect to a database unless its owner revoked that, and make temporary tables
+  -- and large objects there without a limit.
   for each_database, may_revoke in
     select d.datname, pg_has_role(d.datdba, 'usage') from pg_database d
      where d.datallowconn and d.datname <> current_database()
@@ -3463,11 +4015,14 @@ begin
       (select string_agg(format('revoke connect, temporary on database %I from public;', name), ' ') from unnest(still_open) name));
   end if;
 end $$;
-comment on function close_databases_to_analysts() is 'Takes from everybody the right to connect to the databases postgres and template1, and warns of others that analysts can connect to. Can be repeated.';
+comment on function close_databases_to_analysts() is 'Takes from everybody the right to connect to '
+  'the databases postgres and template1, and warns of others that analysts can connect to. Can be '
+  'repeated.';
 
 revoke execute on function close_databases_to_analysts() from public;
 
--- Kasgres has no large objects. Where the user who migrates may, nobody else can make them from now on: the logins of `kasgres sql` neither.
+-- Kasgres has no large objects. Where the user who migrates may, nobody else can make them from now
+-- on: the logins of `kasgres sql` neither.
 do $$
 declare
   each_function regprocedure;

@@ -1,5 +1,5 @@
--- Creates roles with the least privileges. Run it as the owner of the database, who needs `createrole`, after each
--- `kasgres migrate`. Idempotent.
+-- Creates roles with the least privileges. Run it as the owner of the database, who needs
+-- `createrole`, after each `kasgres migrate`. Idempotent.
 --
 --   psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -f ops/roles.sql
 --
@@ -7,19 +7,22 @@
 --
 --   create role indexer_1 login password '…' in role kasgres_indexer;
 --
--- kasgres_indexer owns the tables of the chain, because its first catch-up drops and builds their indexes and disables their
--- autovacuum, which only an owner may do. Indexes and partitions also need `create` on the schema, and removing old rows
--- (`RETENTION`) needs temporary tables. It reads tags. It can neither read nor change keys, their usage and rate limits, and
--- cannot change migrations.
+-- kasgres_indexer owns the tables of the chain, because its first catch-up drops and builds their
+-- indexes and disables their autovacuum, which only an owner may do. Indexes and partitions also
+-- need `create` on the schema, and removing old rows (`RETENTION`) needs temporary tables. It reads
+-- tags. It can neither read nor change keys, their usage and rate limits, and cannot change
+-- migrations.
 -- kasgres_api reads everything, and writes key usage, rate limits and webhooks.
--- kasgres_webhooks reads what the API reads, without the hashes of keys, and writes the progress of webhooks.
--- kasgres_analyst reads the views and functions of schema kaspa only. `kasgres analysts` creates its logins with limits, which the
--- indexer enforces as a member of each login. Run this script again after creating a login by hand.
+-- kasgres_webhooks reads what the API reads, without the hashes of keys, and writes the progress of
+-- webhooks.
+-- kasgres_analyst reads the views and functions of schema kaspa only. `kasgres analysts` creates
+-- its logins with limits, which the indexer enforces as a member of each login. Run this script
+-- again after creating a login by hand.
 
 begin;
 
--- Changing the owner of a table waits for its readers, and new readers wait behind it. So this fails after two seconds
--- ("canceling statement due to lock timeout") and must be run again.
+-- Changing the owner of a table waits for its readers, and new readers wait behind it. So this
+-- fails after two seconds ("canceling statement due to lock timeout") and must be run again.
 set local lock_timeout = '2s';
 
 do $$
@@ -37,7 +40,8 @@ begin
   end loop;
 end $$;
 
--- Only a member of the new owner may transfer a table to it. Membership also lets later migrations alter these tables.
+-- Only a member of the new owner may transfer a table to it. Membership also lets later migrations
+-- alter these tables.
 grant kasgres_indexer to current_user;
 
 revoke create on schema public from public;
