@@ -1,9 +1,8 @@
 /** Reads of explorers beyond single items: search, the network, its history, miners, rewards, the DAG. Compared with the simulated node. */
-import { type DagBlock, sinkAnticone } from '@kasgres/devnet';
+import { createdEntries, type DagBlock, sinkAnticone } from '@kasgres/devnet';
 import { subsidyAt, getNetwork, toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createdEntries } from '../../packages/devnet/src/economy/utxo.ts';
-import { blockOn, payment, scriptOf, siblings } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
+import { blockOn, payment, scriptOf, siblings } from '@kasgres/devnet/testing';
 import { walk } from '../support/listings.ts';
 import { PARAMS } from '../support/simulated-dag.ts';
 import { type Harness, openHarness } from './harness.ts';

@@ -5,7 +5,7 @@
 import { createKey } from '@kasgres/database';
 import { createTestDatabase, type TestDatabase } from '@kasgres/database/testing';
 import { NodeClient } from '@kasgres/node';
-import type { SimulationOptions } from '../../packages/devnet/src/simulation/index.ts';
+import type { SimulationOptions } from '@kasgres/devnet';
 import { untilAtRest } from '../support/harness.ts';
 import { type Program, type ProgramEnv, startApi } from '../support/programs.ts';
 import { type RunningIndexer, startIndexing, SimulatedDag } from '../support/simulated-dag.ts';

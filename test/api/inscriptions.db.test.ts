@@ -1,7 +1,7 @@
 /** Inscriptions over the API: filters, cursors and what their bytes say. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scriptToAddress, toHex } from '@kasgres/kaspa';
-import { scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
+import { scriptOf } from '@kasgres/devnet/testing';
 import { envelope, pay, scriptHashOf } from '../support/inscribed-payments.ts';
 import { mineRewards } from '../support/lane-payments.ts';
 import { openHarness, type Harness } from './harness.ts';

@@ -4,7 +4,7 @@
  */
 import { scriptToAddress, toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
+import { scriptOf } from '@kasgres/devnet/testing';
 import { mergeBesideChain, spending } from '../support/unaccepted.ts';
 import { type Harness, openHarness } from './harness.ts';
 

@@ -4,9 +4,7 @@
  */
 import { NATIVE_SUBNETWORK, type Outpoint } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { DagTransaction } from '../../packages/devnet/src/dag/dag.ts';
-import { withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';
-import { assembleBlock } from '../../packages/devnet/src/simulation/node/assemble-block.ts';
+import { assembleBlock, type DagTransaction, withDerived } from '@kasgres/devnet';
 import { verifyState } from '../../packages/state/src/registry.ts';
 import { acceptedHashIn, compareTransactions, readTransactions } from '../support/compare/transactions.ts';
 import { type Harness, openHarness } from './harness.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { classifyScript, computeMass, toHex, transactionId } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildTransaction } from '../../packages/devnet/src/economy/build-transaction.ts';
+import { buildTransaction } from '@kasgres/devnet';
 import { submittedForm } from '../support/compare/expected.ts';
 import { type Harness, openHarness } from './harness.ts';
 import { sinkOf } from './one-state.ts';

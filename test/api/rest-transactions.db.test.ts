@@ -4,8 +4,7 @@
  */
 import { fromHex, NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { assembleBlock } from '../../packages/devnet/src/simulation/node/assemble-block.ts';
-import { withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';
+import { assembleBlock, withDerived } from '@kasgres/devnet';
 import { firstDifference, inParallel, type Json } from '../support/compare/comparison.ts';
 import {
   acceptedHashIn,

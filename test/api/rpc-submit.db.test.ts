@@ -5,9 +5,7 @@
 import { createKey } from '@kasgres/database';
 import { classifyScript, covenantId, scriptToAddress, toHex, type Transaction, transactionId } from '@kasgres/kaspa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildTransaction } from '../../packages/devnet/src/economy/build-transaction.ts';
-import type { UtxoEntry } from '../../packages/devnet/src/economy/utxo.ts';
-import { withOtherSignatures } from '../../packages/devnet/src/economy/signatures.ts';
+import { buildTransaction, type UtxoEntry, withOtherSignatures } from '@kasgres/devnet';
 import { submittedForm } from '../support/compare/expected.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { openHarness, type Harness } from './harness.ts';

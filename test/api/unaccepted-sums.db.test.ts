@@ -5,7 +5,7 @@
 import type { DagTransaction } from '@kasgres/devnet';
 import { MAX_SOMPI, type Outpoint, scriptToAddress, toHex } from '@kasgres/kaspa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
+import { scriptOf } from '@kasgres/devnet/testing';
 import { exportTo, freshFolder } from '../export/harness.ts';
 import { expectRight } from '../support/harness.ts';
 import { mergeBesideChain, spending } from '../support/unaccepted.ts';

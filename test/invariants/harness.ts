@@ -1,8 +1,7 @@
 /** An index of a simulated DAG at rest, and a connection on which each test changes rows and rolls them back. */
 import type { Connection } from '@kasgres/database';
 import { createTestDatabase } from '@kasgres/database/testing';
-import type { SimulatedNodeOptions } from '@kasgres/devnet';
-import type { SimulationOptions } from '../../packages/devnet/src/simulation/index.ts';
+import type { SimulatedNodeOptions, SimulationOptions } from '@kasgres/devnet';
 import { NodeClient } from '@kasgres/node';
 import type { PoolClient } from 'pg';
 import { atRest } from '../support/harness.ts';

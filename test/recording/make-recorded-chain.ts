@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { create, toJson } from '@bufbuild/protobuf';
 import { protocol } from '@kasgres/node';
-import type { RecordedChain } from '../../packages/devnet/src/simulation/consensus/testing/recorded-chain.ts';
+import type { RecordedChain } from '@kasgres/devnet/testing';
 import { exchanges, readRecording } from './recording.ts';
 
 const [, , directory, output] = process.argv;

@@ -5,7 +5,7 @@ import { computeMass, type Hash, toHex } from '@kasgres/kaspa';
 import { type BlocksResponse, NodeClient, type RpcBlock, type VirtualChainResponse } from '@kasgres/node';
 import { FatalError } from '@kasgres/runtime';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { blockOn, payment, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
+import { blockOn, payment, scriptOf } from '@kasgres/devnet/testing';
 import {
   atRest,
   createHarness,

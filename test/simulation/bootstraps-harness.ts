@@ -1,13 +1,18 @@
 /** Simulated DAGs whose nodes prune, and indexes that are bootstrapped there. */
 import type { Connection } from '@kasgres/database';
-import { type DagBlock, type DagTransaction, SimulatedNode, type SimulatedNodeOptions } from '@kasgres/devnet';
-import { spentKeysOf } from '../../packages/devnet/src/economy/utxo.ts';
+import {
+  type DagBlock,
+  type DagTransaction,
+  SimulatedNode,
+  type SimulatedNodeOptions,
+  type SimulationOptions,
+  spentKeysOf,
+} from '@kasgres/devnet';
 import { getNetwork, toHex, type Utxo } from '@kasgres/kaspa';
 import { NodeClient } from '@kasgres/node';
 import { expect } from 'vitest';
-import type { SimulationOptions } from '../../packages/devnet/src/simulation/index.ts';
-import { hardPruningPoints } from '../../packages/devnet/src/simulation/testing/pruning-points.ts';
 import { checkUtxoCommitment } from '@kasgres/cli';
+import { hardPruningPoints } from '@kasgres/devnet/testing';
 import { onTestEnd, atRest, expectRight, createHarness, type Harness } from '../support/harness.ts';
 import { stateOf, storedState, sumOf, utxosAtSink } from '../support/oracle.ts';
 import { type RunningIndexer, startIndexing, SimulatedDag } from '../support/simulated-dag.ts';

@@ -7,7 +7,7 @@ import { approveCluster, listClustersAtLimit, upsertTags } from '@kasgres/databa
 import type { TestDatabase } from '@kasgres/database/testing';
 import { addressToScript, getNetwork, scriptToAddress } from '@kasgres/kaspa';
 import { expect, test, vi } from 'vitest';
-import { payment, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
+import { payment, scriptOf } from '@kasgres/devnet/testing';
 import { differencesOf } from '../invariants/snapshot.ts';
 import { cluster, clusterSnapshot, expectedClustersOfIndex, type Options, storedClusters } from './clusters-harness.ts';
 import { freshDatabase } from '../support/harness.ts';

@@ -5,7 +5,7 @@ import { decodeInscriptions, revealedProgram } from '@kasgres/programs';
 import { backfillInscriptions } from '@kasgres/state';
 import type { Pool } from 'pg';
 import { expect, test } from 'vitest';
-import { scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
+import { scriptOf } from '@kasgres/devnet/testing';
 import { atRest, createHarness, expectRight } from '../support/harness.ts';
 import { envelope, pay, scriptHashOf } from '../support/inscribed-payments.ts';
 import { mineRewards } from '../support/lane-payments.ts';

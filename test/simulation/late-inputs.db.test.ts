@@ -4,8 +4,8 @@
  */
 import { type Outpoint, toHex } from '@kasgres/kaspa';
 import { expect, test } from 'vitest';
-import { leastFee } from '../../packages/devnet/src/economy/build-transaction.ts';
-import { blockOn, payment, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
+import { leastFee } from '@kasgres/devnet';
+import { blockOn, payment, scriptOf } from '@kasgres/devnet/testing';
 import { atRest, createHarness, expectInvariants, expectRight, type Harness, onTestEnd } from '../support/harness.ts';
 import { PARAMS, type RunningIndexer, startIndexing } from '../support/simulated-dag.ts';
 import { mergeBesideChain, spending } from '../support/unaccepted.ts';

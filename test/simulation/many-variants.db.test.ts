@@ -1,9 +1,7 @@
 /** A miner may carry the same transaction ids in every block, each time with other signatures, and no block costs more for those before it. */
-import type { DagTransaction } from '@kasgres/devnet';
+import { buildTransaction, type DagTransaction, leastFee, withDerived, withOtherSignatures } from '@kasgres/devnet';
 import { expect, test } from 'vitest';
-import { buildTransaction, leastFee, withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';
-import { withOtherSignatures } from '../../packages/devnet/src/economy/signatures.ts';
-import { blockOn, payment, scriptOf, siblings } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
+import { blockOn, payment, scriptOf, siblings } from '@kasgres/devnet/testing';
 import { atRest, createHarness, expectInvariants, expectRight, type Harness } from '../support/harness.ts';
 import { PARAMS, startIndexing, type SimulatedDag } from '../support/simulated-dag.ts';
 

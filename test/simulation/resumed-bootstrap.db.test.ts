@@ -1,9 +1,7 @@
 /** A UTXO set that is loaded in several pieces: the pieces loaded before a stop are kept and not read again. */
 import { expect, test } from 'vitest';
-import type { DagTransaction } from '../../packages/devnet/src/dag/dag.ts';
-import { buildTransaction, leastFee } from '../../packages/devnet/src/economy/build-transaction.ts';
-import { blockOn, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
-import { withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';
+import { buildTransaction, type DagTransaction, leastFee, withDerived } from '@kasgres/devnet';
+import { blockOn, scriptOf } from '@kasgres/devnet/testing';
 import {
   expectStateOfSimulatedDag,
   followToTheTip,

@@ -5,9 +5,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inTransaction } from '@kasgres/database';
 import { expect, test } from 'vitest';
+import { Random } from '@kasgres/devnet';
 import { applicationDifferences } from '../support/applications.ts';
 import { atRest, expectInvariants, freshDatabase, type Harness, SEED } from '../support/harness.ts';
-import { Random } from '../../packages/devnet/src/economy/random.ts';
 import { type RunningIndexer, startIndexing } from '../support/simulated-dag.ts';
 import { cluster } from './clusters-harness.ts';
 import { createPruningHarness, followToTheTip, pruneAbove, SHALLOW_MERGES } from './bootstraps-harness.ts';

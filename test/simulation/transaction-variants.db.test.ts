@@ -3,17 +3,21 @@
  * chain block below (packages/indexer/src/source/find-sources.ts). An index that asked before knows it; another one learns it with the next block.
  */
 import type { Connection } from '@kasgres/database';
-import type { DagTransaction, Fault } from '@kasgres/devnet';
+import {
+  type BlockBody,
+  buildTransaction,
+  type DagTransaction,
+  type Fault,
+  leastFee,
+  type UtxoEntry,
+  withDerived,
+  withOtherSignatures,
+} from '@kasgres/devnet';
 import { toHex } from '@kasgres/kaspa';
 import { type AnyOp, type NodeClient, NodeRpcError } from '@kasgres/node';
 import { sleep } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
-import type { BlockBody } from '../../packages/devnet/src/simulation/consensus/consensus.ts';
-import type { UtxoEntry } from '../../packages/devnet/src/economy/utxo.ts';
-import { buildTransaction, leastFee } from '../../packages/devnet/src/economy/build-transaction.ts';
-import { withOtherSignatures } from '../../packages/devnet/src/economy/signatures.ts';
-import { blockOn, payment, scriptOf, siblings } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
-import { withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';
+import { blockOn, payment, scriptOf, siblings } from '@kasgres/devnet/testing';
 import { onTestEnd, atRest, expectRight, indexFromScratch, createHarness, type Harness } from '../support/harness.ts';
 import { PARAMS, startIndexing, type SimulatedDag } from '../support/simulated-dag.ts';
 

@@ -1,8 +1,7 @@
 /** Payments with payloads and envelopes, made by a miner of the test (`mineRewards`). */
 import { blake2b256, type ScriptPublicKey } from '@kasgres/kaspa';
-import { buildTransaction, withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';
-import type { UtxoEntry } from '../../packages/devnet/src/economy/utxo.ts';
-import { blockOn, FEE, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
+import { buildTransaction, type UtxoEntry, withDerived } from '@kasgres/devnet';
+import { blockOn, FEE, scriptOf } from '@kasgres/devnet/testing';
 import { PARAMS, type SimulatedDag } from './simulated-dag.ts';
 
 const MINER = scriptOf(2);

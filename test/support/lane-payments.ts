@@ -1,6 +1,6 @@
 /** Payments in user lanes, made by a miner of the test. */
-import { buildTransaction, withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';
-import { blockOn, FEE, scriptOf } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
+import { buildTransaction, withDerived } from '@kasgres/devnet';
+import { blockOn, FEE, scriptOf } from '@kasgres/devnet/testing';
 import { PARAMS, type SimulatedDag } from './simulated-dag.ts';
 
 const MINER = scriptOf(2);

@@ -3,15 +3,21 @@
  * (`SEED=… npx vitest run test/simulation`).
  */
 import {
+  type BlockBody,
   type DagTransaction,
+  DEFAULT_OPTIONS,
   type FaultPlan,
   NodeResponseError,
   NodeServer,
   type NodeState,
   type PruningPointSet,
+  SIMNET_PARAMS,
+  SimulatedNode,
   type SimulatedNodeOptions,
-  UtxoSetServer,
+  Simulation,
+  type SimulationOptions,
   type UtxoSetFaultPlan,
+  UtxoSetServer,
 } from '@kasgres/devnet';
 import {
   createMetrics,
@@ -26,14 +32,6 @@ import {
 } from '@kasgres/indexer';
 import { createLogger, createRegistry, type Logger } from '@kasgres/runtime';
 import type { ScriptPublicKey } from '@kasgres/kaspa';
-import type { BlockBody } from '../../packages/devnet/src/simulation/consensus/consensus.ts';
-import {
-  SIMNET_PARAMS,
-  SimulatedNode,
-  Simulation,
-  type SimulationOptions,
-  DEFAULT_OPTIONS,
-} from '../../packages/devnet/src/simulation/index.ts';
 import { TcpProxy } from '../api/tcp-proxy.ts';
 
 const START_MS = 1_750_000_000_000;

@@ -1,9 +1,7 @@
 /** Blocks of transactions that a node checks in isolation only: merged beside the chain, also if nothing that they spend exists. */
-import type { DagTransaction } from '@kasgres/devnet';
+import { type DagTransaction, type SimulatedNode, withDerived } from '@kasgres/devnet';
 import { NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey } from '@kasgres/kaspa';
-import { withDerived } from '../../packages/devnet/src/economy/build-transaction.ts';
-import type { SimulatedNode } from '../../packages/devnet/src/simulation/index.ts';
-import { blockOn, scriptOf, siblings } from '../../packages/devnet/src/simulation/testing/hand-made.ts';
+import { blockOn, scriptOf, siblings } from '@kasgres/devnet/testing';
 
 interface Output {
   amount: bigint;

@@ -38,6 +38,7 @@ export {
   type Draft,
   buildTransaction,
   foundedBy,
+  leastFee,
   MassBudget,
   requiredStorageMass,
   withDerived,
@@ -48,7 +49,8 @@ export { Applications } from './economy/applications.ts';
 export { Payments } from './economy/payments.ts';
 export { digest, Random } from './economy/random.ts';
 export { p2shOf, payToKey, push } from './economy/scripts.ts';
-export { createdEntries, outpointKey, scriptKey, type UtxoEntry } from './economy/utxo.ts';
+export { withOtherSignatures } from './economy/signatures.ts';
+export { createdEntries, outpointKey, scriptKey, spentKeysOf, type UtxoEntry } from './economy/utxo.ts';
 export { type Ledger, Wallet } from './economy/wallet.ts';
 export type { Fault, FaultPlan } from './rpc/server.ts';
 export { readHeader, readTransaction } from './rpc/from-messages.ts';

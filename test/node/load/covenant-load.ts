@@ -2,11 +2,18 @@
  * Covenants on a real simnet node, whose only miner this is: births of one and of two, moves, splits, merges, burns, a new covenant from the UTXO of
  * another one, as bare scripts and as programs, and rival spends in sibling blocks. What is true in the end is computed from the transactions alone.
  */
-import { type DagTransaction, p2shOf, push, Random, withDerived } from '@kasgres/devnet';
+import {
+  type DagTransaction,
+  outpointKey,
+  p2shOf,
+  push,
+  Random,
+  requiredStorageMass,
+  type UtxoEntry,
+  withDerived,
+} from '@kasgres/devnet';
 import { blake2b256, covenantId, NATIVE_SUBNETWORK, type ScriptPublicKey, toHex } from '@kasgres/kaspa';
 import type { NodeClient } from '@kasgres/node';
-import { requiredStorageMass } from '../../../packages/devnet/src/economy/build-transaction.ts';
-import { outpointKey, type UtxoEntry } from '../../../packages/devnet/src/economy/utxo.ts';
 import { getTemplate, mine, submit } from './miner.ts';
 
 /** Blocks until the first coinbases are mature, with a reserve: births in 250 rounds spend about 140 coinbases. */

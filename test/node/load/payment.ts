@@ -4,6 +4,7 @@ import {
   createdEntries,
   type DagTransaction,
   type Draft,
+  MassBudget,
   type UtxoEntry,
   withDerived,
 } from '@kasgres/devnet';
@@ -16,7 +17,6 @@ import {
   ZERO_HASH,
 } from '@kasgres/kaspa';
 import { blake2b } from '@noble/hashes/blake2.js';
-import { MassBudget } from '../../../packages/devnet/src/economy/build-transaction.ts';
 import { ByteWriter } from '../../../packages/kaspa/src/byte-writer.ts';
 import type { LoadKeys } from './keys.ts';
 
