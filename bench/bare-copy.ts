@@ -17,6 +17,8 @@ const COPIED = [
   'transaction_inputs',
   'transaction_outputs',
   'utxos',
+  'bootstrap_utxos',
+  'pre_bootstrap_transactions',
   'balances',
   'previous_balance_changes',
 ];

@@ -1,12 +1,18 @@
-/** The node that a benchmark reads: that of NODE_URL, or a simulated one in a separate process. */
+/** The node that a benchmark reads: that of NODE_URL and NODE_P2P_URL, or a simulated one in a separate process. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { killAtExit, stopProcess } from '../test/support/programs.ts';
 
 const SIMULATED_NODE = new URL('../packages/devnet/src/main.ts', import.meta.url);
+const PRUNED_NODE = new URL('pruned-node.ts', import.meta.url);
 
-export interface FoundNode {
+interface Urls {
   url: string;
+  /** Of the peer that serves the UTXO set; undefined if the node has its chain since genesis. */
+  p2pUrl?: string | undefined;
+}
+
+export interface FoundNode extends Urls {
   isSimulated: boolean;
   /** @throws Error if the simulated node has exited */
   requireRunning: () => void;
@@ -15,11 +21,28 @@ export interface FoundNode {
 
 /** @param simulation variables of the simulated node; those of the environment take precedence */
 export async function findNode(simulation: Readonly<Record<string, string>>): Promise<FoundNode> {
-  const url = process.env['NODE_URL'];
-  if (url) return { url, isSimulated: false, requireRunning: () => undefined, stop: async () => undefined };
-  const set = Object.entries(process.env).filter(([name]) => name === 'PATH' || name.startsWith('DEVNET_'));
-  const child = fork(SIMULATED_NODE, [], {
-    env: { LOG_LEVEL: 'warn', ...simulation, ...Object.fromEntries(set) },
+  const { NODE_URL: url, NODE_P2P_URL: p2pUrl } = process.env;
+  if (url) return { url, p2pUrl, isSimulated: false, requireRunning: () => undefined, stop: async () => undefined };
+  const set = Object.entries(process.env).filter(([name]) => name.startsWith('DEVNET_'));
+  return await startNode(SIMULATED_NODE, [], { ...simulation, ...Object.fromEntries(set) });
+}
+
+/** Starts a simulated node that has pruned its chain. @param options of bench/pruned-node.ts */
+export async function startPrunedNode(options: Readonly<Record<'utxos' | 'transactions', number>>): Promise<FoundNode> {
+  return await startNode(
+    PRUNED_NODE,
+    Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]),
+    {},
+  );
+}
+
+async function startNode(
+  program: URL,
+  args: readonly string[],
+  variables: Readonly<Record<string, string>>,
+): Promise<FoundNode> {
+  const child = fork(program, args, {
+    env: { LOG_LEVEL: 'warn', PATH: process.env['PATH'], ...variables },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   killAtExit(child);
@@ -28,7 +51,7 @@ export async function findNode(simulation: Readonly<Record<string, string>>): Pr
     if (exitCode !== null || signalCode !== null)
       throw new Error(`the simulated node exited: ${exitCode ?? signalCode}`);
   };
-  const [message] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [{ url: string }];
+  const [message] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [Urls];
   requireRunning();
-  return { url: message.url, isSimulated: true, requireRunning, stop: async () => await stopProcess(child, 'SIGTERM') };
+  return { ...message, isSimulated: true, requireRunning, stop: async () => await stopProcess(child, 'SIGTERM') };
 }

@@ -1,6 +1,6 @@
 /** The lower bound for a catch-up: everything that it requests from a node, decoded and discarded. */
 import { fetchPages, type RunIndexerOptions } from '@kasgres/indexer';
-import type { Hash } from '@kasgres/kaspa';
+import { fromHex, type Hash } from '@kasgres/kaspa';
 import { checkNode, NodeClient } from '@kasgres/node';
 
 export interface NodeAlone {
@@ -16,11 +16,13 @@ export async function readNodeAlone(
   try {
     const { signal } = new AbortController();
     await node.waitUntilConnected();
-    const { network } = await checkNode(node);
+    await checkNode(node);
+    // Genesis, unless the node has pruned its chain.
+    const first = fromHex((await node.call('getBlockDagInfo', {}, { signal })).pruningPointHash);
     const startedAt = performance.now();
     let bytes = 0;
     async function* chainHashes(): AsyncGenerator<readonly Hash[]> {
-      for (let startHash = network.genesisHash; ; ) {
+      for (let startHash: Hash = first; ; ) {
         const request = { startHash, includeAcceptedTransactionIds: true };
         const { addedChainBlockHashes, wireBytes } = await node.getVirtualChainFromBlock(request, { stream: 0 });
         const last = addedChainBlockHashes.at(-1);
@@ -30,7 +32,7 @@ export async function readNodeAlone(
         startHash = last;
       }
     }
-    for await (const { wireBytes } of fetchPages(node, network.genesisHash, chainHashes(), limits, signal))
+    for await (const { wireBytes } of fetchPages(node, first, chainHashes(), limits, signal))
       bytes += wireBytes;
     return { seconds: (performance.now() - startedAt) / 1_000, bytes };
   } finally {

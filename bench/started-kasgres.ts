@@ -23,8 +23,9 @@ export interface StartedKasgres {
 
 export async function startKasgres({
   nodeUrl,
+  p2pUrl,
   databaseUrl,
-}: Record<'nodeUrl' | 'databaseUrl', string>): Promise<StartedKasgres> {
+}: Record<'nodeUrl' | 'databaseUrl', string> & { p2pUrl?: string | undefined }): Promise<StartedKasgres> {
   const dataDir = await mkdtemp(join(tmpdir(), 'kasgres-bench-'));
   const [port, metricsPort] = [await freePort(), await freePortPair()];
   const child = spawn(process.execPath, [KASGRES, 'start'], {
@@ -32,6 +33,7 @@ export async function startKasgres({
       LOG_LEVEL: 'warn',
       ...process.env,
       NODE_URL: nodeUrl,
+      ...(p2pUrl && { NODE_P2P_URL: p2pUrl }),
       DATABASE_URL: databaseUrl,
       DATA_DIR: dataDir,
       HOST: '127.0.0.1',

@@ -2,10 +2,12 @@
  * How fast a first catch-up is, from `npm start` on a prepared database until /v1/status is synced, as a ratio to the node alone: the second,
  * warm of two reads of everything that the catch-up requests, decoded and discarded. The other lower bound is a bare COPY of the same rows.
  *
- *   npm run bench:sync [-- --json] [--runs 3] [--keep NAME]
+ *   npm run bench:sync [-- --json] [--runs 3] [--keep NAME] [--pruned MILLIONS] [--transactions 150000]
  *
- * NODE_URL names a node with a chain since genesis; without it, a simulated one is started. Each run has its own empty database: on an
- * embedded Postgres, or with DATABASE_URL beside the database that it names. --keep gives the last of these a name instead of dropping it.
+ * NODE_URL names a node; without it, a simulated one is started. It has a chain since genesis, or with --pruned, a generated UTXO set of that size
+ * at its pruning point and these transactions above it. A node of NODE_URL may have pruned its chain, too; then NODE_P2P_URL names its peer.
+ * Each run has its own empty database: on an embedded Postgres, or with DATABASE_URL beside the database that it names. --keep gives the last of
+ * these a name instead of dropping it.
  * bench/README.md has figures.
  */
 import { connect, type Connection } from '@kasgres/database';
@@ -13,7 +15,7 @@ import { DEFAULT_MEMORY_LIMIT_MB, memoryBounds } from '@kasgres/indexer';
 import { getNetwork } from '@kasgres/kaspa';
 import { sleep } from '@kasgres/runtime';
 import { copyBare } from './bare-copy.ts';
-import { findNode } from './found-node.ts';
+import { findNode, startPrunedNode } from './found-node.ts';
 import { readNodeAlone } from './node-alone.ts';
 import { describeMachine, type Figure, mediansOf, readOptions, tableOfRuns } from './options.ts';
 import { readMemory } from './process-memory.ts';
@@ -38,6 +40,8 @@ interface Run {
   nodeToCommitSeconds: number;
   /** The part of it from the moment when the indexer begins to follow the node to the end of the first catch-up. */
   catchUpSeconds: number;
+  /** The part of that until the bootstrap block is written, with its UTXO set if it has one. */
+  bootstrapSeconds: number;
   ratioToNode: number;
   transactionsPerSecond: number;
   rowsPerSecond: number;
@@ -64,6 +68,7 @@ const FIGURES: readonly Figure<Run>[] = [
   { name: 'transactions/s', of: (run) => run.transactionsPerSecond, digits: 0 },
   { name: 'rows/s', of: (run) => run.rowsPerSecond, digits: 0 },
   { name: 'catch-up without the start of programs, s', of: (run) => run.catchUpSeconds, digits: 1 },
+  { name: 'bootstrap block with its UTXO set, s', of: (run) => run.bootstrapSeconds, digits: 1 },
   { name: 'waiting for the source, s', of: (run) => run.waitSeconds, digits: 1 },
   { name: 'preparing rows, s', of: (run) => run.prepareSeconds, digits: 1 },
   { name: 'COPY to commit, s', of: (run) => run.applySeconds, digits: 1 },
@@ -79,13 +84,16 @@ const FIGURES: readonly Figure<Run>[] = [
   },
 ];
 
-const { json, numbers, texts } = readOptions({ runs: 3 }, ['keep']);
+const { json, numbers, texts } = readOptions({ runs: 3, pruned: 0, transactions: 150_000 }, ['keep']);
 if (texts.keep !== undefined && !process.env['DATABASE_URL']) {
   console.error('--keep needs DATABASE_URL: an embedded Postgres is deleted after the run');
   process.exit(1);
 }
 const limits = memoryBounds(Number(process.env['MEMORY_LIMIT_MB'] ?? DEFAULT_MEMORY_LIMIT_MB));
-const node = await findNode(SIMULATION);
+const node =
+  numbers.pruned > 0
+    ? await startPrunedNode({ utxos: Math.round(numbers.pruned * 1e6), transactions: numbers.transactions })
+    : await findNode(SIMULATION);
 let postgresVersion = '';
 const runs: Run[] = [];
 try {
@@ -134,7 +142,7 @@ async function runOnce(keepAs: string | undefined): Promise<Run> {
 
 async function catchUp(database: Connection, databaseUrl: string) {
   const startedAt = performance.now();
-  const programs = await startKasgres({ nodeUrl: node.url, databaseUrl });
+  const programs = await startKasgres({ nodeUrl: node.url, p2pUrl: node.p2pUrl, databaseUrl });
   const until = async (isReached: () => Promise<boolean>): Promise<void> => {
     while (!(await isReached())) {
       programs.requireRunning();
@@ -145,6 +153,8 @@ async function catchUp(database: Connection, databaseUrl: string) {
   try {
     await until(programs.isIndexerUp);
     const indexerStartedAt = performance.now();
+    await until(async () => await hasBootstrapBlock(database));
+    const bootstrapSeconds = secondsSince(indexerStartedAt);
     await until(async () => await isCaughtUp(database));
     const catchUpSeconds = secondsSince(indexerStartedAt);
     await until(async () => await isSynced(programs.apiUrl));
@@ -153,7 +163,7 @@ async function catchUp(database: Connection, databaseUrl: string) {
     await until(async () => !(await isClustering(database)));
     const clusteringSeconds = secondsSince(startedAt) - seconds;
     const indexerPeakBytes = await readMemory(await programs.findIndexerProcess(), 'VmHWM');
-    return { seconds, catchUpSeconds, ...stages, clusteringSeconds, indexerPeakBytes };
+    return { seconds, catchUpSeconds, bootstrapSeconds, ...stages, clusteringSeconds, indexerPeakBytes };
   } finally {
     await programs.stop();
   }
@@ -161,6 +171,10 @@ async function catchUp(database: Connection, databaseUrl: string) {
 
 function secondsSince(startedAt: number): number {
   return (performance.now() - startedAt) / 1_000;
+}
+
+async function hasBootstrapBlock({ pool }: Connection): Promise<boolean> {
+  return (await pool.query('select from checkpoint')).rowCount === 1;
 }
 
 async function isCaughtUp({ pool }: Connection): Promise<boolean> {

@@ -1,0 +1,123 @@
+/**
+ * A simulated node at rest that has pruned its chain, and a peer that serves a generated UTXO set at its pruning point. Above that, transactions spend
+ * two UTXOs each, half of which are of that set, and pay a new script and one that spends. `npm run bench:sync -- --pruned MILLIONS` starts it; alone:
+ *
+ *   node bench/pruned-node.ts [--utxos 2000000] [--transactions 150000]
+ *   NODE_URL=<the printed URL> NODE_P2P_URL=<the other one> npm run bench:sync
+ */
+import {
+  buildTransaction,
+  createdEntries,
+  type DagTransaction,
+  digest,
+  NodeServer,
+  outpointKey,
+  payToKey,
+  Random,
+  UtxoSetServer,
+  type UtxoEntry,
+  withDerived,
+} from '@kasgres/devnet';
+import { headerHash, workFromBits } from '@kasgres/kaspa';
+import type { RpcBlock } from '@kasgres/node';
+import { commitmentOf, generateUtxo, generateUtxos } from './generated-set.ts';
+import { readOptions } from './options.ts';
+import { makeBlock, makeGenesis } from './request-chain/blocks.ts';
+import { network, StaticNode } from './static-node.ts';
+
+const TRANSACTIONS_PER_BLOCK = 20;
+/** So many hours of blocks does a node keep. */
+const HOURS = 30;
+const BEGINS_AT = Date.UTC(2026, 6, 1);
+const REWARD = 1e8;
+const FEE = 1_000;
+const INPUTS = 2;
+/** Smaller outputs are left alone. */
+const LEAST = 10 * FEE;
+
+const { numbers } = readOptions({ utxos: 2e6, transactions: 150_000 });
+const { utxos, transactions } = numbers;
+const blocks = Math.ceil(transactions / TRANSACTIONS_PER_BLOCK);
+const blockMs = Math.ceil((HOURS * 3_600_000) / Math.max(blocks, 1));
+
+const random = new Random('pruned', 'bench');
+const node = new StaticNode({
+  blueScore: 1n,
+  timestamp: BigInt(BEGINS_AT),
+  utxoCommitment: await commitmentOf(utxos),
+});
+const { header } = node.tip;
+const pruningPoint: RpcBlock = { ...makeGenesis(network), header, hash: headerHash(header), blueScore: header.blueScore };
+const miner = payToKey(digest(['miner']));
+/** Outputs above the pruning point that are not spent yet. */
+const live: UtxoEntry[] = [];
+let spentOfSet = 0;
+let parent = pruningPoint;
+
+for (let number = 1; number <= blocks; number += 1) {
+  const payments = Array.from({ length: TRANSACTIONS_PER_BLOCK }, (_, index) => pay(`${number} ${index}`));
+  mine(number, payments);
+  // A transaction spends only what earlier blocks created.
+  const created = payments.flatMap((payment) => createdEntries(payment, number, false));
+  live.push(...created.filter(({ amount }) => amount >= LEAST));
+}
+// It accepts the transactions of the last one.
+mine(blocks + 1, []);
+
+const server = await NodeServer.start({ state: node.state(node.dag.genesis.hash) });
+const peer = await UtxoSetServer.start({
+  network: network.id,
+  set: () => ({
+    pruningPointHash: pruningPoint.hash,
+    utxos: { [Symbol.iterator]: () => generateUtxos(0, utxos, utxos) },
+  }),
+});
+console.log(`NODE_URL=${server.url} NODE_P2P_URL=${peer.url}`);
+process.send?.({ url: server.url, p2pUrl: peer.url });
+
+function mine(number: number, payments: readonly DagTransaction[]): void {
+  parent = makeBlock({
+    number,
+    genesis: pruningPoint,
+    selectedParent: parent,
+    blues: [parent],
+    reds: [],
+    blueWork: parent.header.blueWork + workFromBits(parent.header.bits),
+    bits: parent.header.bits,
+    timestamp: BigInt(BEGINS_AT + number * blockMs),
+    miner: { scriptPublicKey: miner, extraData: '2.1.0/', subsidy: REWARD },
+    rewards: [{ amount: REWARD, scriptPublicKey: miner }],
+    payments,
+  });
+  node.add(parent.header, [...parent.transactions.slice(0, 1).map(withDerived), ...payments]);
+}
+
+function pay(name: string): DagTransaction {
+  const entries = Array.from({ length: INPUTS }, () => takeLive() ?? takeOfSet());
+  const amount = entries.reduce((sum, entry) => sum + Number(entry.amount), 0) - FEE;
+  const paid = Math.floor(amount / 3);
+  const [{ scriptPublicKey }] = entries as [UtxoEntry];
+  const outputs = [
+    { amount: paid, scriptPublicKey: payToKey(digest([name])) },
+    { amount: amount - paid, scriptPublicKey },
+  ];
+  const inputs = entries.map((entry) => ({ entry, redeemScript: undefined }));
+  return withDerived(buildTransaction({ version: 0, utxos: inputs, outputs, payload: Buffer.alloc(0) }));
+}
+
+function takeLive(): UtxoEntry | undefined {
+  if (live.length < TRANSACTIONS_PER_BLOCK || random.chance(1 / 2)) return undefined;
+  const index = random.below(live.length);
+  const [entry, last] = [live[index], live.pop()];
+  if (index < live.length && last !== undefined) live[index] = last;
+  return entry;
+}
+
+/** The spent UTXOs are spread evenly over the set. */
+function takeOfSet(): UtxoEntry {
+  const stride = Math.floor(utxos / (blocks * TRANSACTIONS_PER_BLOCK * INPUTS));
+  if (stride === 0) throw new Error(`${transactions} transactions may spend more than ${utxos} UTXOs`);
+  spentOfSet += 1;
+  const utxo = generateUtxo(spentOfSet * stride, utxos);
+  return { ...utxo, key: outpointKey(utxo.outpoint) };
+}
