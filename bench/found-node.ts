@@ -8,7 +8,7 @@ const PRUNED_NODE = new URL('pruned-node.ts', import.meta.url);
 
 interface Urls {
   url: string;
-  /** Of the peer that serves the UTXO set; undefined if the node has its chain since genesis. */
+  /** Names the peer that serves the UTXO set; undefined if the node has its chain since genesis. */
   p2pUrl?: string | undefined;
 }
 
@@ -36,11 +36,7 @@ export async function startPrunedNode(options: Readonly<Record<'utxos' | 'transa
   );
 }
 
-async function startNode(
-  program: URL,
-  args: readonly string[],
-  variables: Readonly<Record<string, string>>,
-): Promise<FoundNode> {
+async function startNode(program: URL, args: readonly string[], variables: NodeJS.ProcessEnv): Promise<FoundNode> {
   const child = fork(program, args, {
     env: { LOG_LEVEL: 'warn', PATH: process.env['PATH'], ...variables },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

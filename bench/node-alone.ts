@@ -32,8 +32,7 @@ export async function readNodeAlone(
         startHash = last;
       }
     }
-    for await (const { wireBytes } of fetchPages(node, first, chainHashes(), limits, signal))
-      bytes += wireBytes;
+    for await (const { wireBytes } of fetchPages(node, first, chainHashes(), limits, signal)) bytes += wireBytes;
     return { seconds: (performance.now() - startedAt) / 1_000, bytes };
   } finally {
     await node.close();

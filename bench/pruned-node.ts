@@ -47,7 +47,12 @@ const node = new StaticNode({
   utxoCommitment: await commitmentOf(utxos),
 });
 const { header } = node.tip;
-const pruningPoint: RpcBlock = { ...makeGenesis(network), header, hash: headerHash(header), blueScore: header.blueScore };
+const pruningPoint: RpcBlock = {
+  ...makeGenesis(network),
+  header,
+  hash: headerHash(header),
+  blueScore: header.blueScore,
+};
 const miner = payToKey(digest(['miner']));
 /** Outputs above the pruning point that are not spent yet. */
 const live: UtxoEntry[] = [];
@@ -57,7 +62,7 @@ let parent = pruningPoint;
 for (let number = 1; number <= blocks; number += 1) {
   const payments = Array.from({ length: TRANSACTIONS_PER_BLOCK }, (_, index) => pay(`${number} ${index}`));
   mine(number, payments);
-  // A transaction spends only what earlier blocks created.
+  // A transaction spends only outputs of blocks below its own.
   const created = payments.flatMap((payment) => createdEntries(payment, number, false));
   live.push(...created.filter(({ amount }) => amount >= LEAST));
 }

@@ -1247,92 +1247,165 @@ language sql stable as $$
 $$;
 comment on function accepted_by_chain() is 'Transactions that each chain block accepts.';
 
--- Shared by the functions that compute derived state from all rows: made once, read by each.
+-- Derived state is computed from these rows at the end of a first catch-up, each kind in one pass. All
+-- that depends on the order of a script's rows is in them, so that they are sorted once.
 create unlogged table accepted_deltas (
+  script_id bigint not null,
   chain_index bigint not null,
   chain_time bigint not null,
-  script_id bigint not null,
   amount_sent bigint not null,
   amount_received bigint not null,
-  is_coinbase boolean not null
+  change bigint,
+  seen_before bigint,
+  utxo_count integer not null,
+  is_coinbase boolean not null,
+  is_bootstrap boolean not null,
+  is_first boolean not null,
+  is_latest_hour boolean not null
 );
 comment on table accepted_deltas is 'One row for each script that an accepted transaction touches, '
-  'by the chain block that accepts it. Empty except while derived state is computed from all rows.';
+  'by the chain block that accepts it, and for each of these scripts at bootstrap blocks that change '
+  'its balance. Empty except while derived state is computed from all rows.';
+comment on column accepted_deltas.script_id is 'The script.';
 comment on column accepted_deltas.chain_index is 'chain_blocks.index.';
 comment on column accepted_deltas.chain_time is 'chain_blocks.chain_time.';
-comment on column accepted_deltas.script_id is 'The script.';
-comment on column accepted_deltas.amount_sent is 'Sum of the inputs that spend UTXOs of the '
-  'script, sompi.';
-comment on column accepted_deltas.amount_received is 'Sum of the outputs that pay the script, '
-  'sompi.';
+comment on column accepted_deltas.amount_sent is 'Sum of the inputs that spend UTXOs of the script, '
+  'sompi; 0 in rows of bootstrap blocks.';
+comment on column accepted_deltas.amount_received is 'Sum of the outputs that pay the script, sompi; '
+  '0 in rows of bootstrap blocks.';
+comment on column accepted_deltas.change is 'Change of the balance, sompi. Null for transactions whose '
+  'effect is in the first UTXO set.';
+comment on column accepted_deltas.seen_before is 'chain_blocks.chain_time of the previous transaction '
+  'that touches the script, or null.';
+comment on column accepted_deltas.utxo_count is 'Number of UTXOs in the latest UTXO set; created minus '
+  'spent ones since. 0 in earlier rows.';
 comment on column accepted_deltas.is_coinbase is 'Whether the transaction is a coinbase.';
+comment on column accepted_deltas.is_bootstrap is 'Whether the row is of a bootstrap block, and not of '
+  'a transaction.';
+comment on column accepted_deltas.is_first is 'Whether it is the first row of the script.';
+comment on column accepted_deltas.is_latest_hour is 'Whether the balance of the script does not change '
+  'in later hours.';
 
+-- Without a search path, so that the planner can inline it.
+create function accepted_touches() returns table (
+  script_id bigint, chain_index bigint, chain_time bigint, transaction_id bigint,
+  is_coinbase boolean, amount_sent bigint, amount_received bigint, utxo_count integer)
+language sql stable as $$
+  select d.script_id, a.chain_index, a.chain_time, a.transaction_id, a.is_coinbase, d.amount_sent,
+         d.amount_received, d.utxo_count
+    from accepted_by_chain() a
+    join (select o.transaction_id, o.script_id, 0::bigint as amount_sent,
+                 o.amount as amount_received, 1 as utxo_count
+            from transaction_outputs o
+          union all
+          select i.transaction_id, i.script_id, i.amount, 0, -1 from transaction_inputs i) d
+      on d.transaction_id = a.transaction_id
+   where d.script_id is not null
+$$;
+comment on function accepted_touches() is 'Inputs and outputs of the transactions that each chain '
+  'block accepts.';
+
+-- A bootstrap block after a gap replaces the balances before it by those of its UTXO set, and changes
+-- nothing else of the history. Scripts that only the latest set has are left out.
 create function fill_accepted_deltas() returns void language plpgsql set search_path = public as $$
+declare
+  first_index bigint := (select min(s.chain_index) from bootstrap_blocks s);
+  latest_index bigint := (select max(s.chain_index) from bootstrap_blocks s);
+  latest_time bigint := (select c.chain_time from chain_blocks c where c.index = latest_index);
 begin
   truncate accepted_deltas;
-  insert into accepted_deltas (chain_index, chain_time, script_id, amount_sent, amount_received, is_coinbase)
-  select chain.chain_index, chain.chain_time, d.script_id, sum(d.amount_sent), sum(d.amount_received), chain.is_coinbase
-    from accepted_by_chain() chain join script_deltas d on d.transaction_id = chain.transaction_id
-   where d.script_id is not null
-   group by d.script_id, chain.transaction_id, chain.chain_index, chain.chain_time, chain.is_coinbase;
+  insert into accepted_deltas (
+    script_id, chain_index, chain_time, is_coinbase, is_bootstrap, amount_sent, amount_received,
+    change, utxo_count, seen_before, is_first, is_latest_hour)
+  with segments as (
+    select s.chain_index, c.chain_time, lead(s.chain_index) over by_index as next_index,
+           lead(c.chain_time) over by_index as next_time
+      from bootstrap_blocks s join chain_blocks c on c.index = s.chain_index
+    window by_index as (order by s.chain_index)),
+  replaced as (
+    select b.script_id, s.chain_index, s.chain_time, s.next_index, s.next_time, b.balance as change,
+           true as is_set
+      from segments s join bootstrap_balances b on b.chain_index = s.chain_index
+     where s.next_index is not null
+    union all
+    select t.script_id, null, null, s.next_index, s.next_time, t.amount_received - t.amount_sent, false
+      from segments s
+      join accepted_touches() t on t.chain_index > s.chain_index and t.chain_index <= s.next_index
+     where s.next_index is not null),
+  changes as materialized (
+    select t.script_id, t.chain_index, t.chain_time, t.transaction_id, t.is_coinbase,
+           false as is_bootstrap, t.amount_sent, t.amount_received,
+           case when t.chain_index > first_index then t.amount_received - t.amount_sent end as change,
+           case when t.chain_index > latest_index then t.utxo_count else 0 end as utxo_count
+      from accepted_touches() t
+    union all
+    select script_id, chain_index, chain_time, 0, false, true, 0, 0, change, 0
+      from replaced where is_set
+    union all
+    select script_id, next_index, next_time, 0, false, true, 0, 0, -change, 0 from replaced),
+  latest_set as (
+    select u.script_id, latest_index, latest_time, 0::bigint, false, true, 0::bigint, 0::bigint,
+           u.amount, 1
+      from bootstrap_utxos u where u.script_id in (select script_id from changes))
+  select d.script_id, d.chain_index, d.chain_time, d.is_coinbase, d.is_bootstrap, sum(d.amount_sent),
+         sum(d.amount_received), sum(d.change), sum(d.utxo_count),
+         max(d.chain_time) filter (where not d.is_bootstrap) over before,
+         row_number() over before = 1,
+         coalesce(d.chain_time / 3600000 =
+             max(case when sum(d.change) is not null then d.chain_time end) over of_script / 3600000,
+           true)
+    from (table changes union all table latest_set) d
+   group by d.script_id, d.chain_index, d.is_bootstrap, d.transaction_id, d.chain_time, d.is_coinbase
+  window of_script as (partition by d.script_id),
+         before as (partition by d.script_id order by d.chain_index, d.is_bootstrap
+                    rows between unbounded preceding and 1 preceding);
   analyze accepted_deltas;
 end $$;
-comment on function fill_accepted_deltas() is 'Fills accepted_deltas, which script_rollups, '
-  'make_network_intervals and hourly_balance_changes read.';
+comment on function fill_accepted_deltas() is 'Fills accepted_deltas.';
 
--- A bootstrap block after a gap does not change the sums of the history before it: a script counts
--- as seen at a bootstrap block only if the chain had not touched it before, and permanently, even
--- if a later bootstrap block does not have its UTXOs.
-create function first_holdings() returns table (script_id bigint, chain_index bigint, chain_time bigint) language sql stable as $$
-  select held.script_id, held.chain_index, c.chain_time
-    from (select holders.script_id, min(holders.chain_index) as chain_index
-            from (select u.script_id, (select max(s.chain_index) from bootstrap_blocks s) as chain_index from bootstrap_utxos u
-                  union all
-                  select b.script_id, b.chain_index from bootstrap_balances b) holders
-           group by holders.script_id) held
-    join chain_blocks c on c.index = held.chain_index
-$$;
-comment on function first_holdings() is 'The first bootstrap block at which each script held '
-  'UTXOs.';
-
+-- A script counts as seen at a bootstrap block only if the chain had not touched it before, and
+-- permanently, even if a later bootstrap block does not have its UTXOs.
 create function script_rollups() returns table (
-  script_id bigint, accepted_count bigint, receiving_count bigint, sending_count bigint, coinbase_count bigint,
-  received numeric, sent numeric, first_seen bigint, last_seen bigint)
+  script_id bigint, balance bigint, utxo_count integer, accepted_count bigint,
+  receiving_count bigint, sending_count bigint, coinbase_count bigint, received numeric,
+  sent numeric, first_seen bigint, last_seen bigint, last_change bigint, last_change_hour integer)
 language sql stable as $$
-  select script_id, coalesce(t.accepted_count, 0), coalesce(t.receiving_count, 0), coalesce(t.sending_count, 0),
-         coalesce(t.coinbase_count, 0), coalesce(t.received, 0), coalesce(t.sent, 0),
-         least(t.first_touched, held.chain_time), coalesce(t.last_touched, held.chain_time)
-    from (select script_id, count(*) as accepted_count, count(*) filter (where amount_received > 0) as receiving_count,
-                 count(*) filter (where amount_sent > 0) as sending_count,
-                 count(*) filter (where is_coinbase and amount_received > 0) as coinbase_count,
-                 sum(amount_received) as received, sum(amount_sent) as sent,
-                 min(chain_time) as first_touched, max(chain_time) as last_touched
-            from accepted_deltas
-           group by script_id) t
-    full join first_holdings() held using (script_id)
+  select a.script_id, coalesce(sum(a.change), 0)::bigint, sum(a.utxo_count)::integer,
+         count(*) filter (where not a.is_bootstrap), count(*) filter (where a.amount_received > 0),
+         count(*) filter (where a.amount_sent > 0),
+         count(*) filter (where a.is_coinbase and a.amount_received > 0), sum(a.amount_received),
+         sum(a.amount_sent), min(a.chain_time),
+         coalesce(max(a.chain_time) filter (where not a.is_bootstrap), min(a.chain_time)),
+         coalesce(sum(a.change) filter (where a.is_latest_hour), 0)::bigint,
+         coalesce(max(a.chain_time) filter (where a.change is not null) / 3600000, 0)::integer
+    from accepted_deltas a
+   group by a.script_id
+  union all
+  select u.script_id, sum(u.amount)::bigint, count(*)::integer, 0, 0, 0, 0, 0, 0, c.chain_time,
+         c.chain_time, sum(u.amount)::bigint, (c.chain_time / 3600000)::integer
+    from chain_blocks c
+   cross join bootstrap_utxos u
+   where c.index = (select max(s.chain_index) from bootstrap_blocks s)
+     and not exists (select from accepted_deltas a where a.script_id = u.script_id)
+   group by u.script_id, c.chain_time
 $$;
-comment on function script_rollups() is 'Sums of accepted transactions in balances, for every '
-  'script that has any or that held UTXOs at a bootstrap block; from accepted_deltas.';
+comment on function script_rollups() is 'Columns of balances for every script that accepted '
+  'transactions touch or that held UTXOs at a bootstrap block; from accepted_deltas and '
+  'bootstrap_utxos.';
 
 create function make_network_intervals() returns void language sql set search_path = public as $$
   delete from network_intervals;
   insert into network_intervals (length, start, chain_blocks, blocks, red_blocks, transactions, fees, volume, minted, supply,
                                  active_scripts, new_scripts, work)
-  with touches as (
-    select a.chain_index, a.chain_time, a.is_coinbase, a.amount_received as received, a.amount_sent as sent,
-           lag(a.chain_time) over (partition by a.script_id order by a.chain_index) as seen_before,
-           held.script_id is not null as was_held
-      from accepted_deltas a
-      left join first_holdings() held on held.script_id = a.script_id and held.chain_index < a.chain_index),
-  acceptance as (
-    select chain_index, coalesce(sum(sent - received) filter (where not is_coinbase), 0) as fees,
-           coalesce(sum(received) filter (where not is_coinbase), 0) as volume,
-           sum(received - sent) as minted,
+  with acceptance as (
+    select chain_index, coalesce(sum(amount_sent - amount_received) filter (where not is_coinbase), 0) as fees,
+           coalesce(sum(amount_received) filter (where not is_coinbase), 0) as volume,
+           sum(amount_received - amount_sent) as minted,
            count(*) filter (where seen_before is null or seen_before / 60000 < chain_time / 60000) as minute,
            count(*) filter (where seen_before is null or seen_before / 3600000 < chain_time / 3600000) as hour,
            count(*) filter (where seen_before is null or seen_before / 86400000 < chain_time / 86400000) as day,
-           count(*) filter (where seen_before is null and not was_held) as new_scripts
-      from touches group by chain_index),
+           count(*) filter (where is_first) as new_scripts
+      from accepted_deltas where not is_bootstrap group by chain_index),
   counted as (select chain_index, count(*) as transactions from accepted_by_chain() where not is_coinbase group by chain_index),
   -- The blocks that a bootstrap block merges are before it, unless it was made on a chain block
   -- that was there.
@@ -1372,34 +1445,6 @@ create function make_network_intervals() returns void language sql set search_pa
 $$;
 comment on function make_network_intervals() is 'Computes network_intervals from all rows and '
   'accepted_deltas.';
-
-create function hourly_balance_changes() returns table (script_id bigint, hour integer, change bigint, is_latest boolean) language sql stable as $$
-  with parts as (
-    select s.chain_index, c.chain_time / 3600000 as hour, lead(s.chain_index) over by_index as next_index,
-           lead(c.chain_time) over by_index / 3600000 as next_hour
-      from bootstrap_blocks s join chain_blocks c on c.index = s.chain_index
-    window by_index as (order by s.chain_index)),
-  latest as (select chain_index, hour from parts where next_index is null),
-  counted as (
-    select b.script_id, p.hour, p.next_hour, b.balance as change
-      from parts p join bootstrap_balances b on b.chain_index = p.chain_index and p.next_index is not null
-    union all
-    select a.script_id, a.chain_time / 3600000, p.next_hour, a.amount_received - a.amount_sent
-      from parts p join accepted_deltas a on a.chain_index > p.chain_index and a.chain_index <= p.next_index and p.next_index is not null),
-  changes as (
-    select u.script_id, latest.hour, u.amount as change from bootstrap_utxos u, latest
-    union all
-    select a.script_id, a.chain_time / 3600000, a.amount_received - a.amount_sent from accepted_deltas a, latest where a.chain_index > latest.chain_index
-    union all
-    select counted.script_id, moved.hour, moved.change
-      from counted cross join lateral (values (counted.hour, counted.change), (counted.next_hour, -counted.change)) moved (hour, change))
-  select changes.script_id, changes.hour::integer, sum(changes.change)::bigint,
-         lead(changes.hour) over (partition by changes.script_id order by changes.hour) is null
-    from changes
-   group by changes.script_id, changes.hour
-$$;
-comment on function hourly_balance_changes() is 'Computes balance_changes from accepted_deltas and '
-  'the UTXO sets of bootstrap blocks: those of 0, too, and which is the latest of each script.';
 
 -- Covenants, programs, lanes and inscriptions -----------------------------------------------------
 

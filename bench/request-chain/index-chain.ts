@@ -90,7 +90,7 @@ export class ChainWriter {
 
   async finishFirstCatchUp(): Promise<void> {
     await this.flush();
-    await finishFirstCatchUp(this.#clients, this.#preparer.takeFindings());
+    await finishFirstCatchUp(this.#clients, { candidates: this.#preparer.takeCandidates() });
     this.#checkpoint = { ...this.#checkpoint, firstCatchUp: false };
   }
 

@@ -26,6 +26,16 @@ const output = z.object({
   runs: z.array(z.object({ transactions: positive })).length(2),
 });
 
+const pruned = z.object({
+  isSimulated: z.literal(true),
+  medians: z.object({
+    bootstrapSeconds: positive,
+    catchUpSeconds: positive,
+    finishSeconds: positive,
+    transactions: z.literal(212),
+  }),
+});
+
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase({ empty: true });
@@ -59,4 +69,10 @@ test('it measures two catch-ups with a simulated node, and keeps only the last d
     await kept.close();
     await database.pool.query(`drop database ${name}`);
   }
+});
+
+test('it measures a catch-up from a pruning point with a generated UTXO set', async () => {
+  const options = ['--runs', '1', '--pruned', '0.002', '--transactions', '200'];
+  const { medians } = pruned.parse(await runBench('sync.ts', options, { DATABASE_URL: database.url }));
+  expect(medians.catchUpSeconds).toBeGreaterThan(medians.bootstrapSeconds + medians.finishSeconds);
 });

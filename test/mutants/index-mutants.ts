@@ -210,6 +210,14 @@ export const INDEX_MUTANTS: readonly Mutant[] = [
     replace: 'false)',
     tests: ['test/simulation/tags.db.test.ts'],
   },
+  // First catch-up.
+  {
+    name: 'first-catch-up-accepts-spends-of-unknown-utxos',
+    file: 'packages/indexer/src/prepare/preparer.ts',
+    find: 'if (touched === undefined) checkInputs(acceptances, known);',
+    replace: 'if (touched === undefined) void checkInputs;',
+    tests: ['test/simulation/bad-node.db.test.ts'],
+  },
   // Rebuild.
   {
     name: 'rebuild-balances-without-unaccepted-transactions',

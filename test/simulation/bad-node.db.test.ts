@@ -17,6 +17,7 @@ import {
   SEED,
 } from '../support/harness.ts';
 import { NodeBehindProxy, PARAMS, type RunningIndexer, startIndexing, SimulatedDag } from '../support/simulated-dag.ts';
+import { createPruningHarness, expectRightFromBootstrap, pruneAbove } from './bootstraps-harness.ts';
 
 const FAULTS: Fault[] = [
   { kind: 'drop' },
@@ -263,6 +264,38 @@ test('an only node is asked again as long as its responses cannot be written', a
   delete lie.error;
   await atRest(database, node, indexer);
   await indexer.stop();
+});
+
+test('a first catch-up from a pruning point accepts no transaction that spends an unknown UTXO', async () => {
+  const harness = await createPruningHarness('an unknown UTXO');
+  const { simulatedDag, database, node } = harness;
+  pruneAbove(simulatedDag, 80);
+  const [utxo] = simulatedDag.node.consensus.utxos.values();
+  if (utxo === undefined) throw new Error('there is no UTXO');
+  const invented = { ...utxo, outpoint: { transactionId: Buffer.alloc(32, 1), index: 0 } };
+  const spending = payment(invented, scriptOf(3));
+  simulatedDag.node.receive(blockOn(simulatedDag.node, { payments: [spending] }));
+  simulatedDag.mine(20);
+  const id = toHex(spending.transactionId);
+  const lie: Lie = {
+    chain: ({ acceptedTransactionIds }, { node: { dag } }) =>
+      acceptedTransactionIds.some((entry) => {
+        const { mergeSet } = dag.get(toHex(entry.acceptingBlockHash));
+        const merges = mergeSet.some(({ transactions }) =>
+          transactions.some((each) => toHex(each.transactionId) === id),
+        );
+        if (merges) entry.acceptedTransactionIds.push(spending.transactionId);
+        return merges;
+      }),
+  };
+  const indexer = startIndexing(simulatedDag, database.url);
+  const told = lieTo(() => indexer, simulatedDag.server.url, simulatedDag, lie);
+  onTestEnd(() => indexer.stop().catch(() => undefined));
+  await expect.poll(told, { timeout: 120_000, interval: 50 }).toBeGreaterThan(2);
+  delete lie.chain;
+  await atRest(database, node, indexer);
+  await indexer.stop();
+  await expectRightFromBootstrap(harness);
 });
 
 test('the compute mass is computed, regardless of what the node says', async () => {

@@ -51,8 +51,8 @@ const WITHOUT_NEW_KEYS: Readonly<Record<string, string>> = {
   covenant_events: `to_jsonb(r) || ${templateBy('template_id')} || ${templateBy('previous_template_id')} || ${COVENANT}`,
 };
 
-test('a first catch-up writes the same rows from its sums as from all rows', async () => {
-  const { simulatedDag, database, node } = await createHarness('sums of a first catch-up');
+test('a first catch-up writes the same rows with the candidates that it noted as from all rows', async () => {
+  const { simulatedDag, database, node } = await createHarness('candidates of a first catch-up');
   const { pool } = database;
   simulatedDag.mine(200);
   mineRewards(simulatedDag, 5);
@@ -69,14 +69,14 @@ test('a first catch-up writes the same rows from its sums as from all rows', asy
     );
   const read = async (): Promise<string[][]> =>
     (await Promise.all(tables.map(select))).map(({ rows }) => rows.map(({ row }) => row));
-  const summed = await read();
-  for (const [i, rows] of summed.entries()) {
+  const written = await read();
+  for (const [i, rows] of written.entries()) {
     if (!OF_ATTACKS.has(tables[i] as string)) expect(rows.length, tables[i]).toBeGreaterThan(0);
   }
   await pool.query('update checkpoint set first_catch_up = true');
   const [client, other] = [await pool.connect(), await pool.connect()];
   await finishFirstCatchUp([client, other]).finally(() => [client, other].forEach((each) => each.release()));
-  expect(await read()).toEqual(summed);
+  expect(await read()).toEqual(written);
 });
 
 test('seen_before has rows of the latest chain blocks only', async () => {

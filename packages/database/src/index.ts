@@ -15,10 +15,7 @@ export {
 export { type Connection, type ConnectOptions, connect, type Database } from './connection/connect.ts';
 export { socketOf } from './connection/lost-connections.ts';
 export { type CopyBuffer, copyRows } from './copy/copy-buffer.ts';
-export type { CopyRowOf } from './copy/define-copy-table.ts';
-export { copyAll } from './copy/copy-all.ts';
 export {
-  BALANCES,
   COVENANT_EVENTS,
   BATCH_TABLES,
   type BatchRow,
@@ -26,9 +23,7 @@ export {
   type BlockKey,
   type ChainTime,
   createBatchRows,
-  PREVIOUS_BALANCE_CHANGES,
   LOADED_UTXOS,
-  NETWORK_INTERVALS,
   type ScriptKey,
   type TransactionKey,
   UTXOS,

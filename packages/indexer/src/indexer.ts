@@ -2,7 +2,7 @@
 import { describeBlocking, socketOf, takeWriterLock } from '@kasgres/database';
 import { NodeUnsuitableError } from '@kasgres/node';
 import type { FatalError } from '@kasgres/runtime';
-import { CandidateTransactions, type CatchUpFindings, UtxoChanges } from '@kasgres/state';
+import { CandidateTransactions, UtxoChanges } from '@kasgres/state';
 import type { ClientBase, PoolClient } from 'pg';
 import { apply } from './apply/apply.ts';
 import { findCheckpoint, findNetworkOfDatabase } from './apply/checkpoint.ts';
@@ -156,7 +156,7 @@ class Attempt {
         if (update.atTip) {
           await this.#applying;
           if (checkpoint.firstCatchUp) {
-            checkpoint = await this.#finishFirstCatchUp(checkpoint, preparer.takeFindings());
+            checkpoint = await this.#finishFirstCatchUp(checkpoint, preparer.takeCandidates());
             // Otherwise the next preparer would continue to note them.
             candidates = undefined;
           }
@@ -304,13 +304,13 @@ class Attempt {
     this.#lookUpIndexesAreBuilt = true;
   }
 
-  async #finishFirstCatchUp(checkpoint: Checkpoint, findings: CatchUpFindings): Promise<Checkpoint> {
+  async #finishFirstCatchUp(checkpoint: Checkpoint, candidates?: CandidateTransactions): Promise<Checkpoint> {
     const { client, reader, log, metrics, signal } = this.#dependencies;
     log.info({ blueScore: checkpoint.blueScore }, 'caught up with the node; building indexes and balances');
     const end = metrics.stageSeconds.startTimer({ stage: 'finish' });
     const onBlocked: FinishOptions['onBlocked'] = (blocking) =>
       log.warn({ sessions: describeBlocking(blocking) }, 'waiting for readers of the tables of balances');
-    await finishFirstCatchUp([client, reader], { ...findings, onBlocked, signal });
+    await finishFirstCatchUp([client, reader], { candidates, onBlocked, signal });
     this.#dependencies.notices.send();
     log.info({ durationMs: Math.round(end() * 1_000) }, 'finished the first catch-up');
     return { ...checkpoint, firstCatchUp: false };

@@ -4,23 +4,9 @@
  */
 import type { ClientBase } from 'pg';
 import type { CandidateTransactions } from './first-catch-up/candidate-transactions.ts';
-import type { ChainTotals } from './first-catch-up/chain-totals.ts';
 import type { Verification } from './queryable.ts';
 import type { RemovedChain } from './removed-chain.ts';
-import type { BatchItem, StateChanges, Utxo } from './state-changes.ts';
-
-export interface CatchUpTotals {
-  chain: ChainTotals;
-  /** In the order of the keys of their transactions. */
-  utxos: Iterable<Utxo>;
-}
-
-/** The findings of a first catch-up on its way, as far as one attempt saw all of it. */
-export interface CatchUpFindings {
-  /** If the whole chain was summed up, so that derived state need not be computed from all rows. */
-  totals?: CatchUpTotals | undefined;
-  candidates?: CandidateTransactions | undefined;
-}
+import type { BatchItem, StateChanges } from './state-changes.ts';
 
 type Run = (client: ClientBase) => Promise<unknown>;
 
@@ -30,8 +16,6 @@ export interface Rebuild {
   fromRows?: (client: ClientBase, candidates?: CandidateTransactions) => Promise<unknown>;
   /** After every `fromRows`, from `accepted_deltas`. They may run in parallel. */
   fromDeltas?: readonly Run[];
-  /** Write what was summed up during a first catch-up from genesis: the same rows as both, which they replace. They may run in parallel. */
-  fromTotals?: readonly ((client: ClientBase, totals: CatchUpTotals) => Promise<unknown>)[];
   /** Runs last, under the lock on the checkpoint, for state that follows from tags, which may change until then. */
   locked?: Run;
 }

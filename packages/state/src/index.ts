@@ -3,7 +3,6 @@ export { BalanceDeltas } from './balances/balance-deltas.ts';
 export { countTouched } from './balances/write.ts';
 export { type ClusteringOptions, clusterStep, flagStep, type Step } from './clusters/step.ts';
 export { findContested } from './contested-outputs/contested-outputs.ts';
-export { type CatchUpFindings, type CatchUpTotals } from './derived-state.ts';
 export {
   type AcceptedTransaction,
   type ChainBlock,
@@ -15,7 +14,6 @@ export {
   type SpentOutput,
 } from './state-changes.ts';
 export { CandidateTransactions } from './first-catch-up/candidate-transactions.ts';
-export { ChainTotals } from './first-catch-up/chain-totals.ts';
 export { backfillInscriptions } from './inscriptions/rebuild.ts';
 export { columnsOf, isStandby, pagesByKey, type Queryable } from './queryable.ts';
 export {

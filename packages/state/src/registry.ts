@@ -13,7 +13,8 @@ import { balances } from './balances/balances.ts';
 import { clusters } from './clusters/clusters.ts';
 import { contestedOutputs } from './contested-outputs/contested-outputs.ts';
 import { covenants } from './covenants/covenants.ts';
-import type { CatchUpFindings, DerivedState, Rebuild, StateInvariant } from './derived-state.ts';
+import type { DerivedState, Rebuild, StateInvariant } from './derived-state.ts';
+import type { CandidateTransactions } from './first-catch-up/candidate-transactions.ts';
 import { RemovedChain } from './removed-chain.ts';
 import type { BatchItem, RemovedChainBlock, StateChanges } from './state-changes.ts';
 import { inscriptions } from './inscriptions/inscriptions.ts';
@@ -84,16 +85,14 @@ export const EMPTIED_TABLES = DERIVED_STATE.flatMap(({ tables }) => tables?.empt
 export const FILLED_TABLES = [...EMPTIED_TABLES, ...DERIVED_STATE.flatMap(({ tables }) => tables?.filled ?? [])];
 export const STATE_INDEXES = DERIVED_STATE.flatMap(({ tables }) => tables?.deferredIndexes ?? []);
 
-/** The stages of the rebuild: what one contains may run in parallel. */
-export function rebuildStages({ totals, candidates }: CatchUpFindings): ((client: ClientBase) => Promise<unknown>)[][] {
+/**
+ * Returns the stages of the rebuild: what one contains may run in parallel.
+ * @param candidates undefined if this attempt did not see the whole catch-up
+ */
+export function rebuildStages(candidates?: CandidateTransactions): ((client: ClientBase) => Promise<unknown>)[][] {
   const rebuilds = DERIVED_STATE.flatMap(({ rebuild = [] }) => rebuild);
   const fromRows = ({ fromRows: run }: Rebuild) =>
     run === undefined ? [] : [(client: ClientBase) => run(client, candidates)];
-  if (totals !== undefined) {
-    const fromTotals = (rebuild: Rebuild) =>
-      rebuild.fromTotals?.map((run) => (client: ClientBase) => run(client, totals)) ?? fromRows(rebuild);
-    return [rebuilds.flatMap(fromTotals)];
-  }
   return [
     [(client) => client.query('select fill_accepted_deltas()'), ...rebuilds.flatMap(fromRows)],
     rebuilds.flatMap(({ fromDeltas = [] }) => fromDeltas),

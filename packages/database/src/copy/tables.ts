@@ -169,45 +169,6 @@ export const COVENANT_EVENTS = defineCopyTable('covenant_events', {
   previous_template_id: nullable(bigint),
 });
 
-export const BALANCES = defineCopyTable('balances', {
-  script_id: key,
-  balance: bigint,
-  first_seen: key,
-  last_seen: key,
-  last_change: bigint,
-  last_change_hour: integer,
-  utxo_count: integer,
-  transaction_count: numeric,
-  accepted_count: numeric,
-  receiving_count: numeric,
-  sending_count: numeric,
-  coinbase_count: numeric,
-  received: numeric,
-  sent: numeric,
-});
-
-export const PREVIOUS_BALANCE_CHANGES = defineCopyTable('previous_balance_changes', {
-  script_id: key,
-  hour: integer,
-  change: bigint,
-});
-
-export const NETWORK_INTERVALS = defineCopyTable('network_intervals', {
-  length: text,
-  start: key,
-  chain_blocks: key,
-  blocks: key,
-  red_blocks: key,
-  transactions: key,
-  fees: numeric,
-  volume: numeric,
-  minted: bigint,
-  supply: bigint,
-  active_scripts: key,
-  new_scripts: key,
-  work: numeric,
-});
-
 /** The UTXO set of a coming bootstrap block, while it is being loaded. */
 export const LOADED_UTXOS = defineCopyTable('loaded_utxos', {
   transaction_id: bytea,

@@ -41,11 +41,11 @@ export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
 export interface AcceptedDeltas {
   /**
-   * Sum of the outputs that pay the script, sompi.
+   * Sum of the outputs that pay the script, sompi; 0 in rows of bootstrap blocks.
    */
   amount_received: bigint;
   /**
-   * Sum of the inputs that spend UTXOs of the script, sompi.
+   * Sum of the inputs that spend UTXOs of the script, sompi; 0 in rows of bootstrap blocks.
    */
   amount_sent: bigint;
   /**
@@ -57,13 +57,37 @@ export interface AcceptedDeltas {
    */
   chain_time: bigint;
   /**
+   * Change of the balance, sompi. Null for transactions whose effect is in the first UTXO set.
+   */
+  change: bigint | null;
+  /**
+   * Whether the row is of a bootstrap block, and not of a transaction.
+   */
+  is_bootstrap: boolean;
+  /**
    * Whether the transaction is a coinbase.
    */
   is_coinbase: boolean;
   /**
+   * Whether it is the first row of the script.
+   */
+  is_first: boolean;
+  /**
+   * Whether the balance of the script does not change in later hours.
+   */
+  is_latest_hour: boolean;
+  /**
    * The script.
    */
   script_id: bigint;
+  /**
+   * chain_blocks.chain_time of the previous transaction that touches the script, or null.
+   */
+  seen_before: bigint | null;
+  /**
+   * Number of UTXOs in the latest UTXO set; created minus spent ones since. 0 in earlier rows.
+   */
+  utxo_count: number;
 }
 
 export interface AddressTransactions {

@@ -1,7 +1,7 @@
 /** Indexes and derived state are cheaper to build at the end of the first catch-up. `deferred_indexes` has the definitions in case of a crash. */
 import { type BlockingSession, inTransaction, withExclusiveLocks } from '@kasgres/database';
 import {
-  type CatchUpFindings,
+  type CandidateTransactions,
   EMPTIED_TABLES,
   FILLED_TABLES,
   rebuildLockedState,
@@ -74,7 +74,9 @@ export async function buildLookUpIndexes(client: ClientBase): Promise<void> {
   for (const name of LOOK_UP_INDEXES) await buildIndex(client, name);
 }
 
-export interface FinishOptions extends CatchUpFindings {
+export interface FinishOptions {
+  /** If this attempt saw the whole catch-up. */
+  candidates?: CandidateTransactions | undefined;
   /** Called with sessions that read tables that must be emptied. */
   onBlocked?: (blocking: readonly BlockingSession[]) => void;
   /** Ends the wait for those sessions. */
@@ -84,7 +86,7 @@ export interface FinishOptions extends CatchUpFindings {
 /** Every step is idempotent; the last one lets requests in. */
 export async function finishFirstCatchUp(
   clients: readonly [ClientBase, ClientBase],
-  { onBlocked, signal, ...findings }: FinishOptions = {},
+  { candidates, onBlocked, signal }: FinishOptions = {},
 ): Promise<void> {
   const [client, observer] = clients;
   await forEachInParallel(clients, [...LOOK_UP_INDEXES, ...REQUEST_INDEXES], buildIndex);
@@ -96,7 +98,7 @@ export async function finishFirstCatchUp(
     signal,
   });
   for (const worker of clients) await worker.query(`set work_mem = '${WORK_MEMORY}'`);
-  for (const stage of rebuildStages(findings))
+  for (const stage of rebuildStages(candidates))
     await forEachInParallel(clients, stage, (worker, rebuild) => rebuild(worker));
   for (const worker of clients) await worker.query('reset work_mem');
   await forEachInParallel(clients, STATE_INDEXES, buildIndex);

@@ -1,5 +1,4 @@
 /** The hashes of first variants and the outputs of the latest transactions. Keys are dense and grow, so the oldest chunks are evicted. */
-import type { Utxo } from '@kasgres/state';
 
 /** Few, so that a chunk of transactions with thousands of outputs each stays small, too. */
 const CHUNK_TRANSACTIONS = 2_048;
@@ -13,11 +12,6 @@ interface Chunk {
   firstOutput: Uint32Array;
   amounts: BigInt64Array;
   scripts: Float64Array;
-  /** Whether each output is a UTXO, for `unspent`. */
-  isUnspent: Uint8Array;
-  /** DAA score of the block that accepted each transaction, and whether it is a coinbase, for `unspent`. */
-  acceptedAt: BigInt64Array;
-  isCoinbase: Uint8Array;
   transactions: number;
   outputs: number;
 }
@@ -56,16 +50,6 @@ export class TransactionMemory {
     return { amount: chunk.amounts[at] as bigint, script: chunk.scripts[at] as number };
   }
 
-  forEachOutput(key: number, use: (amount: bigint, script: number) => void): void {
-    const chunk = this.#find(key);
-    if (chunk === undefined) return;
-    const position = (key - this.#base) % CHUNK_TRANSACTIONS;
-    const end = chunk.firstOutput[position + 1] as number;
-    for (let at = chunk.firstOutput[position] as number; at < end; at += 1) {
-      use(chunk.amounts[at] as bigint, chunk.scripts[at] as number);
-    }
-  }
-
   add(hash: Uint8Array): void {
     let chunk = this.#chunks.at(-1);
     if (chunk === undefined || chunk.transactions === CHUNK_TRANSACTIONS) {
@@ -85,44 +69,6 @@ export class TransactionMemory {
     chunk.outputs += 1;
     chunk.firstOutput[chunk.transactions] = chunk.outputs;
     this.#outputs += 1;
-  }
-
-  /** Makes the outputs of a transaction UTXOs. */
-  accept(key: number, blockDaaScore: bigint, isCoinbase: boolean): void {
-    const chunk = this.#find(key);
-    if (chunk === undefined) return;
-    const position = (key - this.#base) % CHUNK_TRANSACTIONS;
-    chunk.acceptedAt[position] = blockDaaScore;
-    chunk.isCoinbase[position] = Number(isCoinbase);
-    chunk.isUnspent.fill(1, chunk.firstOutput[position], chunk.firstOutput[position + 1]);
-  }
-
-  spend(key: number, index: number): void {
-    const chunk = this.#find(key);
-    if (chunk === undefined) return;
-    chunk.isUnspent[(chunk.firstOutput[(key - this.#base) % CHUNK_TRANSACTIONS] as number) + index] = 0;
-  }
-
-  /** Returns the outputs that were accepted and not spent: the UTXO set, if nothing was evicted. */
-  *unspent(): Generator<Utxo> {
-    for (const [number, chunk] of this.#chunks.entries()) {
-      for (let position = 0; position < chunk.transactions; position += 1) {
-        const first = chunk.firstOutput[position] as number;
-        for (let at = first; at < (chunk.firstOutput[position + 1] as number); at += 1) {
-          if (chunk.isUnspent[at] === 0) continue;
-          yield {
-            transaction: this.#base + number * CHUNK_TRANSACTIONS + position,
-            index: at - first,
-            script: chunk.scripts[at] as number,
-            amount: chunk.amounts[at] as bigint,
-            blockDaaScore: chunk.acceptedAt[position] as bigint,
-            isCoinbase: chunk.isCoinbase[position] === 1,
-            // They are found by an index in the end, since few outputs have one.
-            covenantId: undefined,
-          };
-        }
-      }
-    }
   }
 
   evict(keepFrom: number): void {
@@ -150,9 +96,6 @@ function newChunk(): Chunk {
     firstOutput: new Uint32Array(CHUNK_TRANSACTIONS + 1),
     amounts: new BigInt64Array(CHUNK_TRANSACTIONS * 2),
     scripts: new Float64Array(CHUNK_TRANSACTIONS * 2),
-    isUnspent: new Uint8Array(CHUNK_TRANSACTIONS * 2),
-    acceptedAt: new BigInt64Array(CHUNK_TRANSACTIONS),
-    isCoinbase: new Uint8Array(CHUNK_TRANSACTIONS),
     transactions: 0,
     outputs: 0,
   };
@@ -165,7 +108,4 @@ function growOutputs(chunk: Chunk): void {
   const scripts = new Float64Array(chunk.scripts.length * 2);
   scripts.set(chunk.scripts);
   chunk.scripts = scripts;
-  const isUnspent = new Uint8Array(chunk.isUnspent.length * 2);
-  isUnspent.set(chunk.isUnspent);
-  chunk.isUnspent = isUnspent;
 }

@@ -4,7 +4,6 @@ import type { RpcTransaction } from '@kasgres/node';
 import {
   type AcceptedTransaction,
   type ChainBlock,
-  type ChainTotals,
   collectState,
   type Outpoint,
   type StateChanges,
@@ -32,7 +31,7 @@ export interface AddedChain {
   accepted: readonly Acceptance[];
 }
 
-type SpentUtxo = NonNullable<ResolvedInput['utxo']>;
+type CompleteInput = { [Name in keyof ResolvedInput]: NonNullable<ResolvedInput[Name]> };
 
 interface Known {
   registry: Registry;
@@ -51,24 +50,6 @@ export function collectChain(state: StateChanges, chain: readonly AddedChain[], 
   }
 }
 
-/** Needs every transaction since genesis in memory. @throws if an accepted transaction spends an unknown UTXO */
-export function sumUpChain(totals: ChainTotals, chain: readonly AddedChain[], known: Known): void {
-  const { utxos } = known.registry.memory;
-  for (const { added, index, chainTime, accepted } of chain) {
-    totals.beginBlock(toChainBlock(added, index, chainTime));
-    for (const acceptance of accepted) {
-      const { key, transaction } = acceptance;
-      totals.beginTransaction(isCoinbase(transaction));
-      forEachSpent(transaction, inputsOf(acceptance, known), (spent, index, { amount, script }) => {
-        totals.spend(script, amount);
-        utxos.spend(spent, index);
-      });
-      utxos.forEachOutput(key, (amount, script) => totals.create(script, amount));
-      utxos.accept(key, added.block.header.daaScore, isCoinbase(transaction));
-    }
-  }
-}
-
 function toChainBlock({ block, mergeSet }: AddedChainBlock, index: number, chainTime: ChainTime): ChainBlock {
   return {
     index,
@@ -80,24 +61,23 @@ function toChainBlock({ block, mergeSet }: AddedChainBlock, index: number, chain
   };
 }
 
-function inputsOf({ key, transaction }: Acceptance, { registry, seen, resolved }: Known): ResolvedInput[] {
-  return resolved[key - seen.firstNewTransaction] ?? resolveInputs(transaction, registry.memory, seen.lookedUp);
+/** Checks acceptances of which nothing else is collected. @throws as inputsOf */
+export function checkInputs(acceptances: readonly Acceptance[], known: Known): void {
+  for (const acceptance of acceptances) inputsOf(acceptance, known);
 }
 
-/** Calls `use` with each UTXO that a transaction spends: with the key of the transaction that created it, and its index there. */
-function forEachSpent(
-  transaction: RpcTransaction,
-  inputs: readonly ResolvedInput[],
-  use: (creator: TransactionKey, index: number, utxo: SpentUtxo) => void,
-): void {
-  inputs.forEach(({ transaction: creator, utxo }, i) => {
-    if (creator === undefined || utxo === undefined) {
-      const id = toHex(transaction.transactionId);
-      throw new IncompleteUpdateError(`${id} is accepted but spends an unknown UTXO (input ${i})`);
-    }
-    const { previousOutpoint } = transaction.inputs[i] as RpcTransaction['inputs'][number];
-    use(creator, previousOutpoint.index, utxo);
-  });
+/** @throws IncompleteUpdateError if an accepted transaction spends an unknown UTXO */
+function inputsOf({ key, transaction }: Acceptance, { registry, seen, resolved }: Known): CompleteInput[] {
+  const inputs = resolved[key - seen.firstNewTransaction] ?? resolveInputs(transaction, registry.memory, seen.lookedUp);
+  if (inputs.every(isComplete)) return inputs;
+  const input = inputs.findIndex((each) => !isComplete(each));
+  throw new IncompleteUpdateError(
+    `${toHex(transaction.transactionId)} is accepted but spends an unknown UTXO (input ${input})`,
+  );
+}
+
+function isComplete(input: ResolvedInput): input is CompleteInput {
+  return input.transaction !== undefined && input.utxo !== undefined;
 }
 
 function laneOf({ subnetworkId, gas }: RpcTransaction, { registry, seen }: Known): AcceptedTransaction['lane'] {
@@ -114,9 +94,9 @@ interface Place {
 function toAccepted({ blockDaaScore, ...place }: Place, acceptance: Acceptance, known: Known): AcceptedTransaction {
   const { key, transaction, acceptedVariant } = acceptance;
   const inputs = inputsOf(acceptance, known);
-  const spent: Outpoint[] = [];
-  forEachSpent(transaction, inputs, (creator, index, { script }) => {
-    spent.push({ transaction: creator, index, script });
+  const spent = inputs.map(({ transaction: creator, utxo }, i): Outpoint => {
+    const { previousOutpoint } = transaction.inputs[i] as RpcTransaction['inputs'][number];
+    return { transaction: creator, index: previousOutpoint.index, script: utxo.script };
   });
   const scripts = transaction.outputs.map(({ scriptPublicKey }) => known.registry.getScriptKey(scriptPublicKey));
   const created = { transaction: key, blockDaaScore, isCoinbase: isCoinbase(transaction) };

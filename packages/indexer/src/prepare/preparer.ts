@@ -3,22 +3,14 @@ import { setImmediate } from 'node:timers/promises';
 import type { BlockKey, ScriptKey, TransactionKey } from '@kasgres/database';
 import { getNetwork, type Hash, isCoinbase, type Network, toHex } from '@kasgres/kaspa';
 import type { RpcBlock, RpcTransaction } from '@kasgres/node';
-import {
-  type CandidateTransactions,
-  type CatchUpFindings,
-  type CatchUpTotals,
-  ChainTotals,
-  collectState,
-  getOrInsert,
-  StateChanges,
-} from '@kasgres/state';
+import { type CandidateTransactions, collectState, getOrInsert, StateChanges } from '@kasgres/state';
 import type { ClientBase } from 'pg';
 import type { AddedChainBlock, ChainUpdate } from '../chain-update.ts';
 import { IncompleteUpdateError } from '../errors.ts';
 import { lookUp, referencesOf } from '../memory/look-up.ts';
 import type { AmbiguousVariants } from './ambiguous-variants.ts';
 import type { Batch, Checkpoint, Fork } from './batch.ts';
-import { type Acceptance, type AddedChain, collectChain, sumUpChain } from './collect.ts';
+import { type Acceptance, type AddedChain, checkInputs, collectChain } from './collect.ts';
 import type { Registry, Seen, SeenBlock, SeenTransaction } from './registry.ts';
 import { feeOf, type ResolvedInput, resolveInputs, scriptsOf } from './resolve.ts';
 import { writeBlock, writeInputs, writeOutputs, writeTransaction } from './write-rows.ts';
@@ -32,9 +24,6 @@ type Touched = Map<BlockKey, ScriptKey[]>;
 export class Preparer {
   readonly #registry: Registry;
   readonly #ambiguousVariants: AmbiguousVariants;
-
-  /** Undefined unless the preparer has seen the whole chain since genesis, without a reorg. */
-  #totals: ChainTotals | undefined;
   #candidates: CandidateTransactions | undefined;
 
   /** @param candidates of a first catch-up, if they are those of its chain up to the checkpoint */
@@ -42,23 +31,13 @@ export class Preparer {
     this.#registry = registry;
     this.#ambiguousVariants = ambiguousVariants;
     this.#candidates = candidates;
-    if (registry.memory.isComplete) this.#totals = new ChainTotals();
   }
 
-  /** Returns what the first catch-up has found out. It is needed once, and then forgotten. */
-  takeFindings(): CatchUpFindings {
+  /** Returns the candidates of the first catch-up. They are needed once, and then forgotten. */
+  takeCandidates(): CandidateTransactions | undefined {
     const candidates = this.#candidates;
     this.#candidates = undefined;
-    return { totals: this.#takeTotals(), candidates };
-  }
-
-  /** Returns what was summed up of the whole chain, if it can replace a computation from all rows. */
-  #takeTotals(): CatchUpTotals | undefined {
-    const { memory } = this.#registry;
-    const chain = this.#totals;
-    this.#totals = undefined;
-    if (chain?.isExact !== true || !memory.isComplete) return undefined;
-    return { chain, utxos: memory.utxos.unspent() };
+    return candidates;
   }
 
   /**
@@ -117,11 +96,11 @@ export class Preparer {
     }
     const touched: Touched | undefined = from.firstCatchUp ? undefined : new Map();
     const resolved = await this.#writeTransactions(seen, acceptances, { touched, yieldToEventLoop });
-    if (!from.firstCatchUp || update.removed.length > 0 || !this.#registry.memory.isComplete) this.#totals = undefined;
-    if (this.#totals !== undefined) sumUpChain(this.#totals, chain, { registry: this.#registry, seen, resolved });
     if (this.#candidates !== undefined) findCandidates(this.#candidates, acceptances);
+    const known = { registry: this.#registry, seen, resolved };
     let state: StateChanges | undefined;
-    if (touched !== undefined) {
+    if (touched === undefined) checkInputs(acceptances, known);
+    else {
       state = new StateChanges({
         checkpoint: from.chainIndex,
         fork: fork.chainIndex,
@@ -139,7 +118,7 @@ export class Preparer {
           seen.rows.unmerged_touches.write({ block_id: block, script_ids: scripts });
         } else collectState({ kind: 'touched', scripts }, state);
       }
-      collectChain(state, chain, { registry: this.#registry, seen, resolved });
+      collectChain(state, chain, known);
     }
 
     const { firstNewTransaction } = seen;

@@ -6,14 +6,10 @@ import { inPipeline } from '@kasgres/database';
 import type { DerivedState } from '../derived-state.ts';
 import { allOf } from '../queryable.ts';
 import { BalanceDeltas } from './balance-deltas.ts';
-import {
-  changePreviousChanges,
-  copyPreviousChanges,
-  rebuildPreviousChanges,
-} from './hourly-changes/previous-changes.ts';
+import { changePreviousChanges, rebuildPreviousChanges } from './hourly-changes/previous-changes.ts';
 import { HourlyDeltas } from './hourly-changes/hourly-deltas.ts';
 import { verifyHourlyBalanceChanges } from './hourly-changes/verify.ts';
-import { copyBalances, rebuildBalances } from './rebuild.ts';
+import { rebuildBalances } from './rebuild.ts';
 import { ScriptActivityChanges } from './script-activity/replay.ts';
 import { collectActivity, readActivity, revertActivity, writeSeenBefore } from './script-activity/script-activity.ts';
 import { verifyScriptActivity } from './script-activity/verify.ts';
@@ -30,7 +26,6 @@ export const balances: DerivedState = {
   },
   rebuild: {
     fromDeltas: [rebuildBalances, rebuildPreviousChanges],
-    fromTotals: [copyBalances, copyPreviousChanges],
     locked: flagTagged,
   },
   verify: {

@@ -1,8 +1,6 @@
 /** Totals of the network by minute, hour and day (docs/adr/0007-rollups.md). */
-import { copyAll, type CopyRowOf, NETWORK_INTERVALS } from '@kasgres/database';
 import { BalanceDeltas } from '../balances/balance-deltas.ts';
 import type { DerivedState } from '../derived-state.ts';
-import type { IntervalTotal } from '../first-catch-up/interval-totals.ts';
 import { columnsOf } from '../queryable.ts';
 import { type ActiveScripts, ScriptActivityChanges } from '../balances/script-activity/replay.ts';
 import { addAccepted, type ChainBlockTotals, IntervalDeltas, totalsOf } from './interval-deltas.ts';
@@ -90,25 +88,5 @@ export const networkIntervals: DerivedState = {
     });
   },
 
-  rebuild: {
-    fromDeltas: [(client) => client.query('select make_network_intervals()')],
-    fromTotals: [
-      async (client, { chain }) => {
-        await client.query('delete from network_intervals');
-        await copyAll(client, NETWORK_INTERVALS, rowsOf(chain.intervals()));
-      },
-    ],
-  },
+  rebuild: { fromDeltas: [(client) => client.query('select make_network_intervals()')] },
 };
-
-function* rowsOf(totals: Iterable<IntervalTotal>): Generator<CopyRowOf<typeof NETWORK_INTERVALS>> {
-  for (const { chainBlocks, redBlocks, activeScripts, newScripts, ...total } of totals) {
-    yield {
-      ...total,
-      chain_blocks: chainBlocks,
-      red_blocks: redBlocks,
-      active_scripts: activeScripts,
-      new_scripts: newScripts,
-    };
-  }
-}

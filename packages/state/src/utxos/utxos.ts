@@ -1,7 +1,7 @@
-import { copyAll, copyRows, type CopyRowOf, inPipeline, UTXOS } from '@kasgres/database';
+import { copyRows, inPipeline, UTXOS } from '@kasgres/database';
 import type { ClientBase } from 'pg';
 import { UNSPENT } from '../common-table-expressions.ts';
-import type { CatchUpTotals, DerivedState } from '../derived-state.ts';
+import type { DerivedState } from '../derived-state.ts';
 import type { AcceptedTransaction, Outpoint, Utxo } from '../state-changes.ts';
 import { columnsOf } from '../queryable.ts';
 import { type BareProgram, MarkedSpends, type MarkedUtxo } from './marked-spends.ts';
@@ -92,11 +92,11 @@ export const utxos: DerivedState = {
     }
   },
 
-  rebuild: { fromRows: rebuildFromRows, fromTotals: [rebuildFromTotals] },
+  rebuild: { fromRows: rebuildUtxos },
 };
 
 /** Acceptance counts from the latest bootstrap block, whose UTXO set contains the effect of pre-bootstrap transactions. */
-async function rebuildFromRows(client: ClientBase): Promise<void> {
+async function rebuildUtxos(client: ClientBase): Promise<void> {
   await client.query(
     `with accepted as not materialized (
        select t.id, t.subnetwork_id, c.daa_score
@@ -104,18 +104,6 @@ async function rebuildFromRows(client: ClientBase): Promise<void> {
         where c.index > (select max(chain_index) from bootstrap_blocks)),
      ${UNSPENT}
      insert into utxos (transaction_id, index, script_id, amount, block_daa_score, is_coinbase, covenant_id) select * from unspent`,
-  );
-}
-
-async function rebuildFromTotals(client: ClientBase, { utxos: unspent }: CatchUpTotals): Promise<void> {
-  await copyAll(client, UTXOS, rowsOf(unspent));
-  const { rows } = await client.query<{ any: boolean }>(
-    'select exists (select from transaction_outputs where covenant_id is not null) as any',
-  );
-  if (rows[0]?.any !== true) return;
-  await client.query(
-    `update utxos u set covenant_id = o.covenant_id from transaction_outputs o
-      where o.covenant_id is not null and o.transaction_id = u.transaction_id and o.index = u.index`,
   );
 }
 
@@ -215,13 +203,8 @@ function toBare(hash: Buffer | null, uses: number | null): BareProgram | undefin
 
 function toRows(created: Iterable<Utxo>): ReturnType<typeof UTXOS.createBuffer> {
   const rows = UTXOS.createBuffer();
-  for (const row of rowsOf(created)) rows.write(row);
-  return rows;
-}
-
-function* rowsOf(created: Iterable<Utxo>): Generator<CopyRowOf<typeof UTXOS>> {
   for (const { transaction, index, script, amount, blockDaaScore, isCoinbase, covenantId } of created) {
-    yield {
+    rows.write({
       transaction_id: transaction,
       index,
       script_id: script,
@@ -229,6 +212,7 @@ function* rowsOf(created: Iterable<Utxo>): Generator<CopyRowOf<typeof UTXOS>> {
       block_daa_score: blockDaaScore,
       is_coinbase: isCoinbase,
       covenant_id: covenantId,
-    };
+    });
   }
+  return rows;
 }

@@ -1,7 +1,5 @@
 /** The view `balance_changes`: the latest hour of each script is in `balances`, the others are in `previous_balance_changes` (docs/adr/0005). */
-import { copyAll, PREVIOUS_BALANCE_CHANGES } from '@kasgres/database';
 import type { ClientBase } from 'pg';
-import type { CatchUpTotals } from '../../derived-state.ts';
 import { columnsOf } from '../../queryable.ts';
 import type { HourlyChange } from './hourly-deltas.ts';
 
@@ -22,10 +20,8 @@ export async function changePreviousChanges(client: ClientBase, earlier: readonl
 export async function rebuildPreviousChanges(client: ClientBase): Promise<void> {
   await client.query(
     `insert into previous_balance_changes (script_id, hour, change)
-     select script_id, hour, change from hourly_balance_changes() where not is_latest and change <> 0 order by script_id, hour`,
+     select script_id, (chain_time / 3600000)::integer as hour, sum(change) from accepted_deltas
+      where not is_latest_hour and change is not null
+      group by script_id, hour having sum(change) <> 0 order by script_id, hour`,
   );
-}
-
-export async function copyPreviousChanges(client: ClientBase, { chain }: CatchUpTotals): Promise<void> {
-  await copyAll(client, PREVIOUS_BALANCE_CHANGES, chain.earlierHours());
 }
