@@ -25,7 +25,7 @@ import { type FactFiles, giveName, type Manifest, type Part, settle, writeManife
 import { PartFile } from './part-file.ts';
 import type { ExportProgress } from './progress.ts';
 import type { Fact } from './relations.ts';
-import { findDatabase } from './find-database.ts';
+import { findUndone } from './find-undone.ts';
 
 /** A file ends with the day, or after the segment of the chain that reaches this many rows. */
 const FILE_ROWS = 2_000_000;
@@ -290,7 +290,7 @@ export class Exporter {
     const files = this.#manifest.facts[name];
     if (files === undefined) return;
     // In one snapshot, or a cut of RETENTION between two queries would look like a reorg.
-    const undone = await this.#inSnapshot(() => this.#findUndone(name, files));
+    const undone = await this.#inSnapshot(() => findUndone(this.#client, name, files, this.#manifest.database));
     if (undone === undefined) return;
     files.files.splice(undone.from);
     const kept = files.files.at(-1);
@@ -302,37 +302,6 @@ export class Exporter {
     this.#progress.say(
       `${name}: a reorg removed exported chain blocks; exporting again from ${kept === undefined ? 'the beginning' : `chain block ${kept.last + 1}`} (removed: ${gone.join(', ') || 'no file'})`,
     );
-  }
-
-  /**
-   * Returns the position of the first file that is not valid any longer; undefined if everything exported is on the chain.
-   * @throws {FatalError} if the database no longer has the rows of such a file, or the rows after the last one
-   */
-  async #findUndone(name: string, files: FactFiles): Promise<{ from: number; keepsFirst: boolean } | undefined> {
-    const { index, hash } = files.last ?? files.first;
-    if (await isOnChain(this.#client, { index, hash })) return undefined;
-    if ((await findDatabase(this.#client))?.database !== this.#manifest.database) {
-      throw new FatalError(
-        `${name} was exported up to chain block ${index}, ${hash}, which is not at that index in this database: it has another chain, or ` +
-          'another bootstrap block. Export into another directory, or set DATABASE_URL to the database of this export.',
-      );
-    }
-    let from = files.files.length;
-    for (; from > 0; from -= 1) {
-      const { last, lastHash } = files.files[from - 1] as Part;
-      if (await isOnChain(this.#client, { index: last, hash: lastHash })) break;
-    }
-    const firstIndex = (await findChainEnds(this.#client))?.first.index ?? 0;
-    if ((files.files[from]?.first ?? firstIndex) < firstIndex) {
-      const reason =
-        index < firstIndex
-          ? `RETENTION removed chain blocks after ${index} that were not exported yet`
-          : `a reorg removed chain block ${index}, and RETENTION removed rows that would have to be exported again`;
-      throw new FatalError(
-        `${name} was exported up to chain block ${index}: ${reason}. The files stay. Export into another directory.`,
-      );
-    }
-    return { from, keepsFirst: await isOnChain(this.#client, files.first) };
   }
 
   /** Exports all states from one snapshot of the database, each to one file. */
