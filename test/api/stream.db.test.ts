@@ -7,7 +7,7 @@ import { IndexReader } from '../../packages/api/src/index-state/state.ts';
 import { EventLoopTurns } from '../../packages/api/src/fairness/event-loop-turns.ts';
 import { Follower } from '../../packages/api/src/stream/follower.ts';
 import type { Message as StreamMessage } from '../../packages/api/src/stream/messages.ts';
-import { requireStart } from '../../packages/api/src/stream/read-step.ts';
+import { requireStart } from '../../packages/api/src/stream/require-start.ts';
 import type { Subscriber } from '../../packages/api/src/stream/subscriber.ts';
 import { StreamFollower } from '../support/stream-follower.ts';
 import { UnreliableConnections } from '../support/unreliable-connections.ts';

@@ -2,6 +2,7 @@
 import type { Mutant } from './mutant.ts';
 
 const STREAM = 'test/api/stream.db.test.ts';
+const STEPS = 'packages/api/src/stream/read-step.db.test.ts';
 const WEBHOOKS = 'test/api/webhooks.db.test.ts';
 const ENDPOINTS = 'test/api/endpoints.db.test.ts';
 
@@ -23,25 +24,31 @@ export const API_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'stream-paged-reorganisation-confirms-off-the-chain',
-    file: 'packages/api/src/stream/read-step.ts',
-    find: 'request.reachesChain ? await listChanges(db, reader.selectAccepted(source)) : []',
-    replace: 'await listChanges(db, reader.selectAccepted(source))',
-    tests: ['packages/api/src/stream/read-step.test.ts', STREAM],
+    file: 'packages/api/src/stream/step-statement.ts',
+    find: 'select max(blue_score) from candidates where index is not null)',
+    replace: 'select max(blue_score) from candidates)',
+    tests: [STEPS],
   },
   {
     name: 'stream-confirms-one-block-late',
-    file: 'packages/api/src/stream/read-step.ts',
-    find: 'above: sql`${before - BigInt(confirmations)}::bigint`,',
-    replace: 'above: sql`${before - BigInt(confirmations) + 1n}::bigint`,',
-    tests: [STREAM],
+    file: 'packages/api/src/stream/step-statement.ts',
+    find: 'b.blue_score > least(fork.start_blue_score - wanted.confirmations, fork.blue_score)',
+    replace: 'b.blue_score > least(fork.start_blue_score - wanted.confirmations + 1, fork.blue_score)',
+    tests: [STEPS],
   },
   {
-    name: 'stream-page-ends-before-its-changes-do',
+    name: 'stream-step-has-one-transaction-too-many',
+    file: 'packages/api/src/stream/step-statement.ts',
+    find: 'where n = 1 or transactions <= ${maxTransactions}`;',
+    replace: 'where n = 1 or transactions <= ${maxTransactions} + 1`;',
+    tests: [STEPS],
+  },
+  {
+    name: 'stream-shared-step-is-cut-by-changes',
     file: 'packages/api/src/stream/read-step.ts',
-    find: 'const removed = off.slice(0, blocksOfPage(off, allReverted, request));',
-    replace: 'const removed = off.slice(0, 1);',
-    harmless: 'a step may be cut anywhere',
-    tests: [STREAM],
+    find: "const isForAll = addresses === 'all' || covenants === 'all';",
+    replace: 'const isForAll = false;',
+    tests: [STEPS],
   },
   {
     name: 'stream-gives-every-message-an-id',
@@ -61,15 +68,15 @@ export const API_MUTANTS: readonly Mutant[] = [
     name: 'stream-sends-a-field-without-a-schema',
     file: 'packages/api/src/stream/messages.ts',
     find: 'isCaughtUp: step.isCaughtUp,',
-    replace: 'isCaughtUp: step.isCaughtUp, chainIndex: Number(step.chainIndex),',
+    replace: 'isCaughtUp: step.isCaughtUp, blueScore: Number(step.blueScore),',
     tests: [STREAM, WEBHOOKS],
   },
   {
-    name: 'stream-follower-crosses-a-gap',
-    file: 'packages/api/src/stream/next-step.ts',
-    find: "and not exists (select from bootstrap_blocks where chain_index > ${parameter('index', 'bigint')})`,",
-    replace: '`,',
-    tests: ['test/api/gaps.db.test.ts'],
+    name: 'stream-crosses-a-gap',
+    file: 'packages/api/src/stream/step-statement.ts',
+    find: 'least(index + ${sql.lit(MAX_CHAIN_BLOCKS)}, gap, up_to)',
+    replace: 'least(index + ${sql.lit(MAX_CHAIN_BLOCKS)}, up_to)',
+    tests: [STEPS],
   },
   {
     name: 'stream-does-not-skip-a-changed-subscription',
@@ -81,8 +88,8 @@ export const API_MUTANTS: readonly Mutant[] = [
   {
     name: 'stream-covenant-event-has-only-the-template-that-it-reveals',
     file: 'packages/api/src/stream/covenant-changes.ts',
-    find: 'where id = coalesce(e.template_id, e.previous_template_id) limit 1',
-    replace: 'where id = e.template_id limit 1',
+    find: 'where id = coalesce(added.template_id, added.previous_template_id) limit 1',
+    replace: 'where id = added.template_id limit 1',
     tests: ['test/api/stream-covenants.db.test.ts'],
   },
   {

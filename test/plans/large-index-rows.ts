@@ -226,6 +226,8 @@ export const SECOND_STATEMENTS: readonly string[] = [
 /** In this order. */
 export const LAST_STATEMENTS: readonly string[] = [
   ...covenantStatements(rows),
+  `insert into removed_chain_blocks (block_id, accepted_transactions)
+   select block_id + 1, accepted_transactions from chain_blocks where index % 20 = 0`,
   // About a second of a busy mainnet.
   `insert into unmerged_touches
    select (select max(id) from blocks) - n, array(select (n * 500 + i) % ${SCRIPTS} + 1 from generate_series(1, 500) i) from generate_series(0, 19) n`,

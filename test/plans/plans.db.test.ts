@@ -7,7 +7,6 @@ import { readFileSync } from 'node:fs';
 import type { ClientBase, PoolClient, QueryConfig } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_EXAMINED } from '../../packages/api/src/pages/key-page.ts';
-import { readNext } from '../../packages/api/src/stream/next-step.ts';
 import { readStep } from '../../packages/api/src/stream/read-step.ts';
 import { restoreFromBeforeGap } from '../../packages/indexer/src/apply/before-gap.ts';
 import { loadActivityAtFork } from '../../packages/state/src/balances/script-activity/look-up.ts';
@@ -187,18 +186,18 @@ describe('a step of streams', () => {
   const CONFIRMATIONS = [10, 1000];
 
   test('it reads only the rows of the next step at the sink', async () => {
-    const { index: chainIndex, hash, id: lastBlock } = await findBelow(2);
+    const { hash, id: last } = await findBelow(2);
     const request = {
       withIds: true,
-      withChanges: true,
-      withCovenants: true,
-      withBlocks: true,
+      addresses: 'all',
+      covenants: 'all',
       confirmations: CONFIRMATIONS,
-    };
+      blocksAfter: { last },
+    } as const;
     const queries = await harness.record(async (index) => {
-      const { step, blocks } = await readNext(index, { hash, chainIndex, lastBlock }, request);
+      const { step, newBlocks } = await readStep(index, hash, request, 'test');
       expect(step).toMatchObject({ isCaughtUp: true, from: hash });
-      expect(blocks.length).toBeGreaterThan(0);
+      expect(newBlocks.blocks.length).toBeGreaterThan(0);
     });
     expect(queries).toHaveLength(1);
     expect(await explainAll('the next step of streams', queries)).toBeLessThan(MAX_BUFFERS);
@@ -216,7 +215,8 @@ describe('a step of streams', () => {
         covenants: undefined,
         confirmations: CONFIRMATIONS,
       };
-      const queries = await harness.record((index) => index.read((reading) => readStep(reading, hash, request)));
+      const queries = await harness.record((index) => readStep(index, hash, request, 'test'));
+      expect(queries).toHaveLength(1);
       await explainAll(name, queries);
       const lines = planned.filter(({ request }) => request === name).flatMap(({ plan }) => plan.lines);
       expect(lines.filter((line) => /transaction_(?:in|out)puts_script_id/.test(line))).toEqual([]);
@@ -228,7 +228,7 @@ describe('a step of streams', () => {
     const covenants = { ids: ['ab'.repeat(32)], templates: ['cd'.repeat(32)] };
     const addresses = [addressOf(PAID_BY_ALL)];
     const request = { withIds: true, addresses, covenants, confirmations: CONFIRMATIONS };
-    const queries = await harness.record((index) => index.read((reading) => readStep(reading, hash, request)));
+    const queries = await harness.record((index) => readStep(index, hash, request, 'test'));
     expect(await explainAll('a step of a stream', queries)).toBeLessThan(MAX_BUFFERS);
   });
 });

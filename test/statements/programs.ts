@@ -16,12 +16,12 @@ import {
 } from '@kasgres/database';
 import { sql } from 'kysely';
 import { findExampleRequests } from '../../packages/api/src/docs/live-examples.ts';
-import { findReplicaLag, isReplica, type Reading } from '../../packages/api/src/index-state/state.ts';
+import { findReplicaLag, isReplica } from '../../packages/api/src/index-state/state.ts';
 import { PostgresWindows } from '../../packages/api/src/limits/postgres-windows.ts';
 import { isPreBootstrap } from '../../packages/api/src/resources/chain/segments.ts';
-import { readNext } from '../../packages/api/src/stream/next-step.ts';
 import { PendingReads } from '../../packages/api/src/stream/pending-reads.ts';
-import { readStep, requireStart, type StepRequest } from '../../packages/api/src/stream/read-step.ts';
+import { readStep, type StepRequest } from '../../packages/api/src/stream/read-step.ts';
+import { requireStart } from '../../packages/api/src/stream/require-start.ts';
 import { WebhookQueue } from '../../packages/api/src/webhooks/queue.ts';
 import { WebhookStore } from '../../packages/api/src/webhooks/store.ts';
 import { commit, UnknownCommitError } from '../../packages/database/src/connection/commit.ts';
@@ -150,37 +150,27 @@ async function recordWebhooks({ api, keyId, landmarks }: Fixture, recorder: Reco
 
 async function recordStreams({ services, landmarks }: Fixture, recorder: Recorder): Promise<void> {
   const { index } = services;
-  const { removed, blockHash: hash, chainIndex, addresses, early } = landmarks;
-  const within = (operation: string, label: string, run: (reading: Reading) => Promise<unknown>) =>
-    recorder.record(`stream/${operation}`, label, () => index.read(run));
-  const none = { withIds: false, withChanges: false, withCovenants: false, withBlocks: false };
-  for (const flag of ['', ...Object.keys(none)]) {
-    const request = { ...none, ...(flag !== '' && { [flag]: true }), confirmations: [10] };
-    await recorder.record('stream/readNext', flag, () => readNext(index, { hash, chainIndex, lastBlock: 1n }, request));
-  }
-  const templates = ['cd'.repeat(32)];
-  const STEPS: Record<string, StepRequest> = {
-    'only blocks': { withIds: false, addresses: undefined, covenants: undefined, confirmations: [] },
-    'everything of all': { withIds: true, addresses: 'all', covenants: 'all', confirmations: [10] },
-    'of some, up to a block': {
-      withIds: false,
-      addresses,
-      covenants: { ids: ['ab'.repeat(32)], templates },
-      confirmations: [10],
-      upTo: hash,
-    },
+  const { removed, blockHash: hash, addresses } = landmarks;
+  const plain: StepRequest = { withIds: false, addresses: undefined, covenants: undefined, confirmations: [] };
+  const STEPS: Record<string, Partial<StepRequest>> = {
+    'only chain blocks': {},
+    'with ids': { withIds: true },
+    'with addresses': { addresses, confirmations: [10] },
+    'with covenants': { covenants: { ids: ['ab'.repeat(32)], templates: ['cd'.repeat(32)] }, upTo: hash },
+    'with new blocks': { blocksAfter: { last: 1n } },
+    'with everything': { withIds: true, addresses: 'all', covenants: 'all', blocksAfter: { last: 1n } },
   };
   for (const [label, request] of Object.entries(STEPS))
-    for (const from of [removed, hash]) await within('readStep', label, (reading) => readStep(reading, from, request));
-  await within('requireStart', 'below the finality point', async ({ state, ...reading }) => {
-    const later = { ...state, sinkChainIndex: state.sinkChainIndex + state.network.finalityDepth * 2n };
-    await requireStart({ ...reading, state: later }, Buffer.from(removed, 'hex'), true);
-  });
+    await recorder.record('stream/readStep', label, () => readStep(index, removed, { ...plain, ...request }, 'test'));
+  await recorder.record('stream/requireStart', 'below the finality point', () =>
+    index.read(async ({ state, ...reading }) => {
+      const later = { ...state, sinkChainIndex: state.sinkChainIndex + state.network.finalityDepth * 2n };
+      await requireStart({ ...reading, state: later }, Buffer.from(removed, 'hex'), true);
+    }),
+  );
   const pending = new PendingReads(index);
   const sample = await services.mempool.get();
   await recorder.record('stream/PendingReads', 'of the mempool', () => pending.readListed(sample, () => false));
   await recorder.record('stream/PendingReads', 'of unmerged blocks', () => pending.readUnmerged(() => false));
   await recorder.record('stream/PendingReads', 'that left', () => pending.listUnindexed(['ab'.repeat(32)]));
-
-  await within('readStep', 'below a gap', (reading) => readStep(reading, early, STEPS['only blocks'] as StepRequest));
 }

@@ -8,42 +8,55 @@
 -- getVirtualChainFromBlock ----------------------------------------------------------------------------
 
 -- listPath of packages/api/src/resources/chain/segments.ts
-with recursive
-  path as (
-    select
-      id,
-      selected_parent_id,
-      is_chain_block,
-      0 as depth
-    from blocks
-    where hash = $1
-    union all
-    select
-      below.id,
-      below.selected_parent_id,
-      below.is_chain_block,
-      path.depth + 1
-    from
-      path
-      join blocks below on below.id = path.selected_parent_id
-    where not path.is_chain_block
-  )
 select
   b.id,
   encode(b.hash, 'hex') as hash,
   b.blue_score as "blueScore",
   b.blue_work as "blueWork",
   b.merge_set_blues || b.merge_set_reds as "mergeSet",
-  c.index
+  path.index
 from
-  path
+  (
+    with recursive
+      path as (
+        select
+          id,
+          hash,
+          blue_score,
+          selected_parent_id,
+          is_chain_block,
+          0 as depth
+        from blocks
+        where hash = $1
+        union all
+        select
+          below.id,
+          below.hash,
+          below.blue_score,
+          below.selected_parent_id,
+          below.is_chain_block,
+          path.depth + 1
+        from
+          path
+          join blocks below on below.id = path.selected_parent_id
+        where not path.is_chain_block
+      )
+    select
+      path.id,
+      path.hash,
+      path.blue_score,
+      path.depth,
+      c.index
+    from
+      path
+      left join lateral (
+        select index
+        from chain_blocks
+        where block_id = path.id
+        limit 1
+      ) c on true
+  ) path
   join blocks b on b.id = path.id
-  left join lateral (
-    select index
-    from chain_blocks
-    where block_id = path.id
-    limit 1
-  ) c on true
 order by path.depth;
 
 -- listChain of packages/api/src/resources/chain/virtual-chain.ts

@@ -10,7 +10,6 @@ import type { IndexState } from '../index-state/index-state.ts';
 import { type IndexReader, isReplica } from '../index-state/state.ts';
 import { FanOut } from './fan-out.ts';
 import { type Message, requestForAll, type Sink, toMessage, watchesAddresses, watchesCovenants } from './messages.ts';
-import { readNext } from './next-step.ts';
 import { readStep, type Step } from './read-step.ts';
 import { RecentSteps } from './recent-steps.ts';
 import type { Subscriber } from './subscriber.ts';
@@ -59,9 +58,8 @@ export class Follower {
   readonly #fanOut: FanOut;
   readonly #recent = new RecentSteps();
   #cursor: string | undefined;
-  /** The position of the cursor on the chain; undefined if it is not there. */
-  #chainIndex: bigint | undefined;
   #sink: Sink | undefined;
+  /** Key of the last block that was read; undefined for none. */
   #lastBlock: bigint | undefined;
   #wakeUps: WakeUps | undefined;
   #isRunning = false;
@@ -166,36 +164,27 @@ export class Follower {
       const state = await index.getState();
       this.#sink = sinkOf(state);
       this.#cursor = state.sinkHash;
-      this.#chainIndex = state.sinkChainIndex;
     }
     const hash = this.#cursor;
     const subscriptions = Array.from(this.subscribers, ({ subscription }) => subscription);
-    const request = { ...requestForAll(subscriptions), confirmations: sharedConfirmations(this.subscribers) };
-    // While this is behind, steps are too long for `readNext`.
-    const chainIndex = this.#recent.latest?.isCaughtUp === false ? undefined : this.#chainIndex;
-    const reached = { hash, chainIndex, lastBlock: this.#lastBlock };
-    const next = await readNext(index, reached, {
-      withIds: request.withIds,
-      withChanges: request.addresses !== undefined,
-      withCovenants: request.covenants !== undefined,
-      withBlocks: subscriptions.some(({ events }) => events.has('block')),
-      confirmations: [...request.confirmations],
-    });
-    const { state, step } = next.mustReadStep
-      ? await index.read(async (reading) => ({ ...reading, step: await readStep(reading, hash, request) }), 'stream')
-      : next;
+    const request = {
+      ...requestForAll(subscriptions),
+      confirmations: sharedConfirmations(this.subscribers),
+      ...(subscriptions.some(({ events }) => events.has('block')) && { blocksAfter: { last: this.#lastBlock } }),
+    };
+    const { state, step, newBlocks } = await readStep(index, hash, request, 'stream');
     // It was closed meanwhile.
     if (this.#wakeUps !== wakeUps) return undefined;
     this.#sink = sinkOf(state);
-    this.#lastBlock = next.lastBlock;
+    const { blocks, last, hasMore } = newBlocks;
+    this.#lastBlock = last;
     // More may follow, and commits meanwhile.
-    if (next.hasMoreBlocks || step?.isCaughtUp === false) this.#isAwake = true;
+    if (hasMore || step?.isCaughtUp === false) this.#isAwake = true;
     if (step !== undefined) {
       this.#cursor = step.to;
-      this.#chainIndex = step.chainIndex;
       this.#recent.push(step);
-    } else if (next.blocks.length === 0) return undefined;
-    return next.blocks.map((block) => toMessage('block', block));
+    } else if (blocks.length === 0) return undefined;
+    return blocks.map((block) => toMessage('block', block));
   }
 
   /** The chain cannot be followed from here, as after the database was replaced. Each stream finds out for itself whether it can. */

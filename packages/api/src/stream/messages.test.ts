@@ -27,7 +27,6 @@ const makeStep = (): Step => ({
   from: 'a',
   to: 'b',
   blueScore: 15n,
-  chainIndex: 6n,
   isCaughtUp: true,
   hasBalances: true,
   removed: [],

@@ -9,7 +9,6 @@ const makeStep = (number: number, content: Partial<Step> = {}): Step => ({
   from: String(number),
   to: String(number + 1),
   blueScore: 6n,
-  chainIndex: 6n,
   isCaughtUp: false,
   hasBalances: false,
   removed: [],

@@ -16,7 +16,13 @@ const never = () => new Promise<never>(() => {});
 /** Streams of an index that never responds, and one stream. `closed` lists why its connection was closed. */
 function openStream(admission: Partial<Record<keyof Admission, unknown>> = {}) {
   const streams = new Streams({
-    index: { getState: never, read: never, readIfAny: never, run: never } as unknown as IndexReader,
+    index: {
+      getState: never,
+      getSettledState: never,
+      read: never,
+      readIfAny: never,
+      run: never,
+    } as unknown as IndexReader,
     turns: new EventLoopTurns(),
     mempool: {} as MempoolSamples,
     admission: admission as unknown as Admission,

@@ -7,7 +7,7 @@ import type { EventLoopTurns } from '../fairness/event-loop-turns.ts';
 import { FairQueue } from '../fairness/fair-queue.ts';
 import { credentialOf } from '../limits/credential.ts';
 import { HttpError, unavailable } from '../http/errors.ts';
-import type { IndexReader, Reading } from '../index-state/state.ts';
+import type { IndexReader } from '../index-state/state.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { MempoolSamples } from '../node/mempool-samples.ts';
 import { callerOf, clientOf } from '../http/request-identity.ts';
@@ -15,7 +15,8 @@ import { Follower, sinkOf } from './follower.ts';
 import { type Sink, type Subscription, watchesAddresses, watchesCovenants } from './messages.ts';
 import { MempoolEvents } from './mempool-events.ts';
 import { type Place, Places } from './places.ts';
-import { requireStart } from './read-step.ts';
+import { readStep, type Step, type StepRequest } from './read-step.ts';
+import { requireStart } from './require-start.ts';
 import { type Output, Subscriber } from './subscriber.ts';
 
 const CATCH_UPS = 4;
@@ -118,16 +119,19 @@ export class Streams {
   ): Promise<Start> {
     if (from === undefined) return await this.#startAtSink();
     const cursor = toHex(from);
+    const { index } = this.#options;
     const { sink } = this.follower;
     if (sink !== undefined && this.follower.has(cursor)) return { cursor, sink };
     const until = performance.now() + unknownForMs;
     for (;;) {
       try {
         const withChanges = watchesAddresses(subscription) || watchesCovenants(subscription);
-        return await this.catchUp(caller, async (reading) => {
-          await requireStart(reading, from, withChanges);
-          return { cursor, sink: sinkOf(reading.state) };
-        });
+        return await this.#catchUps.run(caller, () =>
+          index.read(async (reading) => {
+            await requireStart(reading, from, withChanges);
+            return { cursor, sink: sinkOf(reading.state) };
+          }, caller),
+        );
       } catch (error) {
         const isUnknown = error instanceof HttpError && error.statusCode === 404;
         if (!isUnknown || performance.now() > until) throw error;
@@ -147,8 +151,9 @@ export class Streams {
   }
 
   /** Reads a part of the past of a stream, in the turn of its caller, which also waits for a connection as it does for its requests. */
-  catchUp<T>(caller: string, read: (reading: Reading) => Promise<T>): Promise<T> {
-    return this.#catchUps.run(caller, () => this.#options.index.read(read, caller));
+  async readStep(caller: string, from: string, request: StepRequest): Promise<Step | undefined> {
+    const { step } = await this.#catchUps.run(caller, () => readStep(this.#options.index, from, request, caller));
+    return step;
   }
 
   /** Begins a stream. It must be closed when its connection closes, and is closed before it closes the connection itself. */

@@ -46,7 +46,7 @@ function subscribe(
   const subscriber = new Subscriber({
     follower: follower,
     streams: {
-      catchUp: async () => {
+      readStep: async () => {
         catchUps += 1;
         return undefined;
       },
@@ -106,7 +106,6 @@ const makeStep = (from: string, to: string): Step => ({
   from,
   to,
   blueScore: 6n,
-  chainIndex: 6n,
   isCaughtUp: true,
   hasBalances: true,
   removed: [],

@@ -2,7 +2,6 @@
 import type { Logger } from '@kasgres/runtime';
 import { internalError } from '../http/error-envelope.ts';
 import { toHttpError } from '../http/errors.ts';
-import type { Reading } from '../index-state/state.ts';
 import {
   type EventName,
   type Message,
@@ -13,7 +12,7 @@ import {
   type Subscription,
   toMessage,
 } from './messages.ts';
-import { readStep, type Step } from './read-step.ts';
+import type { Step, StepRequest } from './read-step.ts';
 
 /** A connection. */
 export interface Output {
@@ -46,9 +45,7 @@ export interface SharedReader {
 interface SubscriberOptions {
   follower: SharedReader;
   /** Reads the past, few streams at once. */
-  streams: {
-    catchUp: (caller: string, read: (reading: Reading) => Promise<Step | undefined>) => Promise<Step | undefined>;
-  };
+  streams: { readStep: (caller: string, from: string, request: StepRequest) => Promise<Step | undefined> };
   /** The caller that owns the stream. */
   caller: string;
   /** Whether the caller has no key. */
@@ -167,7 +164,7 @@ export class Subscriber {
     let reached = from;
     while (!this.#isClosed && reached !== this.#cursor) {
       const request = { ...requestFor([past]), upTo: this.#cursor };
-      const step = await streams.catchUp(caller, (reading) => readStep(reading, reached, request));
+      const step = await streams.readStep(caller, reached, request);
       // After a reorg, the cursor may not be on the chain yet.
       if (step === undefined) await follower.nextRead();
       else {
@@ -235,7 +232,7 @@ export class Subscriber {
         const request = requestFor([this.subscription]);
         const revision = this.#revision;
         this.#readAt = performance.now();
-        const step = await streams.catchUp(caller, (reading) => readStep(reading, this.#cursor, request));
+        const step = await streams.readStep(caller, this.#cursor, request);
         if (step === undefined) await follower.nextRead();
         else if (revision === this.#revision) this.send(this.#advance(step));
         await this.#drained();

@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises';
 import { createLogger } from '@kasgres/runtime';
 import { expect, test } from 'vitest';
 import type { IndexReader } from '../index-state/state.ts';
-import type { Step } from '../stream/read-step.ts';
 import { Deliverer } from './deliverer.ts';
 import type { ActiveWebhook, Definition, NewDelivery, WebhookQueue } from './queue.ts';
 
@@ -31,9 +30,10 @@ const makeDefinition = (id: bigint): Definition => ({
   withIds: false,
 });
 
-function makeDeliverer(queue: Partial<WebhookQueue>, read: () => Promise<unknown> = async () => SINK): Deliverer {
+/** @param run reads a step; each round reads the sink before */
+function makeDeliverer(queue: Partial<WebhookQueue>, run?: () => Promise<unknown>): Deliverer {
   return new Deliverer({
-    index: { read } as unknown as IndexReader,
+    index: { read: async () => SINK, run, getSettledState: () => ({}) } as unknown as IndexReader,
     queue: { limitPreviousSecrets: async () => undefined, ...queue } as WebhookQueue,
     openSecrets: () => Promise.reject(new Error('nothing is delivered')),
     allowed: [],
@@ -114,21 +114,18 @@ test('it attempts one test of a webhook at a time', async () => {
   expect(await listAttempted({ listTests: async () => tests, listActive: async () => [] })).toEqual([1n, 3n]);
 });
 
-const STEP: Step = {
-  from: 'cd'.repeat(32),
-  to: SINK,
-  blueScore: 1n,
-  chainIndex: 1n,
-  isCaughtUp: true,
-  hasBalances: true,
+const STEP = {
+  isFollowed: true,
+  isKnown: true,
   removed: [],
-  added: [],
-  changes: undefined,
-  covenants: undefined,
+  added: [{ hash: SINK, blueScore: '1' }],
+  addresses: null,
+  covenants: null,
+  newBlocks: null,
 };
 
-type Read = () => Promise<Step>;
-const succeed: Read = async () => STEP;
+type Read = () => Promise<unknown>;
+const succeed: Read = async () => ({ state: { sinkHash: SINK, firstCatchUp: false }, body: JSON.stringify(STEP) });
 const fail =
   (reason: string): Read =>
   async () => {
@@ -148,11 +145,9 @@ async function advance({ reads, store = () => {}, maxRounds = 100 }: AdvanceOpti
   const end = new AbortController();
   const stored: bigint[] = [];
   let rounds = 0;
-  let hasSink = false;
   const queue: Partial<WebhookQueue> = {
     listTests: async () => [],
     listActive: async () => {
-      hasSink = false;
       rounds += 1;
       if (rounds > maxRounds || stored.length === 2) end.abort();
       const idle = [1n, 2n].filter((id) => !stored.includes(id));
@@ -165,12 +160,7 @@ async function advance({ reads, store = () => {}, maxRounds = 100 }: AdvanceOpti
       for (const { webhookId } of deliveries) stored.push(webhookId);
     },
   };
-  // Each round reads the sink first.
-  const deliverer = makeDeliverer(queue, async () => {
-    if (hasSink) return reads.shift()?.();
-    hasSink = true;
-    return SINK;
-  });
+  const deliverer = makeDeliverer(queue, async () => reads.shift()?.());
   await deliverer.run(end.signal);
   return stored;
 }

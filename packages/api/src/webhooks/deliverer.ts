@@ -228,7 +228,7 @@ export class Deliverer {
     const request = requestFor(subscriptions);
     let step: Step | undefined;
     try {
-      step = await index.read((reading) => readStep(reading, cursor, request), 'webhooks');
+      ({ step } = await readStep(index, cursor, request, 'webhooks'));
     } catch (error) {
       if (!(error instanceof HttpError) || error.statusCode >= 500) throw error;
       // The past of this block is not known: only the owner can say where to continue.

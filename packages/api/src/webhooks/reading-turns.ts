@@ -1,6 +1,7 @@
 /**
  * Which webhooks are read for next. Webhooks at one cursor share the read of its step, and what the read costs depends on their addresses,
- * covenants and confirmations. So a group has few of both, unless they are those of one key, and the key that has used the least time is next.
+ * covenants and numbers of confirmations. So a group has few numbers, and few of the others unless they are those of one key, and the key that has used the
+ * least time is next.
  */
 import { countWatched, type Subscription, watchesAddresses, watchesCovenants } from '../stream/messages.ts';
 import type { ActiveWebhook } from './queue.ts';
@@ -22,10 +23,13 @@ export function toGroups(
   subscriptionOf: (webhook: ActiveWebhook) => Subscription,
 ): Group[] {
   return [...Map.groupBy(webhooks, ({ cursor }) => cursor)].flatMap(([cursor, atCursor]) => {
-    const ofKeys = [...Map.groupBy(atCursor, ({ keyId }) => keyId).values()].map((ofKey) => {
-      const subscriptions = ofKey.map(subscriptionOf);
-      return { cursor, webhooks: ofKey, subscriptions, cost: costOf(subscriptions) };
-    });
+    const byKey = [...Map.groupBy(atCursor, ({ keyId }) => keyId).values()];
+    const ofKeys = byKey
+      .flatMap((each) => divideByConfirmations(each, subscriptionOf))
+      .map((ofKey) => {
+        const subscriptions = ofKey.map(subscriptionOf);
+        return { cursor, webhooks: ofKey, subscriptions, cost: costOf(subscriptions) };
+      });
     const groups: (Group & { cost: Cost })[] = [];
     // Small ones first, so that they share a group.
     for (const ofKey of ofKeys.sort((one, other) => one.cost.watched - other.cost.watched)) {
@@ -39,6 +43,17 @@ export function toGroups(
     }
     return groups;
   });
+}
+
+/** One statement reads the changes that all numbers of a group confirm, and it has a time limit. */
+function divideByConfirmations(
+  webhooks: readonly ActiveWebhook[],
+  subscriptionOf: (webhook: ActiveWebhook) => Subscription,
+): ActiveWebhook[][] {
+  const numberOf = (webhook: ActiveWebhook) => subscriptionOf(webhook).confirmations;
+  const numbers = [...new Set(webhooks.map(numberOf))];
+  const partOf = (webhook: ActiveWebhook) => Math.floor(numbers.indexOf(numberOf(webhook)) / MAX_CONFIRMATIONS);
+  return [...Map.groupBy(webhooks, partOf).values()];
 }
 
 /** The parts of a read that make it slow. */

@@ -325,7 +325,7 @@ function merge(chainBlock: SeenBlock, mergeSet: SeenBlock[]): void {
 
 /**
  * Returns for how many chain blocks it is kept what removed ones had accepted. FINALITY_DEPTH can only raise this, since the API does not know it and
- * relies on the depth of the network (stream/read-step.ts).
+ * relies on the depth of the network (stream/require-start.ts).
  */
 function removedDepthOf({ id, finalityDepth }: Network): number {
   const ofNetwork = getNetwork(id).finalityDepth;

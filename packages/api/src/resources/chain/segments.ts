@@ -3,7 +3,7 @@
  * over a gap without a hole, so every walk along the chain has to check where its segment ends.
  */
 import { toHex } from '@kasgres/kaspa';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { conflict, type HttpError, notFound } from '../../http/errors.ts';
 import type { Db } from '../../index-state/sql.ts';
 import type { IndexState } from '../../index-state/index-state.ts';
@@ -131,20 +131,26 @@ export async function getPathToChain(reading: Reading, startHash: Uint8Array) {
   return { startId: start.id, offChain: path, chainBlock: { ...last, index: last.index } };
 }
 
+/**
+ * Selects the blocks that selected parents lead to from a block, by their `depth` below it. They end on the chain, at a position `index` that is null for all
+ * others, or before the first indexed block.
+ */
+export const pathToChain = (startHash: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  with recursive path as (
+    select id, hash, blue_score, selected_parent_id, is_chain_block, 0 as depth from blocks where hash = ${startHash}
+    union all
+    select below.id, below.hash, below.blue_score, below.selected_parent_id, below.is_chain_block, path.depth + 1
+    from path join blocks below on below.id = path.selected_parent_id
+    where not path.is_chain_block
+  )
+  select path.id, path.hash, path.blue_score, path.depth, c.index
+  from path left join lateral (select index from chain_blocks where block_id = path.id limit 1) c on true`;
+
 async function listPath(db: Db, startHash: Uint8Array): Promise<PathBlock[]> {
   const { rows } = await sql<PathBlock>`
-    with recursive path as (
-      select id, selected_parent_id, is_chain_block, 0 as depth from blocks where hash = ${startHash}
-      union all
-      select below.id, below.selected_parent_id, below.is_chain_block, path.depth + 1
-      from path join blocks below on below.id = path.selected_parent_id
-      where not path.is_chain_block
-    )
     select b.id, encode(b.hash, 'hex') as hash, b.blue_score as "blueScore", b.blue_work as "blueWork",
-      b.merge_set_blues || b.merge_set_reds as "mergeSet", c.index
-    from path
-    join blocks b on b.id = path.id
-    left join lateral (select index from chain_blocks where block_id = path.id limit 1) c on true
+      b.merge_set_blues || b.merge_set_reds as "mergeSet", path.index
+    from (${pathToChain(sql`${startHash}`)}) path join blocks b on b.id = path.id
     order by path.depth`.execute(db);
   return rows;
 }
