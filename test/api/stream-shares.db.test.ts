@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterEach(async () => {
   end.abort();
   end = new AbortController();
-  // The places are free again.
+  // The slots are free again.
   await expect.poll(async () => (await open(await newKey())).status, { timeout: 10_000 }).toBe(200);
   end.abort();
   end = new AbortController();
@@ -40,7 +40,7 @@ const openMany = async (count: number, ...given: Parameters<typeof open>) => {
 
 const sinkOf = async () => (await harness.api.get('/v1/rpc/getSink')).json['sink'] as string;
 
-test('clients without a key leave places to keys, and a key with many streams leaves places to others', async () => {
+test('clients without a key leave slots to keys, and a key with many streams leaves slots to others', async () => {
   expect(await openMany(STREAMS, undefined)).toBe(STREAMS / 2);
   const [first, second] = [await newKey(), await newKey()];
   expect(await openMany(STREAMS / 2, first)).toBe(STREAMS / 2);

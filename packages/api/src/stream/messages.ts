@@ -154,9 +154,9 @@ function changeMessage(step: Step, { event, status, change }: StatusChange, isLa
   return messages[name];
 }
 
-interface Placed<Kind extends Change> {
+interface Positioned<Kind extends Change> {
   change: Kind;
-  place: number;
+  position: number;
 }
 
 type NameOf<Kind> = (change: Kind) => string | null;
@@ -168,19 +168,19 @@ const templateOf = ({ template }: CovenantChange): string | null => template;
 /** By what names a change, by the list of changes. */
 const indexes = new WeakMap<
   object,
-  WeakMap<readonly Change[], ReadonlyMap<string | null, readonly Placed<Change>[]>>
+  WeakMap<readonly Change[], ReadonlyMap<string | null, readonly Positioned<Change>[]>>
 >();
 
 function indexOf<Kind extends Change>(
   listed: readonly Kind[],
   nameOf: NameOf<Kind>,
-): ReadonlyMap<string | null, readonly Placed<Kind>[]> {
+): ReadonlyMap<string | null, readonly Positioned<Kind>[]> {
   let ofName = indexes.get(nameOf);
   if (ofName === undefined) indexes.set(nameOf, (ofName = new WeakMap()));
-  const known = ofName.get(listed) as ReadonlyMap<string | null, readonly Placed<Kind>[]> | undefined;
+  const known = ofName.get(listed) as ReadonlyMap<string | null, readonly Positioned<Kind>[]> | undefined;
   if (known !== undefined) return known;
   const index = Map.groupBy(
-    listed.map((change, place) => ({ change, place })),
+    listed.map((change, position) => ({ change, position })),
     ({ change }) => nameOf(change),
   );
   ofName.set(listed, index);
@@ -195,14 +195,14 @@ function findChanges<Kind extends Change>(
 ): Kind[] {
   if (listed.length === 0 || names.size === 0) return [];
   const index = indexOf(listed, nameOf);
-  const found: Placed<Kind>[] = [];
+  const found: Positioned<Kind>[] = [];
   // A block may have more changes of an address than a spread may have arguments.
-  const add = (placed: readonly Placed<Kind>[] = []): void => {
-    for (const change of placed) found.push(change);
+  const add = (positioned: readonly Positioned<Kind>[] = []): void => {
+    for (const change of positioned) found.push(change);
   };
   if (names.size < index.size) for (const name of names) add(index.get(name));
-  else for (const [name, placed] of index) if (name !== null && names.has(name)) add(placed);
-  return found.sort((one, other) => one.place - other.place).map(({ change }) => change);
+  else for (const [name, positioned] of index) if (name !== null && names.has(name)) add(positioned);
+  return found.sort((one, other) => one.position - other.position).map(({ change }) => change);
 }
 
 function addressData(step: Step, status: Status, change: AddressChange): AddressChangeJson {

@@ -51,7 +51,7 @@ async function insertTransaction(id: number, blockId: number, jsonBytes = 100_00
   );
   await database.pool.query(
     `insert into transaction_outputs (transaction_id, index, amount, script_id)
-     select $1::bigint, place, 1, 1 from generate_series(1, ${OUTPUTS}) place`,
+     select $1::bigint, position, 1, 1 from generate_series(1, ${OUTPUTS}) position`,
     [id],
   );
   await database.pool.query(

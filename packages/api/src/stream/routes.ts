@@ -13,7 +13,7 @@ import { addressInput, hashInput, hexHashInput, timestamp } from '../schemas/val
 import type { Services } from '../services.ts';
 import { streamMessage } from './event-schemas.ts';
 import { countWatched, encoder, EVENTS, type EventName, eventsOf, type Subscription } from './messages.ts';
-import type { Place } from './places.ts';
+import type { StreamSlot } from './stream-slots.ts';
 import type { Start } from './streams.ts';
 import type { Output } from './subscriber.ts';
 
@@ -184,14 +184,14 @@ async function stream(
   given: Uint8Array | undefined,
 ): Promise<void> {
   const { streams } = services;
-  const place = streams.takePlace(request);
-  const start = await beginAt(services, request, subscription, given, place).catch((error: unknown) => {
-    place.release();
+  const slot = streams.takeSlot(request);
+  const start = await beginAt(services, request, subscription, given, slot).catch((error: unknown) => {
+    slot.release();
     throw error;
   });
   // A stream is not a request in flight, of which a key has few. If the client has disconnected meanwhile, no response releases it.
   releaseRequest(request, services.admission);
-  if (reply.sent || reply.raw.destroyed) return place.release();
+  if (reply.sent || reply.raw.destroyed) return slot.release();
   const { raw } = reply;
   const headers = reply.getHeaders() as Record<string, string>;
   reply.hijack();
@@ -205,21 +205,21 @@ async function stream(
     'x-accel-buffering': 'no',
   });
   raw.write(`retry: ${RETRY_MS}\n\n`);
-  const { close } = streams.open(request, outputOf(raw), subscription, start, place);
+  const { close } = streams.open(request, outputOf(raw), subscription, start, slot);
   raw.once('close', close);
 }
 
-/** @throws HttpError 503 if there is no room for the stream, or another one got its place meanwhile */
+/** @throws HttpError 503 if there is no room for the stream, or another one got its slot meanwhile */
 async function beginAt(
   { streams }: Services,
   request: FastifyRequest,
   subscription: Subscription,
   given: Uint8Array | undefined,
-  place: Place,
+  slot: StreamSlot,
 ): Promise<Start> {
-  place.hold(countWatched(subscription));
-  const start = await streams.findStart(place.caller, lastEventId(request) ?? given, subscription);
-  if (place.isTaken) throw unavailable('This server has too many streams', RETRY_AFTER_SECONDS);
+  slot.hold(countWatched(subscription));
+  const start = await streams.findStart(slot.caller, lastEventId(request) ?? given, subscription);
+  if (slot.isTaken) throw unavailable('This server has too many streams', RETRY_AFTER_SECONDS);
   return start;
 }
 

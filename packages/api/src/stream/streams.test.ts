@@ -39,7 +39,7 @@ function openStream(admission: Partial<Record<keyof Admission, unknown>> = {}) {
     output,
     { ...NO_SUBSCRIPTION, events: new Set(['chain']) },
     { cursor: SINK, sink: { hash: SINK, blueScore: 5n } },
-    streams.takePlace({ apiKey: { id: 1n, bucket: { name: 'key:1' } } } as unknown as FastifyRequest),
+    streams.takeSlot({ apiKey: { id: 1n, bucket: { name: 'key:1' } } } as unknown as FastifyRequest),
   );
   return { streams, subscriber, closed };
 }

@@ -14,7 +14,7 @@ import { callerOf, clientOf } from '../http/request-identity.ts';
 import { Follower, sinkOf } from './follower.ts';
 import { type Sink, type Subscription, watchesAddresses, watchesCovenants } from './messages.ts';
 import { MempoolEvents } from './mempool-events.ts';
-import { type Place, Places } from './places.ts';
+import { type StreamSlot, StreamSlots } from './stream-slots.ts';
 import { readStep, type Step, type StepRequest } from './read-step.ts';
 import { requireStart } from './require-start.ts';
 import { type Output, Subscriber } from './subscriber.ts';
@@ -61,7 +61,7 @@ export class Streams {
   readonly #options: StreamsOptions;
   /** Each caller in its turn, and none has more than half of the slots. */
   readonly #catchUps: FairQueue;
-  readonly #places: Places;
+  readonly #slots: StreamSlots;
   readonly #open = new Map<Output, { subscriber: Subscriber; credential: string | undefined }>();
   readonly #checkingKeys: NodeJS.Timeout;
   #isEnding = false;
@@ -69,7 +69,7 @@ export class Streams {
   constructor(options: StreamsOptions) {
     this.#options = options;
     const { maxStreams, workers = 1 } = options;
-    this.#places = new Places(maxStreams, Math.ceil(MAX_WATCHED / workers));
+    this.#slots = new StreamSlots(maxStreams, Math.ceil(MAX_WATCHED / workers));
     this.#catchUps = new FairQueue({
       slots: CATCH_UPS,
       maxWaiting: 2 * maxStreams + 1,
@@ -101,10 +101,10 @@ export class Streams {
     await this.follower.close();
   }
 
-  /** Takes a place for a stream, which must be released unless the stream is opened. @throws HttpError 503 if there is none for this caller */
-  takePlace(request: FastifyRequest): Place {
+  /** Takes a slot for a stream, which must be released unless the stream is opened. @throws HttpError 503 if there is none for this caller */
+  takeSlot(request: FastifyRequest): StreamSlot {
     if (this.#isEnding) throw unavailable('This server is stopping', RETRY_AFTER_SECONDS);
-    return this.#places.take({ name: callerOf(request), isAnonymous: isAnonymous(request) });
+    return this.#slots.take({ name: callerOf(request), isAnonymous: isAnonymous(request) });
   }
 
   /**
@@ -162,7 +162,7 @@ export class Streams {
     output: Output,
     subscription: Subscription,
     { cursor, sink }: Start,
-    place: Place,
+    slot: StreamSlot,
   ): { subscriber: Subscriber; close: () => void } {
     const counted: Output = {
       send: (messages) => {
@@ -181,7 +181,7 @@ export class Streams {
     const subscriber = new Subscriber({
       follower: this.follower,
       streams: this,
-      caller: place.caller,
+      caller: slot.caller,
       isAnonymous: isAnonymous(request),
       output: counted,
       logger: this.#options.logger,
@@ -202,9 +202,9 @@ export class Streams {
       clearTimeout(charging);
       this.#open.delete(counted);
       subscriber.close();
-      place.release();
+      slot.release();
     };
-    place.onTaken = () => counted.close('ended');
+    slot.onTaken = () => counted.close('ended');
     subscriber.start();
     this.mempoolEvents.wake();
     return { subscriber, close };

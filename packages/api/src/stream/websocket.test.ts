@@ -8,7 +8,7 @@ import type { Services } from '../services.ts';
 import { EventLoopTurns } from '../fairness/event-loop-turns.ts';
 import { HttpError } from '../http/errors.ts';
 import type { EventName, Subscription } from './messages.ts';
-import { Place } from './places.ts';
+import { StreamSlot } from './stream-slots.ts';
 import type { Start } from './streams.ts';
 import { openWebSocket } from './websocket.ts';
 
@@ -48,7 +48,7 @@ async function connect(getNetwork: () => Promise<object> = async () => ({}), { r
     index: { getNetwork },
     turns: new EventLoopTurns(),
     streams: {
-      takePlace: () => new Place('key:1', () => {}, hold),
+      takeSlot: () => new StreamSlot('key:1', () => {}, hold),
       charge: async (_request: unknown, ru: number) => {
         charged.push(ru);
         if (refused > 0) throw new HttpError(429, 'Rate limit exceeded');

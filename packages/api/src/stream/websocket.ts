@@ -26,7 +26,7 @@ import {
   type Subscription,
   toMessage,
 } from './messages.ts';
-import type { Place } from './places.ts';
+import type { StreamSlot } from './stream-slots.ts';
 import { MAX_WATCHED, requireOneChoice, subscriptionBody, toSubscription } from './routes.ts';
 import type { Output, Subscriber } from './subscriber.ts';
 
@@ -96,7 +96,7 @@ const operation = {
 export const isWebSocketRequest = ({ method, url = '', headers }: IncomingMessage): boolean =>
   method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && pathOf({ url }) === operation.url;
 
-const places = new WeakMap<FastifyRequest, Place>();
+const slots = new WeakMap<FastifyRequest, StreamSlot>();
 
 export const openWebSocket: ApiPlugin = async (app, services) => {
   app.route({
@@ -107,15 +107,15 @@ export const openWebSocket: ApiPlugin = async (app, services) => {
     schema: { querystring: operation.query },
     preHandler: async (request) => {
       if (!request.ws) throw new HttpError(426, 'This is a WebSocket: connect with the protocol ws or wss');
-      const place = services.streams.takePlace(request);
-      places.set(request, place);
+      const slot = services.streams.takeSlot(request);
+      slots.set(request, slot);
       // Also if the handshake fails.
-      request.raw.socket.once('close', () => place.release());
+      request.raw.socket.once('close', () => slot.release());
     },
     handler: () => undefined,
     wsHandler: (socket: WebSocket, request: FastifyRequest) => {
-      const place = places.get(request) ?? services.streams.takePlace(request);
-      return void new Connection(socket, request, services, place);
+      const slot = slots.get(request) ?? services.streams.takeSlot(request);
+      return void new Connection(socket, request, services, slot);
     },
   });
 };
@@ -128,15 +128,15 @@ class Connection {
   readonly #socket: WebSocket;
   readonly #request: FastifyRequest;
   readonly #services: Services;
-  readonly #place: Place;
+  readonly #slot: StreamSlot;
   #opened: { subscriber: Subscriber; close: () => void } | undefined;
   /** Commands run one after the other. */
   #running: Promise<void> = Promise.resolve();
   #pendingCommands = 0;
 
-  constructor(socket: WebSocket, request: FastifyRequest, services: Services, place: Place) {
-    this.#place = place;
-    place.onTaken = () => socket.close(TRY_AGAIN_LATER, 'too many streams');
+  constructor(socket: WebSocket, request: FastifyRequest, services: Services, slot: StreamSlot) {
+    this.#slot = slot;
+    slot.onTaken = () => socket.close(TRY_AGAIN_LATER, 'too many streams');
     this.#socket = socket;
     this.#request = request;
     this.#services = services;
@@ -163,7 +163,7 @@ class Connection {
       clearInterval(ping);
       clearTimeout(idle);
       this.#opened?.close();
-      place.release();
+      slot.release();
     });
   }
 
@@ -173,7 +173,7 @@ class Connection {
 
   async #receive(text: string): Promise<void> {
     const { streams, turns } = this.#services;
-    const { caller } = this.#place;
+    const { caller } = this.#slot;
     let id: number | null = null;
     try {
       // Commands that take milliseconds take turns, as bodies of requests do.
@@ -205,22 +205,22 @@ class Connection {
 
   async #subscribe({ subscribe }: z.output<typeof subscription>): Promise<string> {
     const { streams } = this.#services;
-    const { caller } = this.#place;
+    const { caller } = this.#slot;
     const { from, ...given } = subscribe;
     const opened = this.#opened;
     const byDefault: EventName[] = opened === undefined ? ['chain'] : [];
     const added = await toSubscription(this.#services, { ...given, events: given.events ?? byDefault }, PATH);
     if (opened === undefined) {
       const start = await streams.findStart(caller, from, added);
-      this.#place.hold(countWatched(added));
+      this.#slot.hold(countWatched(added));
       // A stream that begins after the client has disconnected would never be closed.
-      if (this.#isOpen) this.#opened = streams.open(this.#request, this.#output(), added, start, this.#place);
+      if (this.#isOpen) this.#opened = streams.open(this.#request, this.#output(), added, start, this.#slot);
       return start.cursor;
     }
     // A refused command changes nothing.
     if (from !== undefined) await streams.findStart(caller, from, added);
     const { subscriber } = opened;
-    this.#place.hold(countWatched(sumOf(subscriber.subscription, added)));
+    this.#slot.hold(countWatched(sumOf(subscriber.subscription, added)));
     return from === undefined ? subscriber.subscribe(added) : await subscriber.subscribeFrom(toHex(from), added);
   }
 
@@ -229,7 +229,7 @@ class Connection {
     if (subscriber === undefined) return null;
     const cursor = subscriber.unsubscribe(unsubscribe);
     if (unsubscribe.events.includes('mempool')) this.#services.streams.mempoolEvents.forget(subscriber);
-    this.#place.hold(countWatched(subscriber.subscription));
+    this.#slot.hold(countWatched(subscriber.subscription));
     return cursor;
   }
 

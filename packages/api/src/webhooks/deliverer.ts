@@ -243,8 +243,8 @@ export class Deliverer {
     this.#isAwake = true;
     const recipients: Recipient[] = [];
     const others: ActiveWebhook[] = [];
-    for (const [place, webhook] of webhooks.entries()) {
-      const messages = messagesOf(step, subscriptions[place] as Subscription);
+    for (const [position, webhook] of webhooks.entries()) {
+      const messages = messagesOf(step, subscriptions[position] as Subscription);
       if (messages.length === 0) others.push(webhook);
       else recipients.push({ webhook, messages });
     }

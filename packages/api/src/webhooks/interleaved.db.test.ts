@@ -145,7 +145,11 @@ const listOf = (isPending: boolean): string[] =>
   Object.keys(OPERATIONS).filter((name) => isPending || !name.startsWith('finish'));
 
 const PAIRS = [false, true].flatMap((isPending) =>
-  listOf(isPending).map((name, place, names): [string, boolean, string[]] => [name, isPending, names.slice(place)]),
+  listOf(isPending).map((name, position, names): [string, boolean, string[]] => [
+    name,
+    isPending,
+    names.slice(position),
+  ]),
 );
 
 test.each(PAIRS)('%s and another operation, with a delivery: %s', async (name, isPending, others) => {

@@ -40,13 +40,13 @@ export class Slots {
 
   /** Starts those tasks that find a slot. @param tasks in the order in which they became due @param run must not reject */
   start(tasks: readonly Task[], run: (task: Task) => Promise<void>): void {
-    const places = new Map<bigint, number>();
+    const positions = new Map<bigint, number>();
     const ranked = tasks.map((task) => {
-      const place = places.get(task.keyId) ?? this.#heldBy(task.keyId);
-      places.set(task.keyId, place + 1);
-      return { task, place };
+      const position = positions.get(task.keyId) ?? this.#heldBy(task.keyId);
+      positions.set(task.keyId, position + 1);
+      return { task, position };
     });
-    for (const { task } of ranked.sort((one, other) => one.place - other.place)) {
+    for (const { task } of ranked.sort((one, other) => one.position - other.position)) {
       const isFree = this.#heldBy(task.keyId) < this.#max - this.#busy.size;
       if (isFree && !this.has(task.webhookId)) this.#run(task, run);
     }

@@ -1,7 +1,7 @@
 /**
  * Divides the streams at once among callers. A caller may have as many as are free. When none is, a caller that has fewer than another one gets the
- * latest place of the one that has the most, so nobody is shut out by the number of somebody else's streams. Clients without a key have half of the
- * places together, so the others are there for keys.
+ * latest slot of the one that has the most, so nobody is shut out by the number of somebody else's streams. Clients without a key have half of the
+ * slots together, so the others are there for keys.
  */
 import { unavailable } from '../http/errors.ts';
 
@@ -14,22 +14,22 @@ export interface Caller {
 
 interface Holder extends Caller {
   /** The latest is the last one. */
-  places: Set<Place>;
+  slots: Set<StreamSlot>;
   watched: number;
 }
 
-/** The place of one stream. */
-export class Place {
+/** The slot of one stream. */
+export class StreamSlot {
   readonly caller: string;
-  /** Called when another caller gets the place. */
+  /** Called when another caller gets the slot. */
   onTaken: () => void = () => {};
   isTaken = false;
   #isReleased = false;
   #watched = 0;
-  readonly #release: (place: Place) => void;
+  readonly #release: (slot: StreamSlot) => void;
   readonly #change: (change: number) => void;
 
-  constructor(caller: string, release: (place: Place) => void, change: (change: number) => void) {
+  constructor(caller: string, release: (slot: StreamSlot) => void, change: (change: number) => void) {
     this.caller = caller;
     this.#release = release;
     this.#change = change;
@@ -55,7 +55,7 @@ export class Place {
   }
 }
 
-export class Places {
+export class StreamSlots {
   readonly #max: number;
   readonly #maxAnonymous: number;
   readonly #maxWatched: number;
@@ -76,40 +76,40 @@ export class Places {
   }
 
   /** @throws HttpError 503 if there is none for this caller */
-  take({ name, isAnonymous }: Caller): Place {
-    const holder = this.#holders.get(name) ?? { name, isAnonymous, places: new Set(), watched: 0 };
+  take({ name, isAnonymous }: Caller): StreamSlot {
+    const holder = this.#holders.get(name) ?? { name, isAnonymous, slots: new Set(), watched: 0 };
     if (isAnonymous && this.#anonymous >= this.#maxAnonymous) this.#takeFromLargest(holder, true);
     if (this.#count >= this.#max) this.#takeFromLargest(holder, false);
-    const place = new Place(
+    const slot = new StreamSlot(
       name,
       (released) => this.#release(holder, released),
       (change) => this.#hold(holder, change),
     );
-    holder.places.add(place);
+    holder.slots.add(slot);
     this.#holders.set(name, holder);
     this.#count += 1;
     if (isAnonymous) this.#anonymous += 1;
-    return place;
+    return slot;
   }
 
-  #takeFromLargest({ places }: Holder, amongAnonymous: boolean): void {
+  #takeFromLargest({ slots }: Holder, amongAnonymous: boolean): void {
     let largest: Holder | undefined;
     for (const other of this.#holders.values()) {
       if (amongAnonymous && !other.isAnonymous) continue;
-      if (largest === undefined || other.places.size > largest.places.size) largest = other;
+      if (largest === undefined || other.slots.size > largest.slots.size) largest = other;
     }
-    // Otherwise two callers would take the place from each other for ever.
-    if (largest === undefined || largest.places.size <= places.size + 1) {
+    // Otherwise two callers would take the slot from each other for ever.
+    if (largest === undefined || largest.slots.size <= slots.size + 1) {
       throw unavailable('This server has too many streams', RETRY_AFTER_SECONDS);
     }
-    [...largest.places].at(-1)?.take();
+    [...largest.slots].at(-1)?.take();
   }
 
-  #release(holder: Holder, place: Place): void {
-    if (!holder.places.delete(place)) return;
+  #release(holder: Holder, slot: StreamSlot): void {
+    if (!holder.slots.delete(slot)) return;
     this.#count -= 1;
     if (holder.isAnonymous) this.#anonymous -= 1;
-    if (holder.places.size === 0 && this.#holders.get(holder.name) === holder) this.#holders.delete(holder.name);
+    if (holder.slots.size === 0 && this.#holders.get(holder.name) === holder) this.#holders.delete(holder.name);
   }
 
   #hold(holder: Holder, change: number): void {
