@@ -9,25 +9,33 @@ export function refuseUnknownRoutes(
   app: FastifyInstance,
   { anonymousPacer, explorer }: Pick<Services, 'anonymousPacer' | 'explorer'>,
 ): void {
-  const paths = new Map<string, { pattern: RegExp; methods: Set<string> }>();
+  /** The methods of each path. */
+  const paths = new Map<string, Set<string>>();
 
   app.addHook('onRoute', ({ url, method }) => {
-    const known = paths.get(url) ?? { pattern: patternOf(url), methods: new Set<string>() };
-    for (const name of [method].flat()) known.methods.add(name);
-    paths.set(url, known);
+    const methods = paths.get(url) ?? new Set();
+    for (const name of [method].flat()) methods.add(name);
+    paths.set(url, methods);
   });
+
+  const methodsOf = (path: string): Set<string> | undefined => {
+    const exact = paths.get(path);
+    if (exact !== undefined) return exact;
+    const segments = path.split('/');
+    for (const [url, methods] of paths) if (isPathOf(url.split('/'), segments)) return methods;
+    return undefined;
+  };
 
   const page = explorer?.get('index.html');
 
   const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     await anonymousPacer.wait(reply.raw);
-    const path = pathOf(request);
-    const known = paths.get(path) ?? [...paths.values()].find(({ pattern }) => pattern.test(path));
-    if (known === undefined && page !== undefined && isPageRequest(request)) {
+    const methods = methodsOf(pathOf(request));
+    if (methods === undefined && page !== undefined && isPageRequest(request)) {
       return sendDocument(request, reply.code(404), page);
     }
-    if (known === undefined) throw notFound('Unknown path: /openapi.json lists those of this API');
-    const allow = [...known.methods].join(', ');
+    if (methods === undefined) throw notFound('Unknown path: /openapi.json lists those of this API');
+    const allow = [...methods].join(', ');
     reply.header('allow', allow);
     throw new HttpError(405, `This path supports ${allow} only`);
   };
@@ -42,6 +50,7 @@ export function refuseUnknownRoutes(
   app.setNotFoundHandler(refuse);
 }
 
-function patternOf(url: string): RegExp {
-  return new RegExp(`^${url.replace(/:\w+/g, '[^/]+')}$`);
-}
+/** Returns whether a path is one of a route, whose parameters are whole segments. */
+const isPathOf = (route: readonly string[], path: readonly string[]): boolean =>
+  route.length === path.length &&
+  route.every((segment, index) => (segment.startsWith(':') ? path[index] !== '' : path[index] === segment));
