@@ -17,7 +17,6 @@ import { limitConnections, wantedConnections } from './http/connections.ts';
 import { corsOptions } from './http/cors.ts';
 import { respondBadUrl, respondClientError } from './http/error-envelope.ts';
 import { ignoreHeadersOfNoBody, MAX_BODY_BYTES, parseJsonBodies } from './http/json-body.ts';
-import { serveOneAtATime } from './http/pipelining.ts';
 import { normalizeForwardedFor, REQUEST_ID_HEADER, requestIdOf } from './http/request-identity.ts';
 import { LazyLogger } from './http/request-logger.ts';
 import { takeTurnsOfRequests, ValidKeys } from './http/request-turns.ts';
@@ -121,7 +120,6 @@ function addHooks(
   { services, metrics, workers, trustProxy }: ServerOptions,
   keys: ValidKeys,
 ): void {
-  const whenFirst = serveOneAtATime();
   const timeouts = limitResponseTime(app, RESPONSE_TIMEOUT_MS);
   const unread = limitUnreadResponses(app, (reason) => metrics.cutOffResponses.inc({ reason }), workers);
 
@@ -130,16 +128,14 @@ function addHooks(
     if (trustProxy !== undefined) normalizeForwardedFor(headers);
     if (headers['content-type'] !== undefined || headers['content-encoding'] !== undefined)
       ignoreHeadersOfNoBody(headers);
-    whenFirst(request, reply, () => {
-      timeouts.begin(reply);
-      // Errors before hooks get their id in error-envelope.ts.
-      reply.header(REQUEST_ID_HEADER, request.id);
-      // Also of uncompressed responses, since another client may get the same response compressed.
-      reply.header('vary', 'accept-encoding');
-      // Requests that are refused, or need no key, cost nothing.
-      reply.header('x-request-cost-ru', '0');
-      done();
-    });
+    timeouts.begin(reply);
+    // Errors before hooks get their id in error-envelope.ts.
+    reply.header(REQUEST_ID_HEADER, request.id);
+    // Also of uncompressed responses, since another client may get the same response compressed.
+    reply.header('vary', 'accept-encoding');
+    // Requests that are refused, or need no key, cost nothing.
+    reply.header('x-request-cost-ru', '0');
+    done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!timeouts.end(reply)) return;

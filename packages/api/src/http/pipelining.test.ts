@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { interceptRequests } from './intercept-requests.ts';
 import { serveOneAtATime } from './pipelining.ts';
 
 /** More than the kernel takes for a client that does not read. */
@@ -14,12 +15,12 @@ let socket: Socket;
 beforeEach(async () => {
   begun = [];
   app = Fastify();
-  app.addHook('onRequest', serveOneAtATime());
   app.get('/:name', (request, reply) => {
     const { name } = request.params as { name: string };
     begun.push(name);
     reply.send(name === 'large' ? LARGE : name);
   });
+  interceptRequests(app.server, serveOneAtATime());
   await app.listen({ port: 0 });
   socket = connect({ port: (app.server.address() as AddressInfo).port });
   socket.on('error', () => {});

@@ -1,9 +1,10 @@
+import { type AddressInfo, connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { IncomingMessage } from 'node:http';
-import type { FastifyRequest } from 'fastify';
-import { expect, it } from 'vitest';
+import Fastify, { type FastifyRequest } from 'fastify';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { clientAddresses } from './request-identity.ts';
-import { type Kind, RequestTurns, turnOf, ValidKeys } from './request-turns.ts';
+import { type Kind, RequestTurns, takeTurnsOfRequests, turnOf, ValidKeys } from './request-turns.ts';
 
 const keepBusy = (ms: number): void => {
   const endsAt = performance.now() + ms;
@@ -121,4 +122,25 @@ it.each([
   } as unknown as IncomingMessage;
   const keys = { find: () => undefined };
   expect(turnOf(request, keys, clientAddresses(['10.0.0.0/8']))).toEqual(['no key', expected]);
+});
+
+it('lets one request of a connection wait for its turn, and keeps those after it on the connection', async () => {
+  const run = vi.spyOn(RequestTurns.prototype, 'run');
+  onTestFinished(() => run.mockRestore());
+  const app = Fastify();
+  const waiting = Promise.withResolvers<number>();
+  app.get('/', (_request, reply) => {
+    keepBusy(BUSY_MS);
+    reply.send('done');
+    // Until then, every request of the packet has arrived.
+    setImmediate(() => waiting.resolve(run.mock.calls.length));
+  });
+  takeTurnsOfRequests(app, new ValidKeys(), undefined);
+  await app.listen({ port: 0 });
+  onTestFinished(() => app.close());
+  const socket = connect({ port: (app.server.address() as AddressInfo).port });
+  onTestFinished(() => void socket.destroy());
+  socket.resume();
+  socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(20));
+  expect(await waiting.promise).toBeLessThanOrEqual(1);
 });

@@ -9,6 +9,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LeastServed } from '../fairness/least-served.ts';
 import { TurnShare } from '../fairness/turn-share.ts';
 import { interceptRequests } from './intercept-requests.ts';
+import { serveOneAtATime } from './pipelining.ts';
 import { clientAddresses, clientOf } from './request-identity.ts';
 
 /** How long requests begin on arrival in a turn of the event loop, and how long, at least, those that wait. */
@@ -83,7 +84,8 @@ export class RequestTurns {
 }
 
 /**
- * Must be called when every other listener of requests has been added.
+ * Begins the requests of a server in turns. Only the first one of a connection takes part, so that no more wait than there are connections. It must be
+ * called when every other listener of requests has been added.
  * @param keys must observe each request that has been served
  * @param proxies reverse proxies, which tell where requests come from
  */
@@ -94,14 +96,17 @@ export function takeTurnsOfRequests(
 ): void {
   const addressOf = clientAddresses(proxies);
   const turns = new RequestTurns();
-  interceptRequests(app.server, (request, response, next) => {
-    // The caller is needed only for a request that must wait.
-    if (!turns.isBusy) return next();
-    turns.run(...turnOf(request, keys, addressOf), () => {
-      // Otherwise the client has disconnected.
-      if (!response.destroyed) next();
-    });
-  });
+  const whenFirst = serveOneAtATime();
+  interceptRequests(app.server, (request, response, next) =>
+    whenFirst(request, response, () => {
+      // The caller is needed only for a request that must wait.
+      if (!turns.isBusy) return next();
+      turns.run(...turnOf(request, keys, addressOf), () => {
+        // Otherwise the client has disconnected.
+        if (!response.destroyed) next();
+      });
+    }),
+  );
 }
 
 /** Returns with whom a request takes turns. Without a key, this is the client that rates count (request-identity.ts). */
