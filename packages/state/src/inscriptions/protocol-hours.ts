@@ -1,10 +1,10 @@
 import type { ChainTime } from '@kasgres/database';
 import type { Sompi } from '@kasgres/kaspa';
+import { hourOf } from '../balances/hourly-changes/hourly-deltas.ts';
 import { getOrInsert } from '../state-changes.ts';
 
-const HOUR_MS = 3_600_000n;
-
 export interface ProtocolHour {
+  /** Unix hours. */
   hour: number;
   protocol: string;
   transactions: number;
@@ -17,7 +17,7 @@ export class ProtocolHours {
 
   /** @param delta 1 for an accepted transaction, -1 for one of a removed chain block */
   add(protocols: Iterable<string>, chainTime: ChainTime, fee: Sompi, delta: 1 | -1): void {
-    const hour = Number(chainTime / HOUR_MS);
+    const hour = hourOf(chainTime);
     for (const protocol of new Set(protocols)) {
       const empty = { hour, protocol, transactions: 0, fees: 0n };
       const sum = getOrInsert(this.#hours, `${hour} ${protocol}`, () => empty);

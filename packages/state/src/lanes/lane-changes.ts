@@ -1,11 +1,11 @@
 import type { ChainTime } from '@kasgres/database';
+import { hourOf } from '../balances/hourly-changes/hourly-deltas.ts';
 import { getOrInsert, type TransactionDeltas } from '../state-changes.ts';
-
-const HOUR_MS = 3_600_000n;
 
 export interface LaneHour {
   /** subnetworks.id. */
   subnetwork: number;
+  /** Unix hours. */
   hour: number;
   transactions: number;
   fees: bigint;
@@ -21,7 +21,7 @@ export class LaneHours {
   add({ lane, deltas, chainBlock: { chainTime } }: TransactionDeltas): void {
     if (lane === undefined) return;
     const { subnetwork } = lane;
-    const hour = Number(chainTime / HOUR_MS);
+    const hour = hourOf(chainTime);
     const hours = getOrInsert(this.#lanes, subnetwork, () => new Map<number, LaneHour>());
     const empty = { subnetwork, hour, transactions: 0, fees: 0n, gas: 0n, firstSeen: chainTime, lastSeen: chainTime };
     const sum = getOrInsert(hours, hour, () => empty);
