@@ -1,4 +1,5 @@
 /** GET /v1/addresses: addresses by balance. */
+import { MAX_SOMPI } from '@kasgres/kaspa';
 import { sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { z } from 'zod';
@@ -23,9 +24,6 @@ import { address, addressInput, sompi } from '../../schemas/values.ts';
 import { listing, page } from '../shared.ts';
 import { tagOfScript } from './tags.ts';
 import { includeTags, tagsByAddress, tagsOfScripts } from '../transactions/rest/tags.ts';
-
-/** Above any balance, and below the largest `bigint` of Postgres. */
-const MAX_SOMPI = 10n ** 19n / 2n;
 
 interface Cursor {
   address: string;
