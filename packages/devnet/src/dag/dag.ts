@@ -80,7 +80,7 @@ export class Dag {
   private readonly roots: StoredBlock[] = [];
   private currentVirtual: Virtual | undefined;
 
-  /** Adding a block again changes nothing. Throws if a referenced block is unknown. */
+  /** Adds a block, unless the DAG has it, and returns it. Throws if a referenced block is unknown. */
   add(block: NewBlock): DagBlock {
     const known = this.blocks.get(block.hash);
     if (known !== undefined) return known;

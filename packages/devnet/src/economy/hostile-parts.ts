@@ -1,7 +1,6 @@
 /** Building blocks of hostile transactions. */
-import { NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey, type Transaction } from '@kasgres/kaspa';
+import { MAX_SOMPI, NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey, type Transaction } from '@kasgres/kaspa';
 import type { DagTransaction } from '../dag/dag.ts';
-import { MAX_SOMPI } from '../simulation/consensus/isolation-rules.ts';
 import { requiredStorageMass, withDerived } from './build-transaction.ts';
 import type { Random } from './random.ts';
 import type { UtxoEntry } from './utxo.ts';

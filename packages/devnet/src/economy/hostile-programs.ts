@@ -1,4 +1,4 @@
-/** Makes transactions of a hostile miner that reveal programs in every way that the rules allow, and covenants that are born and moved by the dozen. */
+/** Makes transactions of a hostile miner that reveal programs in every way that the rules allow, and that found and move many covenants at once. */
 import type { ScriptPublicKey, TransactionInput, TransactionOutput } from '@kasgres/kaspa';
 import type { DagTransaction } from '../dag/dag.ts';
 import { foundedBy, requiredStorageMass, withDerived } from './build-transaction.ts';
@@ -9,19 +9,20 @@ import type { Random } from './random.ts';
 import { p2shOf, payToKey, push } from './scripts.ts';
 import { createdEntries, type UtxoEntry } from './utxo.ts';
 
+/** In sompi. */
 const FEE = 10_000n;
 const MAX_SHARES = 6;
-/** Enough for the fees of a plan and an output of each share. */
-const LEAST = 1_000_000n;
+/** In sompi: enough for the fees of a plan and an output of each share. */
+const MIN_ORIGIN = 1_000_000n;
 const OP_TRUE = 0x51;
 const OP_END_IF = 0x68;
 const OP_DROP = 0x75;
-/** After the check of a signature that fails. */
+/** Follows a check of a signature that fails: drops its result and succeeds. */
 const DROP_TRUE = Uint8Array.of(OP_DROP, OP_TRUE);
 /** OpFalse OpIf. */
 const BRANCH = Uint8Array.of(0x00, 0x63);
 const NO_SIGNATURE = Uint8Array.of(0x00);
-/** They leave the stack as it was: with OpTxInputIndex, OpInputCovenantId, Op1Negate, Op16, OpTxVersion. */
+/** Each leaves the stack as it was: OpTxInputIndex, OpInputCovenantId, Op1Negate, Op16 or OpTxVersion, and OpDrop. */
 const SNIPPETS = ['b975', 'b9cf75', '4f75', '6075', 'b275'].map((hex) => Buffer.from(hex, 'hex'));
 
 interface Source {
@@ -41,7 +42,7 @@ interface Lock {
 }
 
 export const HOSTILE_PROGRAMS = {
-  /** One program that several outputs commit to or are, under several versions of scripts, and that inputs of one transaction reveal. */
+  /** Several outputs that commit to one program or are it, in several script versions. The inputs of one transaction reveal it. */
   reveals: (miner, random, { inputs, blocks }) =>
     times(Math.ceil(blocks / 2), () => {
       const origin = takeRich(miner);
@@ -74,12 +75,12 @@ export const HOSTILE_PROGRAMS = {
 
 function takeRich(miner: Source): UtxoEntry | undefined {
   for (let entry = miner.spendable(); entry !== undefined; entry = miner.spendable()) {
-    if (entry.amount >= LEAST) return entry;
+    if (entry.amount >= MIN_ORIGIN) return entry;
   }
   return undefined;
 }
 
-/** Returns a program that succeeds if it is run: of any pushes, or an envelope of any owner. */
+/** Returns a program that succeeds when it runs: random pushes that are dropped, or an envelope of a random owner. */
 function someProgram(random: Random): Program {
   if (random.chance(0.25)) {
     const { script } = payToKey(random.chance(0.5) ? Buffer.alloc(32, 7) : random.bytes(32));
@@ -114,7 +115,8 @@ function payOut({ outputs }: DagTransaction): TransactionOutput[] {
 
 /** Binds outputs to covenants: each is free, continues the covenant of an input, or founds one, alone or with others. */
 function bind(outputs: readonly TransactionOutput[], spent: readonly UtxoEntry[], random: Random): TransactionOutput[] {
-  const founding = new Map<string, number[]>();
+  /** By the input that founds a covenant, and one of three groups of its outputs. */
+  const founding = new Map<string, { authorizingInput: number; indexes: number[] }>();
   const bound = outputs.map((output, index) => {
     if (random.chance(0.2)) return output;
     const authorizingInput = random.below(spent.length);
@@ -122,11 +124,12 @@ function bind(outputs: readonly TransactionOutput[], spent: readonly UtxoEntry[]
     if (covenantId !== undefined && random.chance(0.7))
       return { ...output, covenant: { authorizingInput, covenantId } };
     const group = `${authorizingInput} ${random.below(3)}`;
-    founding.set(group, [...(founding.get(group) ?? []), index]);
+    const founded = founding.get(group) ?? { authorizingInput, indexes: [] };
+    founded.indexes.push(index);
+    founding.set(group, founded);
     return output;
   });
-  for (const [group, indexes] of founding) {
-    const authorizingInput = Number(group.split(' ')[0]);
+  for (const { authorizingInput, indexes } of founding.values()) {
     const origin = spent[authorizingInput];
     if (origin === undefined) continue;
     const covenantId = foundedBy(
@@ -154,13 +157,13 @@ function funded(spent: readonly UtxoEntry[], outputs: readonly TransactionOutput
 
 /** Spends all outputs of a transaction. */
 function unlock(
-  of: DagTransaction,
+  spent: DagTransaction,
   locks: readonly Lock[],
   outputs: readonly TransactionOutput[],
   random: Random,
   version = random.pick([0, 1]),
 ): DagTransaction {
-  const transaction = funded(createdEntries(of, 0, false), outputs, version);
+  const transaction = funded(createdEntries(spent, 0, false), outputs, version);
   const inputs = transaction.inputs.map((input, index): TransactionInput => {
     const signatureScript = locks[index]?.key ?? input.signatureScript;
     return version === 0

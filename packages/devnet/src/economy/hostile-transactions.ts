@@ -2,14 +2,20 @@
  * Transactions of a hostile miner: everything that a node's rules in isolation allow. A block with one of them can rarely be on the selected chain, but
  * it is merged like any other. None of them needs a key, so real nodes take them too.
  */
-import { NATIVE_SUBNETWORK, type Outpoint, type ScriptPublicKey, toHex, type Transaction } from '@kasgres/kaspa';
+import {
+  MAX_SOMPI,
+  NATIVE_SUBNETWORK,
+  type Outpoint,
+  type ScriptPublicKey,
+  toHex,
+  type Transaction,
+} from '@kasgres/kaspa';
 import type { DagTransaction } from '../dag/dag.ts';
 import {
   FINAL_SEQUENCE,
   LOCK_TIME_THRESHOLD,
   MAX_GAS_PER_LANE,
   MAX_LANES,
-  MAX_SOMPI,
 } from '../simulation/consensus/isolation-rules.ts';
 import { MassBudget, withDerived } from './build-transaction.ts';
 import { HOSTILE_APPLICATIONS, type HostileSource } from './hostile-applications.ts';

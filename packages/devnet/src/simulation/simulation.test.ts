@@ -1,11 +1,11 @@
 /** Properties of whole simulated networks, for several seeds. A failing seed is in the test's name: keep it in SEEDS. */
-import { covenantId, headerHash, merkleRoot, toHex, transactionHash, transactionId } from '@kasgres/kaspa';
+import { covenantId, headerHash, MAX_SOMPI, merkleRoot, toHex, transactionHash, transactionId } from '@kasgres/kaspa';
 import { describe, expect, test } from 'vitest';
 import type { Block } from './consensus/block.ts';
 import { compareBlocks } from './consensus/block.ts';
 import type { BlockBody } from './consensus/consensus.ts';
 import { isDagAncestorOf } from './consensus/reachability.ts';
-import { MAX_GAS_PER_LANE, MAX_SOMPI } from './consensus/isolation-rules.ts';
+import { MAX_GAS_PER_LANE } from './consensus/isolation-rules.ts';
 import type { DagTransaction } from '../dag/dag.ts';
 import { Random } from '../economy/random.ts';
 import type { SimulatedNode } from './node/simulated-node.ts';

@@ -13,7 +13,7 @@ export function timestampsOfDaaScores(dag: Dag, network: Network, daaScores: rea
   );
 }
 
-/** Returns the network's known points, genesis and later pruning points, about three chain blocks above, and the sink; ascending. */
+/** Returns, ascending: the network's known points, genesis and every pruning point, about three chain blocks above the latest, and the sink. */
 function chainSamples(dag: Dag, network: Network): DaaTimestamp[] {
   const above = dag.chainBlocks.slice(Number(dag.root.chainIndex));
   const high = above.length - 1;

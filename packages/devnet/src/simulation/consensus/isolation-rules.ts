@@ -2,13 +2,11 @@
  * Rules that a node checks of every block without its UTXOs. A block that breaks one of these rules is not merged; one that breaks only rules of the chain
  * is. Masses are left to the miners, since tests make blocks beyond the limits. Source: rusty-kaspa, consensus/src/processes/transaction_validator/tx_validation_in_isolation.rs and tx_validation_in_header_context.rs.
  */
-import { classifySubnetwork, isCoinbase, toHex } from '@kasgres/kaspa';
+import { classifySubnetwork, isCoinbase, MAX_SOMPI, toHex } from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import { spentKeysOf } from '../../economy/utxo.ts';
 import type { ConsensusParams } from './params.ts';
 
-/** Sompi: 29,000,000,000 KAS. No output, and no transaction, pays more. */
-export const MAX_SOMPI = 2_900_000_000_000_000_000n;
 /** Inputs, and outputs, of a transaction. */
 export const MAX_INPUTS = 1_000;
 export const MAX_SIGNATURE_SCRIPT_BYTES = 250_000;

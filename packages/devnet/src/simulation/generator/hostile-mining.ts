@@ -1,4 +1,11 @@
-import { classifyScript, decodeCoinbasePayload, encodeCoinbasePayload, headerHash, merkleRoot } from '@kasgres/kaspa';
+import {
+  classifyScript,
+  decodeCoinbasePayload,
+  encodeCoinbasePayload,
+  headerHash,
+  MAX_SOMPI,
+  merkleRoot,
+} from '@kasgres/kaspa';
 import type { DagTransaction } from '../../dag/dag.ts';
 import { withDerived } from '../../economy/build-transaction.ts';
 import type { HostileSize } from '../../economy/hostile-parts.ts';
@@ -6,7 +13,6 @@ import { HOSTILE_KINDS, HostileTransactions } from '../../economy/hostile-transa
 import type { Random } from '../../economy/random.ts';
 import type { Miner } from '../consensus/coinbase.ts';
 import type { BlockBody, Virtual } from '../consensus/consensus.ts';
-import { MAX_SOMPI } from '../consensus/isolation-rules.ts';
 import { isImmature } from '../consensus/transaction-rules.ts';
 import { assembleBlock } from '../node/assemble-block.ts';
 import type { SimulatedNode } from '../node/simulated-node.ts';
