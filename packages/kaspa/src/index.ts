@@ -1,5 +1,11 @@
 /** Pure protocol code: the model of blocks and transactions, hashes, addresses, scripts, networks. */
-export * from './address.ts';
+export {
+  ADDRESS_PREFIXES,
+  AddressError,
+  type AddressPrefix,
+  decodeAddress,
+  encodeAddress,
+} from './address.ts';
 export { HASH_BYTES, headerHash, merkleRoot, ZERO_HASH } from './block-hash.ts';
 export {
   type CoinbasePayload,
