@@ -88,6 +88,6 @@ export {
   type TemplateSourceChanges,
 } from './template-names/template-sources.ts';
 export { addUsage, dayOf, endOf, firstDayOf, type KeyUsage, listUsage, type QuotaPeriod } from './keys/usage.ts';
-export { releaseWriterLock, takeWriterLock } from './connection/writer-lock.ts';
+export { releaseWriterLock, takeWriterLock, type WriterLockOptions } from './connection/writer-lock.ts';
 export { clientConfig, SERVER_KEEP_ALIVE } from './connection/client-config.ts';
 export { listenTo, notifyStatement } from './connection/channels.ts';

@@ -2,7 +2,14 @@
  * The database of a start, checked before anything is written to it. Meanwhile `start` holds the writer lock, so that no other indexer can
  * write to it.
  */
-import { connect, type DatabaseState, inspectDatabase, releaseWriterLock, takeWriterLock } from '@kasgres/database';
+import {
+  connect,
+  type DatabaseState,
+  inspectDatabase,
+  releaseWriterLock,
+  takeWriterLock,
+  type WriterLockOptions,
+} from '@kasgres/database';
 import { describeDatabaseProblem } from '../error-message.ts';
 
 export interface CheckedDatabase {
@@ -13,10 +20,7 @@ export interface CheckedDatabase {
 }
 
 /** @throws {FatalError} if it cannot be reached or used, or if an indexer writes to it */
-export async function openCheckedDatabase(
-  url: string,
-  lock: Parameters<typeof takeWriterLock>[1],
-): Promise<CheckedDatabase> {
+export async function openCheckedDatabase(url: string, lock: WriterLockOptions): Promise<CheckedDatabase> {
   const database = connect({ url, max: 1, applicationName: 'kasgres start' });
   try {
     const client = await database.pool.connect();

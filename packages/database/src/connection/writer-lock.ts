@@ -11,7 +11,7 @@ const LOCK_KEY = 0x6b61736772657377n;
 const PATIENCE_MS = 15_000;
 const RETRY_MS = 250;
 
-interface WriterLockOptions {
+export interface WriterLockOptions {
   signal: AbortSignal;
   /** How long to wait for the lock. */
   patienceMs?: number;
