@@ -7,9 +7,9 @@ import { requireTimeRange } from '../../pages/time-range.ts';
 const MAX_INTERVALS = 1000;
 const DEFAULT_INTERVALS = 100;
 
-const MILLISECONDS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+export const INTERVAL_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 
-type Interval = keyof typeof MILLISECONDS;
+type Interval = keyof typeof INTERVAL_MS;
 
 export interface IntervalParameters {
   from?: number | undefined;
@@ -67,7 +67,7 @@ export function intervalParts(
         order by start ${order} limit ${limit} + 1`,
       listed: sql`select * from found order by start ${order} limit ${limit}`,
     },
-    length: sql.lit(MILLISECONDS[interval]),
+    length: sql.lit(INTERVAL_MS[interval]),
     hasMore: sql<boolean>`(select count(*) > ${limit} from found)`,
   };
 }

@@ -12,14 +12,13 @@ import { count, decimal, sompi, timestamp } from '../../schemas/values.ts';
 import { lookUp } from '../shared.ts';
 import {
   historyOf,
+  INTERVAL_MS,
   type IntervalParameters,
   intervalParts,
   intervalsDescription,
   intervalsOf,
   type IntervalVariant,
 } from './intervals.ts';
-
-const HOUR_MS = 3_600_000;
 
 const interval = z.enum(['hour', 'day']);
 
@@ -63,7 +62,7 @@ const nameOfUse = sql<keyof typeof USES>`case use ${sql.join(
 
 const intervals = statementsBy('protocols', (parameter: ParameterOf<IntervalParameters>, variant: IntervalVariant) => {
   const { tables, length, hasMore } = intervalParts(parameter, variant);
-  const inInterval = sql`hour between listed.start / ${sql.lit(HOUR_MS)} and (listed.start + ${length}) / ${sql.lit(HOUR_MS)} - 1`;
+  const inInterval = sql`hour between listed.start / ${sql.lit(INTERVAL_MS.hour)} and (listed.start + ${length}) / ${sql.lit(INTERVAL_MS.hour)} - 1`;
   return {
     tables,
     body: jsonBuildObject({
