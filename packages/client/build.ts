@@ -14,7 +14,7 @@ const compile = (...options: string[]): Buffer | null =>
 
 rmSync(join(FOLDER, 'dist'), { recursive: true, force: true });
 compile();
-// Checked by the first.
+// The first one has checked the types.
 compile(
   ...'--module commonjs --moduleResolution node10 --verbatimModuleSyntax false --outDir dist/cjs --noCheck'.split(' '),
 );

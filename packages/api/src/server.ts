@@ -131,7 +131,7 @@ function addHooks(
     timeouts.begin(reply);
     // Errors before hooks get their id in error-envelope.ts.
     reply.header(REQUEST_ID_HEADER, request.id);
-    // Also of uncompressed responses, since another client may get the same response compressed.
+    // Uncompressed responses have it, too, since another client may get the same response compressed.
     reply.header('vary', 'accept-encoding');
     // Requests that are refused, or need no key, cost nothing.
     reply.header('x-request-cost-ru', '0');

@@ -1,3 +1,3 @@
-/** Returns the header of the key, or no header without one: an empty key would be an invalid one. */
+/** Returns the header of the key. Without a key there is none, since an empty one would be refused as invalid. */
 export const keyHeader = (apiKey: string | undefined): Record<string, string> =>
   apiKey === undefined ? {} : { 'x-api-key': apiKey };

@@ -1,6 +1,6 @@
 /**
- * The kinds of derived state. A batch applies those that need reads in this order, and the others in this order. A new kind is a folder, a migration
- * and a line here.
+ * The kinds of derived state, in the order in which a batch applies those with the same value of `applies`. A new kind is a folder, a migration and
+ * a line here.
  *
  * Statements that several kinds share for speed:
  * - removed-chain.ts reads the transactions of removed chain blocks once, for the `revert` of every kind.
@@ -37,7 +37,7 @@ const DERIVED_STATE: readonly DerivedState[] = [
   repeatedTransactions,
   contestedOutputs,
   lanes,
-  // The three that follow need its reveals; covenants need the keys of templates.
+  // The three that follow need the reveals; covenants need the keys of templates that programs write.
   reveals,
   programs,
   covenants,

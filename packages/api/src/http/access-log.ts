@@ -36,7 +36,7 @@ declare module 'fastify' {
 export const accessLogOf = (logger: Logger): Logger => logger.child({}, { redact: [] });
 
 export function logAccess(request: FastifyRequest, reply: FastifyReply): void {
-  // Also of a client that is served without a key.
+  // `apiKey` is null without a valid key, and has no id for a client that is served without one.
   if (request.apiKey?.id == null && !admitLine(request, reply.statusCode >= 400)) return;
   const { id: requestId, method, url, apiKey, refusal } = request;
   const { statusCode: status, elapsedTime: durationMs } = reply;

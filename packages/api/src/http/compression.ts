@@ -23,7 +23,7 @@ export async function compressResponses(app: FastifyInstance): Promise<void> {
     brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } },
     zlibOptions,
   });
-  // The library looks at several headers before it leaves a response as it is.
+  // Wraps the hook that the library has added to the route as the last one: it looks at several headers before it leaves a response as it is.
   app.addHook('onRoute', (route) => {
     const handlers = [route.onSend ?? []].flat() as onSendHookHandler[];
     const compress = handlers.pop();
@@ -36,7 +36,7 @@ export async function compressResponses(app: FastifyInstance): Promise<void> {
   });
 }
 
-/** A small compressed body could unpack to any size. @throws HttpError 415 */
+/** Refuses a compressed body, since a small one could unpack to any size. @throws HttpError 415 */
 export function requireUncompressedBody({ headers }: FastifyRequest): void {
   const { 'content-encoding': encoding = 'identity' } = headers;
   if (encoding !== 'identity')

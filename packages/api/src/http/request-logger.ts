@@ -9,7 +9,7 @@ export const REQUEST_ID_FIELD = 'reqId';
 
 type Line = Parameters<FastifyBaseLogger['info']>;
 
-/** Children of this logger are created when they are first used, so Fastify's loggers of requests are, too. */
+/** Creates its logger for the first line. Its children do the same: Fastify makes one for each request. */
 export class LazyLogger implements FastifyBaseLogger {
   readonly #create: () => FastifyBaseLogger;
   #created: FastifyBaseLogger | undefined;

@@ -71,7 +71,7 @@ export class IndexReader {
 
   /** Returns the current state from memory (latest-state.ts). @throws HttpError 503 while nothing is indexed */
   getState(): Awaitable<IndexState> {
-    return whenKnown(this.#latest.get(), (state) => state ?? refuse(this.#database.kysely));
+    return whenKnown(this.#latest.get(), (state) => state ?? refuseEmptyIndex(this.#database.kysely));
   }
 
   /**
@@ -99,12 +99,12 @@ export class IndexReader {
    */
   read<T>(read: (reading: Reading) => Promise<T>, caller = PROGRAM): Promise<T> {
     return this.readIfAny(
-      async (db, state, slices) => read({ db, state: state ?? (await refuse(db)), slices }),
+      async (db, state, slices) => read({ db, state: state ?? (await refuseEmptyIndex(db)), slices }),
       caller,
     );
   }
 
-  /** Works like `read`, but also while nothing is indexed. */
+  /** Works like `read`, but also while nothing is indexed: `state` is undefined then. */
   readIfAny<T>(read: ReadIfAny<T>, caller = PROGRAM): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const readOnce = (): Promise<void> =>
@@ -132,7 +132,7 @@ export class IndexReader {
     const readAt = performance.now();
     const { rows } = await this.#database.pool.query<StatementRow>(query);
     const [first] = rows;
-    if (first === undefined) return refuse(this.#database.kysely);
+    if (first === undefined) return refuseEmptyIndex(this.#database.kysely);
     const state = first.state === null ? last : parseState(first.state);
     this.#latest.observe(state, readAt);
     return rows.map(({ problem, body }) => ({ state: state as IndexState, problem, body }));
@@ -192,7 +192,7 @@ async function findState(db: Db): Promise<IndexState | undefined> {
 }
 
 /** @throws HttpError 503 that says what the indexer is doing */
-async function refuse(db: Db): Promise<never> {
+async function refuseEmptyIndex(db: Db): Promise<never> {
   const load = await findUtxoSetLoad(db);
   const reason =
     load && `: the UTXO set of the pruning point ${load.blockHash} is being loaded, ${load.utxos} UTXOs so far`;
