@@ -25,8 +25,8 @@ export const API_MUTANTS: readonly Mutant[] = [
   {
     name: 'stream-paged-reorganisation-confirms-off-the-chain',
     file: 'packages/api/src/stream/step-statement.ts',
-    find: 'select max(blue_score) from candidates where index is not null)',
-    replace: 'select max(blue_score) from candidates)',
+    find: 'where index is not null and blue_score >= c.blue_score + wanted.confirmations',
+    replace: 'where blue_score >= c.blue_score + wanted.confirmations',
     tests: [STEPS],
   },
   {
